@@ -1,0 +1,1 @@
+"""Layer 0: events, errors, paths, settings, registry. Standard library only."""

@@ -1,0 +1,55 @@
+"""Errors that a person is meant to read. All others are bugs."""
+
+
+class WorkbenchError(Exception):
+    """Something could not be done.
+
+    `message` says what happened, with the value and the place; `hint` says what to do about it.
+    """
+
+    def __init__(self, message: str, *, hint: str = ""):
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class ImportFailed(WorkbenchError):
+    """A file could not be read as data."""
+
+
+class ExportFailed(WorkbenchError):
+    """Labels or a model could not be written."""
+
+
+class ModelError(WorkbenchError):
+    """A model folder is incomplete, unknown or unsafe."""
+
+
+class SpecError(WorkbenchError):
+    """A setting has a value that does not fit."""
+
+
+class ProjectError(WorkbenchError):
+    """A project file cannot be opened or written."""
+
+
+class ProjectBusy(ProjectError):
+    """Another thread is writing to the project just now."""
+
+
+class ProjectLocked(ProjectError):
+    """Another process has the project open for writing."""
+
+
+class JobFailed(WorkbenchError):
+    """A background job ended without a result."""
+
+
+class Cancelled(WorkbenchError):
+    """The user called it off; nothing was changed."""
+
+    def __init__(self, message: str = "Cancelled."):
+        super().__init__(message)

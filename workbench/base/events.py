@@ -1,0 +1,75 @@
+"""Signal and State: how the core tells the faces that something changed. Always emitted on the main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+ALL = frozenset({"*"})
+
+
+class Signal:
+    """A list of callbacks, called in the order of connecting."""
+
+    def __init__(self, name: str = ""):
+        self.name = name
+        self._callbacks: list[Callable[..., None]] = []
+
+    def connect(self, callback: Callable[..., None]) -> Callable[[], None]:
+        """Add `callback`; returns a function that takes it away again."""
+        self._callbacks.append(callback)
+        return lambda: self.disconnect(callback)
+
+    def disconnect(self, callback: Callable[..., None]) -> None:
+        if callback in self._callbacks:
+            self._callbacks.remove(callback)
+
+    def emit(self, *args: Any) -> None:
+        for callback in tuple(self._callbacks):
+            if callback in self._callbacks:  # an earlier callback may have closed a panel
+                callback(*args)
+
+    @property
+    def listeners(self) -> tuple[Callable[..., None], ...]:
+        return tuple(self._callbacks)
+
+
+@dataclass
+class _Listening:
+    drops: list[Callable[[], None]] = field(default_factory=list)
+
+
+class State:
+    """What a panel shows: plain attributes, one `changed` signal that names the fields that changed.
+
+    `listen` remembers every connection made through it, so `close` can drop them all.
+    """
+
+    def __init__(self) -> None:
+        self.changed = Signal(type(self).__name__)
+        self._listening = _Listening()
+
+    def listen(self, signal: Signal, callback: Callable[..., None]) -> None:
+        self._listening.drops.append(signal.connect(callback))
+
+    def update(self, **values: Any) -> None:
+        """Set fields and emit `changed` once with the names of those that differ."""
+        names = frozenset(name for name, value in values.items() if getattr(self, name, _MISSING) is not value)
+        for name in names:
+            setattr(self, name, values[name])
+        if names:
+            self.changed.emit(names)
+
+    def close(self) -> None:
+        for drop in self._listening.drops:
+            drop()
+        self._listening.drops.clear()
+
+
+_MISSING = object()
+
+
+def concerns(fields: frozenset[str], *names: str) -> bool:
+    """Whether a render of `fields` has to look at any of `names`."""
+    return fields is ALL or "*" in fields or not fields.isdisjoint(names)

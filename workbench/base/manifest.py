@@ -1,0 +1,56 @@
+"""builtins.toml and plugin.toml → Contribution records. Reads and checks; imports nothing."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench.base.errors import WorkbenchError
+
+KINDS = ("importer", "task", "family", "inspector", "exporter", "panel")
+API = "1"
+
+
+class ManifestError(WorkbenchError):
+    """A manifest is not as section and key names ask."""
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """One line of an index: what it is, and where its object can be imported from."""
+
+    kind: str
+    id: str
+    title: str
+    object: str  # "module:name"
+    source: str = "builtin"
+    options: dict = field(default_factory=dict, hash=False)  # the other keys: patterns, needs, outputs, layer kinds …
+
+
+def read(path: Path, *, source: str = "builtin") -> tuple[Contribution, ...]:
+    """All contributions of a manifest file, in its order. Raises ManifestError that names the file and the entry."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ManifestError(f"{path} cannot be read: {error}") from error
+    found: list[Contribution] = []
+    for kind in KINDS:
+        for number, entry in enumerate(raw.get(kind, ())):
+            found.append(_contribution(path, kind, number, entry, source))
+    seen: set[tuple[str, str]] = set()
+    for one in found:
+        if (one.kind, one.id) in seen:
+            raise ManifestError(f"{path}: {one.kind} {one.id!r} stands there twice")
+        seen.add((one.kind, one.id))
+    return tuple(found)
+
+
+def _contribution(path: Path, kind: str, number: int, entry: dict, source: str) -> Contribution:
+    for key in ("id", "title", "object"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise ManifestError(f"{path}: [[{kind}]] number {number + 1} has no {key!r}")
+    if entry["object"].count(":") != 1:
+        raise ManifestError(f"{path}: object of {kind} {entry['id']!r} is {entry['object']!r}, expected 'module:name'")
+    rest = {key: value for key, value in entry.items() if key not in ("id", "title", "object")}
+    return Contribution(kind, entry["id"], entry["title"], entry["object"], source, rest)

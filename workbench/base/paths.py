@@ -1,0 +1,93 @@
+"""User folders, run folders, resources: the only code that knows where files are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+APP = "glossbench"
+PROJECT_SUFFIX = ".glossbench"
+
+
+def _home() -> Path:
+    return Path(os.environ.get("HOME") or Path.home())
+
+
+def _user_folder(variable: str, unix: str, mac: str, windows: str) -> Path:
+    if value := os.environ.get(variable):
+        return Path(value) / APP
+    if sys.platform == "darwin":
+        return _home() / "Library" / mac / APP
+    if sys.platform == "win32":
+        return Path(os.environ.get(windows) or _home()) / APP
+    return _home() / unix / APP
+
+
+def config_folder() -> Path:
+    return _user_folder("XDG_CONFIG_HOME", ".config", "Application Support", "APPDATA")
+
+
+def data_folder() -> Path:
+    return _user_folder("XDG_DATA_HOME", ".local/share", "Application Support", "LOCALAPPDATA")
+
+
+def cache_folder() -> Path:
+    return _user_folder("XDG_CACHE_HOME", ".cache", "Caches", "LOCALAPPDATA")
+
+
+def log_file() -> Path:
+    return data_folder() / "log" / "glossbench.log"
+
+
+def documents_folder() -> Path:
+    """Where a person keeps documents: XDG_DOCUMENTS_DIR, else the line of user-dirs.dirs, else ~/Documents."""
+    if value := os.environ.get("XDG_DOCUMENTS_DIR"):
+        return Path(value)
+    dirs = Path(os.environ.get("XDG_CONFIG_HOME") or _home() / ".config") / "user-dirs.dirs"
+    if dirs.is_file():
+        for line in dirs.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("XDG_DOCUMENTS_DIR="):
+                return Path(line.split("=", 1)[1].strip().strip('"').replace("$HOME", str(_home())))
+    return _home() / "Documents"
+
+
+def hub_cache() -> Path:
+    """The Hugging Face cache of downloaded models (`HF_HUB_CACHE`, `HF_HOME`, else the library's default)."""
+    if value := os.environ.get("HF_HUB_CACHE"):
+        return Path(value)
+    if value := os.environ.get("HF_HOME"):
+        return Path(value) / "hub"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "huggingface" / "hub"
+
+
+def resource(name: str) -> Path:
+    """A file or folder of `resources/`: the installed copy first, then the checkout's.
+
+    Raises FileNotFoundError with both places if neither has it.
+    """
+    package = Path(__file__).resolve().parents[1]
+    places = (package / "_resources" / name, package.parent / "resources" / name)
+    for place in places:
+        if place.exists():
+            return place
+    raise FileNotFoundError(f"resource {name!r} is in none of {', '.join(map(str, places))}")
+
+
+def runs_folder(project_file: Path) -> Path:
+    """Where the weights of a project lie: `<stem>.runs` beside the file."""
+    return project_file.with_name(project_file.stem + ".runs")
+
+
+def run_folder(project_file: Path, run_id: int) -> Path:
+    return runs_folder(project_file) / f"{run_id:04d}"
+
+
+def free_name(folder: Path, stem: str, suffix: str) -> Path:
+    """The first of `stem.suffix`, `stem 2.suffix`, … that does not exist in `folder` (nor its runs)."""
+    number = 1
+    while True:
+        path = folder / (f"{stem}{suffix}" if number == 1 else f"{stem} {number}{suffix}")
+        if not path.exists() and not runs_folder(path).exists():
+            return path
+        number += 1

@@ -1,0 +1,50 @@
+"""What a child tells its parent: frozen, one JSON object a line, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass(frozen=True)
+class Started:
+    pid: int
+    at: str  # ISO 8601, UTC
+
+
+@dataclass(frozen=True)
+class Output:
+    """One object that the target yielded, as it is."""
+
+    payload: Mapping
+
+
+@dataclass(frozen=True)
+class Log:
+    line: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The last event of every job. `status` is one of `spec.ENDINGS`; `result` only for done and stopped."""
+
+    status: str
+    result: Mapping = field(default_factory=dict)
+    message: str = ""
+    hint: str = ""
+    details: str = ""  # traceback, or the last lines of the log
+
+
+Event = Started | Output | Log | Finished
+_TYPES = {"started": Started, "output": Output, "log": Log, "finished": Finished}
+_NAMES = {kind: name for name, kind in _TYPES.items()}
+
+
+def to_json(event: Event) -> dict:
+    return {"type": _NAMES[type(event)], **asdict(event)}
+
+
+def from_json(raw: Mapping) -> Event:
+    """Raises KeyError or TypeError for an unknown event."""
+    values = dict(raw)
+    return _TYPES[values.pop("type")](**values)

@@ -1,0 +1,171 @@
+"""Records (a document with its labels) and datasets as frozen values; read and write as JSONL.
+
+The file is the own format of the application, used for export, for import and for the snapshot of a run:
+the first line holds the layers, every further line one document. Lines end at U+000A only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench.base.errors import ImportFailed
+from workbench.text.document import TEXT, Document
+from workbench.text.labels import Label, Layer
+from workbench.text.spans import Span
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A document with what people (or one import) said of it, by layer name.
+
+    A layer named in `states` as submitted without a span is a true negative; a layer not named there is pending.
+    """
+
+    document: Document
+    states: Mapping[str, str] = field(default_factory=dict, hash=False)  # layer → draft, submitted, discarded
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)  # layer → labels
+    spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict, hash=False)  # layer → spans
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    layers: tuple[Layer, ...]
+    records: tuple[Record, ...]
+
+    def layer(self, name: str) -> Layer:
+        """Raises KeyError if there is no such layer."""
+        for one in self.layers:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+    def by_split(self, split: str) -> tuple[Record, ...]:
+        return tuple(one for one in self.records if one.document.split == split)
+
+    def fingerprint(self) -> str:
+        """32 hex digits over the content, ids of the database left out; equal content gives equal fingerprints."""
+        digest = hashlib.blake2b(digest_size=16)
+        for line in lines(self.layers, self.records, ids=False):
+            digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
+        return digest.hexdigest()
+
+
+def gold_fingerprint(items: Iterable[tuple[str, object]]) -> str:
+    """32 hex digits over (text hash, gold) of what was scored, whatever the order; gold is any JSON value."""
+    rows = sorted(json.dumps([text, gold], ensure_ascii=True, sort_keys=True) for text, gold in items)
+    return hashlib.blake2b("\n".join(rows).encode(), digest_size=16).hexdigest()
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def layer_to_json(layer: Layer) -> dict:
+    labels = [{"name": one.name, "colour": one.colour, "key": one.key, "description": one.description} for one in layer.labels]
+    return {
+        "name": layer.name,
+        "kind": layer.kind,
+        "texts": layer.texts,
+        "guideline": layer.guideline,
+        "options": dict(layer.options),
+        "labels": labels,
+    }
+
+
+def layer_from_json(raw: Mapping) -> Layer:
+    labels = tuple(
+        Label(str(one["name"]), str(one.get("colour", "")), str(one.get("key", "")), str(one.get("description", "")), position)
+        for position, one in enumerate(raw.get("labels", ()))
+    )
+    return Layer(
+        str(raw["name"]), str(raw["kind"]), labels, int(raw.get("texts", 1)), str(raw.get("guideline", "")), dict(raw.get("options") or {})
+    )
+
+
+def record_to_json(record: Record, *, ids: bool = False) -> dict:
+    """One line of the own format. Empty parts are left out; marks and spans in a fixed order, so equal content gives equal lines."""
+    document = record.document
+    raw: dict = {"key": document.key, "texts": dict(document.texts)}
+    if ids and document.id is not None:
+        raw["id"] = document.id
+    if document.tokens:
+        raw["tokens"] = {name: [list(border) for border in borders] for name, borders in document.tokens.items()}
+    for name in ("group", "split"):
+        if getattr(document, name) is not None:
+            raw[name] = getattr(document, name)
+    if record.states:
+        raw["states"] = dict(sorted(record.states.items()))
+    if marks := {name: sorted(labels) for name, labels in sorted(record.marks.items()) if labels}:
+        raw["marks"] = marks
+    if spans := {name: [_span_to_json(one) for one in sorted(found, key=_order)] for name, found in sorted(record.spans.items()) if found}:
+        raw["spans"] = spans
+    if document.meta:
+        raw["meta"] = dict(document.meta)
+    return raw
+
+
+def record_from_json(raw: Mapping) -> Record:
+    """Raises KeyError, TypeError or ValueError where the line is not of this format; offsets are not checked here."""
+    tokens = {name: tuple((int(a), int(b)) for a, b in borders) for name, borders in raw.get("tokens", {}).items()}
+    texts = tuple((str(name), _text(content)) for name, content in raw["texts"].items())
+    document = Document(str(raw["key"]), texts, raw.get("split"), raw.get("group"), dict(raw.get("meta", {})), tokens, raw.get("id"))
+    marks = {name: tuple(map(str, labels)) for name, labels in raw.get("marks", {}).items()}
+    spans = {name: tuple(_span_from_json(one) for one in found) for name, found in raw.get("spans", {}).items()}
+    return Record(document, dict(raw.get("states", {})), marks, spans)
+
+
+def _text(content: object) -> str:
+    if not isinstance(content, str):
+        raise TypeError(f"a text is {type(content).__name__}, expected a string")
+    return content
+
+
+def _order(span: Span) -> tuple:
+    return span.field, span.start, span.end, span.label
+
+
+def _span_to_json(span: Span) -> list:
+    return [span.start, span.end, span.label] if span.field == TEXT else [span.start, span.end, span.label, span.field]
+
+
+def _span_from_json(raw: list) -> Span:
+    return Span(int(raw[0]), int(raw[1]), str(raw[2]), str(raw[3]) if len(raw) > 3 else TEXT)
+
+
+def dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def lines(layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False) -> Iterator[str]:
+    """The file line by line, without line ends."""
+    yield dumps({"glossbench": FORMAT_VERSION, "layers": [layer_to_json(one) for one in layers]})
+    for record in records:
+        yield dumps(record_to_json(record, ids=ids))
+
+
+def write(path: Path, layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False) -> None:
+    """Write the own format as UTF-8, a lone surrogate kept as it is."""
+    with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        for line in lines(layers, records, ids=ids):
+            file.write(line + "\n")
+
+
+def read(path: Path) -> Dataset:
+    """A whole file of the own format. Raises ImportFailed naming the line. For files that this program wrote; the importer is more patient."""
+    with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        try:
+            layers = tuple(layer_from_json(one) for one in json.loads(next(file))["layers"])
+        except (StopIteration, ValueError, KeyError, TypeError) as error:
+            raise ImportFailed(f"{path}, line 1: the layers cannot be read ({error!r}).") from error
+        records = []
+        for number, line in enumerate(file, 2):
+            try:
+                records.append(record_from_json(json.loads(line)))
+            except (ValueError, KeyError, TypeError) as error:
+                raise ImportFailed(f"{path}, line {number}: not a document of the own format ({error!r}).") from error
+    return Dataset(layers, tuple(records))

@@ -1,0 +1,47 @@
+"""Span algebra: order, overlap, nesting, crossing, flattening."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.text.document import TEXT
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Code points [start, end) of one text of a document. Zero length is legal."""
+
+    start: int
+    end: int
+    label: str
+    field: str = TEXT
+    score: float | None = None
+    id: int | None = None
+
+
+def overlap(one: Span, other: Span) -> bool:
+    """Whether they share a character of the same text."""
+    return one.field == other.field and one.start < other.end and other.start < one.end
+
+
+def nested(inner: Span, outer: Span) -> bool:
+    """Whether `inner` lies within `outer`; equal borders count."""
+    return inner.field == outer.field and outer.start <= inner.start and inner.end <= outer.end
+
+
+def crossing(one: Span, other: Span) -> bool:
+    return overlap(one, other) and not nested(one, other) and not nested(other, one)
+
+
+def flatten(spans: Iterable[Span]) -> tuple[tuple[Span, ...], int]:
+    """Flat spans in order of the text, and how many were left out.
+
+    Of overlapping spans the longest is kept, the earliest on a tie. Zero-length spans are left out.
+    """
+    given = list(spans)
+    kept: list[Span] = []
+    for span in sorted(given, key=lambda s: (s.start - s.end, s.start, s.label)):
+        if span.start < span.end and not any(overlap(span, other) for other in kept):
+            kept.append(span)
+    return tuple(sorted(kept, key=lambda s: (s.field, s.start, s.end))), len(given) - len(kept)
