@@ -1,0 +1,32 @@
+from workbench.metrics.differences import compare, tally
+from workbench.text.spans import Span
+
+
+def kinds(gold, predicted):
+    return [one.kind for one in compare(gold, predicted)]
+
+
+def test_each_kind_of_difference_is_told_apart():
+    gold = [Span(0, 11, "VEHICLE"), Span(17, 29, "STOP"), Span(33, 43, "STOP"), Span(48, 50, "LINE")]
+    predicted = [Span(4, 11, "VEHICLE", score=0.9), Span(17, 29, "STOP"), Span(33, 43, "PLACE"), Span(60, 62, "TIME")]
+
+    found = compare(gold, predicted)
+
+    assert [one.kind for one in found] == ["border", "agreed", "label", "missed", "extra"]
+    assert tally(found) == {"agreed": 1, "missed": 1, "extra": 1, "border": 1, "label": 1}
+    assert (found[0].gold, found[0].predicted) == (gold[0], predicted[0])
+
+
+def test_every_span_is_told_once():
+    gold = [Span(0, 5, "A"), Span(0, 9, "A")]
+    predicted = [Span(0, 5, "A"), Span(2, 9, "A"), Span(3, 4, "A")]
+
+    assert sorted(kinds(gold, predicted)) == ["agreed", "border", "extra"]
+
+
+def test_an_equal_border_with_another_label_wins_over_an_overlap_of_the_same_label():
+    assert kinds([Span(0, 5, "A")], [Span(0, 5, "B"), Span(1, 4, "A")]) == ["label", "extra"]
+
+
+def test_touching_spans_do_not_meet():
+    assert kinds([Span(0, 3, "A")], [Span(3, 5, "A")]) == ["missed", "extra"]

@@ -1,0 +1,68 @@
+import random
+import warnings
+
+import pytest
+
+from workbench.metrics import spans
+from workbench.text.spans import Span
+
+
+def drawn(seed):
+    draw = random.Random(seed)
+    tags = ["O", "O", *(f"{prefix}-{kind}" for prefix in "BI" for kind in ("PER", "LOC", "X-Y"))]
+    lengths = [draw.randint(1, 12) for _ in range(draw.randint(1, 8))]
+    return tuple([[draw.choice(tags) for _ in range(n)] for n in lengths] for _ in range(2))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_scores_of_bio_tags_equal_those_of_seqeval(seed, strict):
+    report = pytest.importorskip("seqeval.metrics").classification_report
+    scheme = pytest.importorskip("seqeval.scheme").IOB2 if strict else None
+    gold, predicted = drawn(seed)
+    gold[0][0] = "B-PER"  # seqeval fails on an empty gold
+
+    ours, theirs = ([spans.chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
+    found = spans.scores(ours, theirs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = report(gold, predicted, output_dict=True, zero_division=0, mode="strict" if strict else None, scheme=scheme)
+
+    micro = table["micro avg"]
+    assert (found["span_precision"], found["span_recall"]) == pytest.approx((micro["precision"], micro["recall"]))
+    assert found["span_f1"] == pytest.approx(micro["f1-score"])
+    assert found["span_macro_f1"] == pytest.approx(table["macro avg"]["f1-score"])
+    for row in spans.per_label(ours, theirs):
+        assert (row.f1, row.support) == pytest.approx((table[row.label]["f1-score"], table[row.label]["support"]))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_token_accuracy_equals_that_of_seqeval(seed):
+    metrics = pytest.importorskip("seqeval.metrics")
+    gold, predicted = drawn(seed)
+
+    assert spans.token_accuracy(gold, predicted) == pytest.approx(metrics.accuracy_score(gold, predicted))
+
+
+def test_an_i_tag_that_continues_nothing_begins_a_span_only_where_not_strict():
+    tags = ["I-A", "I-A", "O", "B-A", "I-B"]
+
+    assert spans.chunks(tags) == (Span(0, 2, "A"), Span(3, 4, "A"), Span(4, 5, "B"))
+    assert spans.chunks(tags, strict=True) == (Span(3, 4, "A"),)
+
+
+def test_the_same_borders_in_another_text_of_the_pair_are_another_span():
+    gold, predicted = [(Span(0, 3, "A"),)], [(Span(0, 3, "A", "text_b"),)]
+
+    assert spans.scores(gold, predicted)["span_f1"] == 0.0
+
+
+def test_scores_of_predictions_ignore_their_confidence_and_ids():
+    gold, predicted = [(Span(0, 3, "A", id=7),)], [(Span(0, 3, "A", score=0.9),)]
+
+    assert spans.scores(gold, predicted)["span_f1"] == 1.0
+
+
+def test_without_spans_every_score_is_zero():
+    assert set(spans.scores([()], [()]).values()) == {0.0}
+    assert spans.token_accuracy([], []) == 0.0

@@ -1,0 +1,81 @@
+"""Scores of one label per document, in the meanings of scikit-learn. Standard library only, so the window can recompute them live."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+DEFINITION = (
+    "Accuracy: share of documents with the right label. Micro F1 pools all labels (for one label per document it equals accuracy); "
+    "macro F1 is the plain mean over the labels that occur in gold or prediction; weighted F1 weights them by their number in gold. "
+    "A precision or recall without any case (0/0) counts as 0."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """Fractions of 1; `support` is how often the label stands in gold."""
+
+    label: str
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+    def to_json(self) -> dict:
+        return asdict(self)
+
+
+def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+    """label → (right, predicted, in gold), over the labels of either side, sorted by name.
+
+    Raises ValueError if the two differ in length.
+    """
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(gold)} gold labels, but {len(predicted)} predicted ones")
+    right = Counter(g for g, p in zip(gold, predicted, strict=True) if g == p)
+    in_gold, in_predicted = Counter(gold), Counter(predicted)
+    return {label: (right[label], in_predicted[label], in_gold[label]) for label in sorted(in_gold | in_predicted)}
+
+
+def ratio(part: float, whole: float) -> float:
+    """part / whole; 0 where `whole` is 0: the zero-division choice of every score here."""
+    return part / whole if whole else 0.0
+
+
+def label_score(label: str, right: int, predicted: int, gold: int) -> LabelScore:
+    return LabelScore(label, ratio(right, predicted), ratio(right, gold), ratio(2 * right, predicted + gold), gold)
+
+
+def per_label(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None) -> tuple[LabelScore, ...]:
+    """One row for each label of `labels`, in that order; without it, for each label of either side, sorted."""
+    found = counts(gold, predicted)
+    return tuple(label_score(label, *found.get(label, (0, 0, 0))) for label in (found if labels is None else labels))
+
+
+def averages(rows: Sequence[LabelScore]) -> tuple[float, float]:
+    """(macro, weighted) F1 over rows that occur in gold or prediction; 0 for none."""
+    if not rows:
+        return 0.0, 0.0
+    weighted = sum(row.f1 * row.support for row in rows)
+    return sum(row.f1 for row in rows) / len(rows), ratio(weighted, sum(row.support for row in rows))
+
+
+def scores(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, float]:
+    """`accuracy`, `macro_f1`, `micro_f1`, `weighted_f1`: see DEFINITION. Without documents all are 0."""
+    right = sum(g == p for g, p in zip(gold, predicted, strict=True))
+    macro, weighted = averages(per_label(gold, predicted))
+    accuracy = ratio(right, len(gold))
+    return {"accuracy": accuracy, "macro_f1": macro, "micro_f1": accuracy, "weighted_f1": weighted}
+
+
+def majority(gold: Sequence[str]) -> str | None:
+    """The most frequent label, the first by name on a tie; None without labels."""
+    return min(Counter(gold).items(), key=lambda item: (-item[1], item[0]))[0] if gold else None
+
+
+def baseline(gold: Sequence[str], training: Sequence[str] | None = None) -> dict[str, float]:
+    """What always guessing one label would score: the most frequent of `training`, by default of `gold` itself."""
+    guess = majority(training if training else gold)
+    return scores(gold, [guess or ""] * len(gold))

@@ -1,0 +1,69 @@
+"""What was taken for what: matrices for classes and for spans, with the documents behind each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from workbench.text.spans import Span
+
+NO_SPAN = ""  # the row and column of spans that the other side does not have
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """counts (L, L) int, rows gold, columns predicted; `where[row, column]` are positions of documents, in order, each once."""
+
+    labels: tuple[str, ...]
+    counts: np.ndarray = field(hash=False)
+    where: dict[tuple[int, int], tuple[int, ...]] = field(hash=False)
+
+    def documents(self, gold: str, predicted: str) -> tuple[int, ...]:
+        """Positions of the documents in the cell; () if a label is unknown or the cell is empty."""
+        if gold not in self.labels or predicted not in self.labels:
+            return ()
+        return self.where.get((self.labels.index(gold), self.labels.index(predicted)), ())
+
+
+def confusion(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None) -> Confusion:
+    """One label per document. Labels that `labels` lacks are added behind, sorted; without it, all sorted."""
+    cells = [(g, p, position) for position, (g, p) in enumerate(zip(gold, predicted, strict=True))]
+    return _fill(cells, labels)
+
+
+def span_confusion(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]], labels: Sequence[str] | None = None) -> Confusion:
+    """Spans with equal borders meet in a cell; what has no partner stands in row or column NO_SPAN, which comes last."""
+    cells: list[tuple[str, str, int]] = []
+    for position, (ours, theirs) in enumerate(zip(gold, predicted, strict=True)):
+        cells += [(g, p, position) for g, p in _pair(ours, theirs)]
+    known = list(labels if labels is not None else sorted({name for g, p, _ in cells for name in (g, p)} - {NO_SPAN}))
+    extra = sorted({name for g, p, _ in cells for name in (g, p)} - {NO_SPAN, *known})
+    return _fill(cells, [*known, *extra, NO_SPAN])
+
+
+def _pair(ours: Iterable[Span], theirs: Iterable[Span]) -> list[tuple[str, str]]:
+    """(gold label, predicted label) of each span; equal labels at equal borders are paired before different ones."""
+    left = sorted({(span.field, span.start, span.end, span.label) for span in ours})
+    right = sorted({(span.field, span.start, span.end, span.label) for span in theirs})
+    pairs = [(one[3], one[3]) for one in left if one in right]
+    left, right = [one for one in left if one not in right], [one for one in right if one not in left]
+    for one in left:
+        partner = next((other for other in right if other[:3] == one[:3]), None)
+        pairs.append((one[3], partner[3] if partner else NO_SPAN))
+        if partner:
+            right.remove(partner)
+    return pairs + [(NO_SPAN, other[3]) for other in right]
+
+
+def _fill(cells: Sequence[tuple[str, str, int]], labels: Sequence[str] | None) -> Confusion:
+    known = list(labels or ())
+    names = (*known, *sorted({name for g, p, _ in cells for name in (g, p)} - set(known)))
+    number = {name: position for position, name in enumerate(names)}
+    matrix = np.zeros((len(names), len(names)), dtype=np.int64)
+    where: dict[tuple[int, int], dict[int, None]] = {}
+    for g, p, position in cells:
+        matrix[number[g], number[p]] += 1
+        where.setdefault((number[g], number[p]), {})[position] = None
+    return Confusion(names, matrix, {cell: tuple(found) for cell, found in where.items()})

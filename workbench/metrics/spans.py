@@ -1,0 +1,83 @@
+"""Scores of labelled spans, in the meanings of seqeval. A span is right if text, borders and label all are. Standard library only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from workbench.metrics.classes import LabelScore, averages, label_score, ratio
+from workbench.text.spans import Span
+
+DEFINITION = (
+    "A span is right if both borders and the label are exactly those of gold (strict). Precision, recall and F1 pool all spans (micro); "
+    "macro F1 is the plain mean over the labels that occur in gold or prediction. Gold spans are counted flat: of overlapping ones the "
+    "longest stays. Token accuracy: share of words with the right tag. A precision or recall without any case (0/0) counts as 0."
+)
+
+Key = tuple[str, int, int, str]
+
+
+def _keys(spans: Iterable[Span]) -> set[Key]:
+    return {(span.field, span.start, span.end, span.label) for span in spans}
+
+
+def counts(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) -> dict[str, tuple[int, int, int]]:
+    """label → (right, predicted, in gold) over all documents, sorted by name. One entry of each list is one document.
+
+    A span that stands twice in one document counts once. Raises ValueError if the lists differ in length.
+    """
+    if len(gold) != len(predicted):
+        raise ValueError(f"spans of {len(gold)} gold documents, but of {len(predicted)} predicted ones")
+    right, in_predicted, in_gold = Counter(), Counter(), Counter()
+    for ours, theirs in zip(map(_keys, gold), map(_keys, predicted), strict=True):
+        right.update(key[3] for key in ours & theirs)
+        in_gold.update(key[3] for key in ours)
+        in_predicted.update(key[3] for key in theirs)
+    return {label: (right[label], in_predicted[label], in_gold[label]) for label in sorted(in_gold | in_predicted)}
+
+
+def per_label(
+    gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]], labels: Sequence[str] | None = None
+) -> tuple[LabelScore, ...]:
+    """One row for each label of `labels`, in that order; without it, for each label of either side, sorted."""
+    found = counts(gold, predicted)
+    return tuple(label_score(label, *found.get(label, (0, 0, 0))) for label in (found if labels is None else labels))
+
+
+def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) -> dict[str, float]:
+    """`span_precision`, `span_recall`, `span_f1` over all labels together, `span_macro_f1`: see DEFINITION."""
+    found = counts(gold, predicted)
+    right, theirs, ours = (sum(column) for column in zip(*found.values(), strict=True)) if found else (0, 0, 0)
+    macro, _ = averages([label_score(label, *numbers) for label, numbers in found.items()])
+    return {
+        "span_precision": ratio(right, theirs),
+        "span_recall": ratio(right, ours),
+        "span_f1": ratio(2 * right, theirs + ours),
+        "span_macro_f1": macro,
+    }
+
+
+def token_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
+    """Share of equal tags over all words of all documents; one tag per word on both sides. 0 without words.
+
+    Raises ValueError if a document has a different number of tags on the two sides.
+    """
+    pairs = [pair for ours, theirs in zip(gold, predicted, strict=True) for pair in zip(ours, theirs, strict=True)]
+    return ratio(sum(ours == theirs for ours, theirs in pairs), len(pairs))
+
+
+def chunks(tags: Sequence[str], *, strict: bool = False) -> tuple[Span, ...]:
+    """Spans over word positions of one sequence of BIO tags, as seqeval reads them.
+
+    By default, as conlleval does, an I- that continues nothing begins a span; `strict` (IOB2) ignores it.
+    """
+    found: list[Span] = []
+    start, label = 0, None
+    for position, tag in enumerate((*tags, "O")):
+        prefix, _, kind = tag.partition("-")
+        if label is not None and not (prefix == "I" and kind == label):
+            found.append(Span(start, position, label))
+            label = None
+        if prefix == "B" or (prefix == "I" and label is None and not strict):
+            start, label = position, kind
+    return tuple(found)
