@@ -1,0 +1,59 @@
+"""What every benchmark prints beside its result, so that figures from a busy machine can be read.
+
+CPU seconds and wall of a block, the load average, and a calibration loop: a fixed piece of pure Python whose CPU
+seconds tell how fast this core ran while the benchmark did. A target is judged on CPU seconds or on a ratio in one run.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of one block; `children` counts the CPU of child processes that ended within it."""
+
+    cpu: float
+    wall: float
+
+
+def measure(block: Callable[[], object], *, children: bool = False) -> Measured:
+    start, before = time.perf_counter(), _cpu(children)
+    block()
+    return Measured(_cpu(children) - before, time.perf_counter() - start)
+
+
+def _cpu(children: bool) -> float:
+    times = os.times()
+    return times.user + times.system + (times.children_user + times.children_system if children else 0)
+
+
+def calibration() -> float:
+    """CPU seconds of two million additions: about 0.1 on a laptop core of 2024."""
+    start = time.process_time()
+    total = 0
+    for number in range(2_000_000):
+        total += number & 7
+    return time.process_time() - start
+
+
+def percentile(values: list[float], share: float) -> float:
+    """The value below which `share` of the sorted values lie (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def rounds(one: Callable[[], float], other: Callable[[], float], count: int = 3) -> tuple[float, list[tuple[float, float]]]:
+    """Run A B A B …; returns the median of one/other per round, and the pairs."""
+    pairs = [(one(), other()) for _ in range(count)]
+    return statistics.median(a / b for a, b in pairs), pairs
+
+
+def print_machine() -> None:
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    print(f"machine: {platform.machine()}, {os.cpu_count()} cores, load {load:.2f}, calibration {calibration():.3f} CPU-s, Python {platform.python_version()}")
