@@ -37,11 +37,11 @@ def test_scores_of_bio_tags_equal_those_of_seqeval(seed, strict):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_token_accuracy_equals_that_of_seqeval(seed):
+def test_tag_accuracy_equals_that_of_seqeval(seed):
     metrics = pytest.importorskip("seqeval.metrics")
     gold, predicted = drawn(seed)
 
-    assert spans.token_accuracy(gold, predicted) == pytest.approx(metrics.accuracy_score(gold, predicted))
+    assert spans.tag_accuracy(gold, predicted) == pytest.approx(metrics.accuracy_score(gold, predicted))
 
 
 def test_an_i_tag_that_continues_nothing_begins_a_span_only_where_not_strict():
@@ -65,4 +65,21 @@ def test_scores_of_predictions_ignore_their_confidence_and_ids():
 
 def test_without_spans_every_score_is_zero():
     assert set(spans.scores([()], [()]).values()) == {0.0}
-    assert spans.token_accuracy([], []) == 0.0
+    assert spans.token_accuracy([()], [()], [()]) == 0.0
+
+
+def test_words_take_the_tag_of_the_span_that_they_touch():
+    words = [(0, 3), (4, 6), (7, 11), (12, 14), (15, 18)]
+
+    assert spans.word_tags([Span(4, 11, "A"), Span(12, 13, "A"), Span(13, 18, "B")], words) == ["O", "B-A", "I-A", "B-A", "B-B"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_token_accuracy_of_spans_is_that_of_their_tags(seed):
+    gold, predicted = ([[f"B-{tag[2:]}" if tag != "O" else tag for tag in tags] for tags in side] for side in drawn(seed))
+    words = [[(2 * position, 2 * position + 1) for position in range(len(tags))] for tags in gold]
+    ours, theirs = (
+        [[Span(2 * s.start, 2 * s.end - 1, s.label) for s in spans.chunks(tags)] for tags in side] for side in (gold, predicted)
+    )
+
+    assert spans.token_accuracy(ours, theirs, words) == spans.tag_accuracy(gold, predicted)

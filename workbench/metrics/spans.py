@@ -57,13 +57,41 @@ def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) 
     }
 
 
-def token_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
+def token_accuracy(
+    gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]], words: Sequence[Sequence[tuple[int, int]]]
+) -> float:
+    """Share of words with the right BIO tag. `words[document]` are (start, end) borders in order; the spans are flat.
+
+    0 without words. Raises ValueError if the lists differ in length.
+    """
+    ours = [word_tags(spans, borders) for spans, borders in zip(gold, words, strict=True)]
+    theirs = [word_tags(spans, borders) for spans, borders in zip(predicted, words, strict=True)]
+    return tag_accuracy(ours, theirs)
+
+
+def tag_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
     """Share of equal tags over all words of all documents; one tag per word on both sides. 0 without words.
 
     Raises ValueError if a document has a different number of tags on the two sides.
     """
     pairs = [pair for ours, theirs in zip(gold, predicted, strict=True) for pair in zip(ours, theirs, strict=True)]
     return ratio(sum(ours == theirs for ours, theirs in pairs), len(pairs))
+
+
+def word_tags(spans: Iterable[Span], words: Sequence[tuple[int, int]]) -> list[str]:
+    """BIO tags of words under flat spans: a word takes the first span that shares a character with it, B- on the span's first word."""
+    tags, seen = [], set()
+    ordered = sorted(spans, key=lambda span: span.start)
+    position = 0
+    for start, end in words:
+        while position < len(ordered) and ordered[position].end <= start:
+            position += 1
+        if position < len(ordered) and ordered[position].start < end:
+            tags.append(("I-" if position in seen else "B-") + ordered[position].label)
+            seen.add(position)
+        else:
+            tags.append("O")
+    return tags
 
 
 def chunks(tags: Sequence[str], *, strict: bool = False) -> tuple[Span, ...]:
