@@ -1,0 +1,54 @@
+"""Labelled examples for a prompt, drawn from the training split by a seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.prompting.template import Example
+
+RANDOM, BALANCED = ORDERS = ("random", "balanced")
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A training document that can be shown as an example."""
+
+    document_id: int
+    text_hash: str
+    example: Example
+
+
+class Shots:
+    """An order of all training documents; every prompt takes the first ones that are not the document it asks about.
+
+    So one seed gives one prompt head, and asking about a training document changes only what has to change.
+    """
+
+    def __init__(self, pool: Sequence[Shot], *, order: str = BALANCED, seed: int = 1):
+        draw = random.Random(seed)
+        self._ordered = _balanced(pool, draw) if order == BALANCED else draw.sample(list(pool), len(pool))
+
+    def __len__(self) -> int:
+        return len(self._ordered)
+
+    def take(self, count: int, *, document_id: int | None = None, text_hash: str = "") -> tuple[Example, ...]:
+        """Up to `count` examples, none of them the document itself or one with the same text."""
+        fits = (one for one in self._ordered if one.document_id != document_id and one.text_hash != text_hash)
+        return tuple(one.example for one, _ in zip(fits, range(count), strict=False))
+
+
+def _balanced(pool: Sequence[Shot], draw: random.Random) -> list[Shot]:
+    """In rounds of one document of each label, labels in drawn order within a round; what is left of longer labels comes last."""
+    by_label: dict[str, list[Shot]] = {}
+    for one in pool:
+        by_label.setdefault(one.example.label, []).append(one)
+    for label in sorted(by_label):
+        draw.shuffle(by_label[label])
+    ordered: list[Shot] = []
+    for number in range(max(map(len, by_label.values()), default=0)):
+        turn = [shots[number] for _, shots in sorted(by_label.items()) if number < len(shots)]
+        draw.shuffle(turn)
+        ordered += turn
+    return ordered
