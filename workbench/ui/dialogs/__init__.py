@@ -1,1 +1,75 @@
+"""Dialogs, and what the window's acts do. Each module is imported when its dialog is first opened."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+
+def new_project(app, data: Sequence[Path] = ()) -> None:
+    """Ask what a new project is for; with `data` its import follows."""
+    from workbench.ui.dialogs.new_project import NewProject
+
+    NewProject(app, data).exec()
+
+
+def open_project(app) -> None:
+    from workbench.ui.dialogs.files import choose_to_open
+
+    choose_to_open(app)
+
+
+def sample(app) -> None:
+    """Copy the sample project into the user's documents folder and open it."""
+    from workbench.ui.dialogs.files import open_sample
+
+    open_sample(app)
+
+
+def settings(app) -> None:
+    from workbench.ui.dialogs.settings import SettingsDialog
+
+    SettingsDialog(app).exec()
+
+
+def palette(app) -> None:
+    from workbench.ui.palette import Palette
+
+    Palette(app).exec()
+
+
+def keys(app) -> None:
+    from workbench.ui.dialogs.key_sheet import KeySheet
+
+    KeySheet(app).exec()
+
+
+def log(app) -> None:
+    from workbench.ui.dialogs.about import open_log
+
+    open_log(app)
+
+
+def diagnostics(app) -> None:
+    from workbench.ui.dialogs.about import copy_diagnostics
+
+    copy_diagnostics(app)
+
+
+def about(app) -> None:
+    from workbench.ui.dialogs.about import About
+
+    About(app).exec()
+
+
+ACTS: dict[str, Callable] = {
+    "new": new_project,
+    "open": open_project,
+    "sample": sample,
+    "settings": settings,
+    "palette": palette,
+    "keys": keys,
+    "log": log,
+    "diagnostics": diagnostics,
+    "about": about,
+}

@@ -1,0 +1,139 @@
+"""The window's own commands: what each menu holds besides the pages' commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.base.i18n import _
+from workbench.base.manifest import Contribution
+from workbench.ui.commands import Command
+
+
+def has_project(window) -> bool:
+    return window.app.project is not None
+
+
+def can_write(window) -> bool:
+    return has_project(window) and not window.app.project.read_only
+
+
+def window_commands() -> tuple[Command, ...]:
+    """File, Edit, View, Run and Help; the target is the window."""
+    return (*_file(), *_edit(), *_view(), *_run(), *_help())
+
+
+def page_commands(pages: Sequence[Contribution]) -> tuple[Command, ...]:
+    """One command a page, with Ctrl+Alt+1 … 9."""
+    return tuple(
+        Command(f"page.{page.id}", _(page.title), lambda w, id=page.id: w.go(id), "View", f"Ctrl+Alt+{number}", group="pages")
+        for number, page in enumerate(pages, 1)
+    )
+
+
+def _file() -> tuple[Command, ...]:
+    return (
+        Command("new", _("&New project…"), lambda w: w.app.act("new"), "File", "Ctrl+Shift+O", group="open"),
+        Command("open", _("&Open…"), lambda w: w.app.act("open"), "File", "Ctrl+O", group="open"),
+        Command("sample", _("Open the &sample project"), lambda w: w.app.act("sample"), "File", group="open"),
+        Command("welcome", _("&Welcome page"), lambda w: w.go("welcome"), "File", "Ctrl+Alt+0", group="open"),
+        Command("import", _("&Import data…"), lambda w: w.go("data", dialog="import"), "File", "Ctrl+I", enabled=can_write, group="data"),
+        Command(
+            "export-data", _("&Export data…"), lambda w: w.go("data", dialog="export"), "File", "Ctrl+E", enabled=has_project, group="data"
+        ),
+        Command("close", _("&Close project"), lambda w: w.app.close_project(), "File", "Ctrl+W", enabled=has_project, group="close"),
+        Command("settings", _("Se&ttings…"), lambda w: w.app.act("settings"), "File", "Ctrl+,", group="settings"),
+        Command("quit", _("&Quit"), lambda w: w.close(), "File", "Ctrl+Q", group="quit"),
+    )
+
+
+def _edit() -> tuple[Command, ...]:
+    return (
+        Command("undo", undo_title, lambda w: w.app.undo(), "Edit", "Ctrl+Z", enabled=can_undo, group="undo"),
+        Command("redo", redo_title, lambda w: w.app.redo(), "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), enabled=can_redo, group="undo"),
+        Command("palette", _("&Find a command…"), lambda w: w.app.act("palette"), "Edit", "Ctrl+Shift+P", group="find"),
+    )
+
+
+def _view() -> tuple[Command, ...]:
+    return (
+        Command("larger", _("&Larger text"), lambda w: w.app.change_text_size(1), "View", ("Ctrl++", "Ctrl+="), group="size"),
+        Command("smaller", _("S&maller text"), lambda w: w.app.change_text_size(-1), "View", "Ctrl+-", group="size"),
+        Command("usual", _("&Usual text size"), lambda w: w.app.change_text_size(0), "View", "Ctrl+0", group="size"),
+        *(
+            Command(
+                f"theme.{name}",
+                title,
+                lambda w, name=name: w.app.change_theme(name),
+                "View",
+                checked=lambda w, name=name: w.app.settings.theme == name,
+                group="theme",
+            )
+            for name, title in (("system", _("Colours of the s&ystem")), ("light", _("L&ight")), ("dark", _("&Dark")))
+        ),
+        Command(
+            "dock.jobs",
+            _("&Jobs"),
+            lambda w: w.toggle_dock("jobs"),
+            "View",
+            "Ctrl+Alt+J",
+            enabled=has_project,
+            checked=lambda w: w.dock_shown("jobs"),
+            group="docks",
+        ),
+        Command(
+            "dock.history",
+            _("&History"),
+            lambda w: w.toggle_dock("history"),
+            "View",
+            "Ctrl+Alt+H",
+            enabled=has_project,
+            checked=lambda w: w.dock_shown("history"),
+            group="docks",
+        ),
+        Command(
+            "tear-off", _("Page in its own &window"), lambda w: w.tear_off(), "View", "Ctrl+Shift+W", enabled=has_project, group="docks"
+        ),
+        Command("full-screen", _("&Full screen"), _full_screen, "View", "F11", checked=lambda w: w.isFullScreen(), group="docks"),
+    )
+
+
+def _run() -> tuple[Command, ...]:
+    return (
+        Command("stop-run", _("&Stop the run and keep the best"), lambda w: w.app.stop_jobs(), "Run", enabled=_running, group="stop"),
+        Command("jobs", _("Show &jobs"), lambda w: w.toggle_dock("jobs", True), "Run", enabled=has_project, group="stop"),
+    )
+
+
+def _help() -> tuple[Command, ...]:
+    return (
+        Command("keys", _("&Keys"), lambda w: w.app.act("keys"), "Help", "F1", group="help"),
+        Command("log", _("Open &log file"), lambda w: w.app.act("log"), "Help", group="log"),
+        Command("diagnostics", _("Copy &diagnostics"), lambda w: w.app.act("diagnostics"), "Help", group="log"),
+        Command("about", _("&About Glossbench"), lambda w: w.app.act("about"), "Help", group="about"),
+    )
+
+
+def undo_title(window) -> str:
+    step = window.app.project.undo_title if has_project(window) else None
+    return _("&Undo") + (f" – {step}" if step else "")
+
+
+def redo_title(window) -> str:
+    step = window.app.project.redo_title if has_project(window) else None
+    return _("&Redo") + (f" – {step}" if step else "")
+
+
+def can_undo(window) -> bool:
+    return can_write(window) and window.app.project.undo_title is not None
+
+
+def can_redo(window) -> bool:
+    return can_write(window) and window.app.project.redo_title is not None
+
+
+def _running(window) -> bool:
+    return bool(window.app.active_jobs())
+
+
+def _full_screen(window) -> None:
+    window.showNormal() if window.isFullScreen() else window.showFullScreen()

@@ -1,0 +1,249 @@
+"""Builds everything and passes it on: settings, project, queue, window. The only singleton."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from workbench.base import paths, settings
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import Signal
+from workbench.base.i18n import _
+from workbench.base.registry import Registry, builtins
+from workbench.ui import style, theme
+from workbench.ui.dispatch import Dispatch
+from workbench.ui.window import Window
+
+ACTIVE = ("waiting", "running")
+
+
+class App:
+    """What the window, its panels and dialogs share. Made once by `main`; tests make one of their own."""
+
+    def __init__(self, qt: QApplication, chosen: settings.Settings | None = None, registry: Registry | None = None):
+        self.qt, self.settings = qt, chosen or settings.load()
+        self.registry = registry or builtins()
+        self.dispatch = Dispatch()
+        self.project = None
+        self.opened = Signal("app.opened")  # emitted with the project, or None when one was closed
+        self._drops: list[Callable[[], None]] = []
+        self._queue_used = False
+        style.apply(qt, self.settings)
+        qt.styleHints().colorSchemeChanged.connect(self._system_theme)
+        self.window = Window(self)
+        self.window.set_title()
+
+    @cached_property
+    def queue(self):
+        """The job queue, made when first asked for."""
+        from workbench.jobs.queue import Queue
+
+        self._queue_used = True
+        queue = Queue(dispatch=self.dispatch)
+        queue.changed.connect(lambda *_event: self._jobs_changed())
+        return queue
+
+    # ---------------------------------------------------------------- project
+
+    def open_project(self, path: Path | str, *, page: str = "", **args: Any) -> bool:
+        """Open a project in place of the present one; a fault is told at the top of the window and gives False.
+
+        Lands on `page`; without one on Annotate, or on Data while there are no documents.
+        """
+        from workbench.project.project import Project
+
+        path = Path(path).expanduser().absolute()
+        if not self.may_close():
+            return False
+        try:
+            project = Project.open_or_read_only(path, dispatch=self.dispatch)
+        except WorkbenchError as error:
+            self.fail(error if path.name in str(error) else WorkbenchError(f"{path}: {error.message}", hint=error.hint))
+            return False
+        except OSError as error:
+            self.fail(WorkbenchError(_("{path} cannot be opened: {error}.").format(path=path, error=error.strerror or error)))
+            return False
+        self._take(project)
+        self.window.go(page or self._landing(), **args)
+        return True
+
+    def _take(self, project) -> None:
+        self.close_project(start=False)
+        self.project = project
+        self.window.banner.hide()
+        from workbench.operations.wire import wire
+
+        if not project.read_only:
+            self._drops.append(wire(project, self.queue).close)
+            project.schedule = self._later
+        self._drops.append(project.changed.connect(lambda _changes: self.commands_changed()))
+        self.settings.remember_project(project.path)
+        self.window.show_project()
+        if project.read_only:
+            self.window.tell(
+                _("{name} is read-only here: {reason}.").format(name=project.path.name, reason=project.read_only_reason), "warn"
+            )
+        self.opened.emit(project)
+        for dock in ("jobs", "history"):
+            if self.settings.window.get(f"dock.{dock}"):
+                self.window.toggle_dock(dock, True)
+
+    def _landing(self) -> str:
+        from workbench.operations import corpus
+
+        return "annotate" if corpus.counts(self.project).documents else "data"
+
+    def close_project(self, *, start: bool = True) -> None:
+        """Close the project; its pages go with it. `start` shows the Welcome page."""
+        if self.project is None:
+            return
+        project, self.project = self.project, None
+        self.window.close_panels()
+        for drop in self._drops:
+            drop()
+        self._drops.clear()
+        project.close()
+        if start:
+            self.window.show_project()
+            self.opened.emit(None)
+
+    def _later(self, seconds: float, work: Callable[[], None]) -> None:
+        from workbench.jobs import threads
+
+        QTimer.singleShot(round(1000 * seconds), lambda: threads.run(work, lambda *_result: None, dispatch=self.dispatch))
+
+    def undo(self) -> None:
+        self._step("undo", _("Undone: {title}"))
+
+    def redo(self) -> None:
+        self._step("redo", _("Redone: {title}"))
+
+    def _step(self, way: str, words: str) -> None:
+        if self.project is None or self.project.read_only:
+            return
+        try:
+            title = getattr(self.project, way)()
+        except WorkbenchError as error:
+            self.fail(error)
+            return
+        if title is not None:
+            self.note(words.format(title=title))
+
+    # ---------------------------------------------------------------- what panels call
+
+    def go(self, page: str, **args: Any) -> None:
+        self.window.go(page, **args)
+
+    def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
+        self.window.note(text, self.undo if undo is True else undo or None, action)
+
+    def fail(self, error: Exception) -> None:
+        """A WorkbenchError is told in words; anything else is a bug and goes the way of uncaught exceptions."""
+        if isinstance(error, WorkbenchError):
+            self.window.tell(str(error), "bad")
+        else:
+            sys.excepthook(type(error), error, error.__traceback__)
+
+    def act(self, name: str) -> None:
+        """Open a dialog or do a thing of the Welcome page: open, new, sample, settings, palette, keys, log, diagnostics, about."""
+        from workbench.ui import dialogs
+
+        dialogs.ACTS[name](self)
+
+    def dropped(self, files: Sequence[str]) -> None:
+        """A project is opened; data goes to the import dialog, of a new project if none is open."""
+        projects = [one for one in files if one.endswith(paths.PROJECT_SUFFIX)]
+        if projects:
+            self.open_project(projects[0])
+        elif self.project is not None:
+            self.go("data", files=[Path(one) for one in files])
+        else:
+            from workbench.ui import dialogs
+
+            dialogs.new_project(self, data=[Path(one) for one in files])
+
+    def commands_changed(self) -> None:
+        self.window.menus.refresh()
+
+    # ---------------------------------------------------------------- looks
+
+    def change_theme(self, name: str) -> None:
+        self.settings.theme = name
+        self.restyle()
+
+    def change_text_size(self, step: int) -> None:
+        self.settings.text_size = theme.next_text_size(step)
+        self.restyle()
+        self.note(_("Text size {percent} %").format(percent=self.settings.text_size))
+
+    def restyle(self) -> None:
+        """Show the settings' theme, text size and font, and keep them."""
+        style.apply(self.qt, self.settings)
+        self.settings.save()
+        if self.window.status is not None:
+            self.window.status.show_device(self.settings)
+
+    def _system_theme(self, _scheme) -> None:
+        if self.settings.theme == "system":
+            style.apply(self.qt, self.settings)
+
+    # ---------------------------------------------------------------- jobs and the end
+
+    def active_jobs(self) -> list:
+        """Jobs that run or wait, the running first."""
+        if not self._queue_used:
+            return []
+        jobs = [job for job in self.queue.jobs if job.status in ACTIVE]
+        return sorted(jobs, key=lambda job: job.status != "running")
+
+    def stop_jobs(self) -> None:
+        for job in self.active_jobs():
+            job.stop() if job.status == "running" else job.cancel()
+
+    def _jobs_changed(self) -> None:
+        if self.window.status is not None:
+            self.window.status.show_jobs(self.active_jobs())
+
+    def started(self) -> None:
+        """After the first picture: what may take a moment."""
+        from workbench.ui.dialogs import error
+
+        error.install(self)
+        self._jobs_changed()
+
+    def may_close(self) -> bool:
+        """Ask if jobs run; False: the person goes back."""
+        if not self.active_jobs():
+            return True
+        from workbench.ui.dialogs.closing import ask
+
+        return ask(self)
+
+    def closed(self) -> None:
+        """The window has closed: end the rest, keep the settings."""
+        if self._queue_used:
+            self.queue.close()
+        self.close_project(start=False)
+        self.settings.save()
+
+
+def main(file: str | None = None) -> int:
+    """Open the window, on `file` if given; returns the exit code. The caller has made sure of a display."""
+    qt = QApplication.instance() or QApplication(sys.argv[:1])
+    qt.setApplicationName("Glossbench")
+    qt.setDesktopFileName("glossbench")
+    qt.setStyle("Fusion")
+    theme.load_fonts()
+    app = App(qt)
+    app.window.go("welcome")
+    app.window.show()
+    if file is not None:
+        QTimer.singleShot(0, lambda: app.open_project(file))
+    code = qt.exec()
+    return code

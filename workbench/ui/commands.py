@@ -1,0 +1,51 @@
+"""A command: one thing a person can do, with its words, menu and keys. Tables of them become menus, keys, palette, key sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+MENUS = ("File", "Edit", "View", "Labels", "Run", "Help")
+
+
+def always(_target: Any) -> bool:
+    return True
+
+
+def _nothing(_target: Any) -> None:
+    """For a line of the key sheet whose key a widget handles itself."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """`run(target)` does it; the target is the window for its own commands, the panel for a panel's.
+
+    `title` carries the mnemonic (`&`) and "…" where a dialog follows; a function `title(target)` may change it each time the
+    menu opens. `keys` in Qt's portable notation ("Ctrl+Shift+P"), the first is shown. A panel's command acts only while its
+    page is shown, unless `anywhere`: then the page is brought up first. `shown_only` lists the keys on the key sheet, while a
+    widget of the page handles them itself (bare keys, mostly).
+    """
+
+    id: str
+    title: str | Callable[[Any], str]
+    run: Callable[[Any], None] = _nothing
+    menu: str = ""
+    keys: tuple[str, ...] | str = ()
+    enabled: Callable[[Any], bool] = always
+    checked: Callable[[Any], bool] | None = None
+    anywhere: bool = False
+    shown_only: bool = False
+    group: str = ""  # a separator stands between groups of a menu
+
+    @property
+    def all_keys(self) -> tuple[str, ...]:
+        return (self.keys,) if isinstance(self.keys, str) else tuple(self.keys)
+
+    def words(self, target: Any = None) -> str:
+        """The title now, with its mnemonic."""
+        return self.title(target) if callable(self.title) else self.title
+
+    def plain(self, target: Any = None) -> str:
+        """The title without mnemonic."""
+        return self.words(target).replace("&&", "\0").replace("&", "").replace("\0", "&")

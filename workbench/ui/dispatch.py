@@ -1,0 +1,26 @@
+"""Run this on the main thread, for Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+
+class Dispatch(QObject):
+    """`dispatch(fn)` from any thread: `fn()` is called by the main thread's event loop, in the order posted."""
+
+    _posted = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
+
+    def __call__(self, fn: Callable[[], None]) -> None:
+        try:
+            self._posted.emit(fn)
+        except RuntimeError:
+            pass  # the application has ended; nobody is left to be told
+
+    def _call(self, fn: Callable[[], None]) -> None:
+        fn()

@@ -1,0 +1,111 @@
+"""Command tables → menus and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMainWindow, QMenu
+
+from workbench.base.i18n import _
+from workbench.base.settings import Settings
+from workbench.ui.commands import MENUS, Command
+from workbench.ui.keys import sequences
+
+
+class Entry:
+    """A command with where it belongs: `page` "" is the window itself; `target()` gives what `run` is called with."""
+
+    def __init__(self, command: Command, page: str, target: Callable[[], Any]):
+        self.command, self.page, self.target = command, page, target
+        self.action: QAction | None = None
+
+
+class Menus:
+    """The menu bar of the window. Titles, ticks and whether an entry can act are asked when a menu opens.
+
+    While no menu is open every entry of the shown page stays enabled, so its key arrives; the command asks `enabled` again then.
+    """
+
+    def __init__(self, window: QMainWindow, settings: Settings, page_shown: Callable[[], str], go: Callable[[str], None]):
+        self._window, self._settings, self._page_shown, self._go = window, settings, page_shown, go
+        self.entries: list[Entry] = []
+        self.menus: dict[str, QMenu] = {}
+        for name in MENUS:
+            menu = window.menuBar().addMenu("&" + _(name))
+            menu.aboutToShow.connect(lambda name=name: self._fill(name))
+            menu.aboutToHide.connect(self.refresh)
+            self.menus[name] = menu
+        self.extra: dict[str, Callable[[QMenu], None]] = {}  # adds to a menu each time it opens
+
+    def add(self, commands: Iterable[Command], page: str, target: Callable[[], Any]) -> None:
+        for command in commands:
+            entry = Entry(command, page, target)
+            self.entries.append(entry)
+            if not command.shown_only:
+                self._make_action(entry)
+        self.refresh()
+
+    def _make_action(self, entry: Entry) -> None:
+        action = QAction(entry.command.plain() if not callable(entry.command.title) else entry.command.id, self._window)
+        action.setShortcuts(sequences(entry.command, self._settings))
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        action.triggered.connect(lambda _checked=False: self.act(entry))
+        if entry.command.checked is not None:
+            action.setCheckable(True)
+        entry.action = action
+        self._window.addAction(action)
+
+    def act(self, entry: Entry) -> None:
+        """Do it, if it can be done now; a page's command with `anywhere` brings its page up first."""
+        if entry.page and entry.page != self._page_shown():
+            if not entry.command.anywhere:
+                return
+            self._go(entry.page)
+        target = entry.target()
+        if target is not None and entry.command.enabled(target):
+            entry.command.run(target)
+
+    def can_act(self, entry: Entry) -> bool:
+        if not self._belongs(entry):
+            return False
+        target = entry.target()
+        return entry.command.anywhere if target is None else entry.command.enabled(target)
+
+    def refresh(self) -> None:
+        """After another page is shown: entries of other pages rest, so their keys are free."""
+        for entry in self.entries:
+            if entry.action is not None:
+                entry.action.setEnabled(self._belongs(entry))
+
+    def rekey(self) -> None:
+        for entry in self.entries:
+            if entry.action is not None:
+                entry.action.setShortcuts(sequences(entry.command, self._settings))
+
+    def _belongs(self, entry: Entry) -> bool:
+        return not entry.page or entry.command.anywhere or entry.page == self._page_shown()
+
+    def _fill(self, name: str) -> None:
+        menu, group = self.menus[name], None
+        menu.clear()
+        for entry in self.entries:
+            if entry.command.menu != name or entry.action is None:
+                continue
+            if group is not None and (entry.page, entry.command.group) != group:
+                menu.addSeparator()
+            group = (entry.page, entry.command.group)
+            self._show(entry)
+            menu.addAction(entry.action)
+        if name in self.extra:
+            self.extra[name](menu)
+
+    def _show(self, entry: Entry) -> None:
+        target = entry.target() if self._belongs(entry) else None
+        if target is not None or not callable(entry.command.title):
+            entry.action.setText(entry.command.words(target))
+        entry.action.setEnabled(self.can_act(entry))
+        if entry.command.checked is not None and target is not None:
+            entry.action.setChecked(entry.command.checked(target))

@@ -1,0 +1,127 @@
+"""The Welcome page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from workbench.base import paths
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui.panel import View
+from workbench.ui.panels.welcome.state import Recent, WelcomeState
+from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.layout import card, clear, column, fixed, row, scrolled
+from workbench.ui.widgets.words import Elided, IconLabel, words
+
+STEPS = (
+    ("Bring text", "JSONL, CSV, CoNLL or plain text, in any script.", "database"),
+    ("Label", "Classes and spans, by mouse or by keys alone.", "highlighter"),
+    ("Fine-tune", "In the background, on the GPU if there is one.", "activity"),
+    ("Inspect, correct", "See every token's labels; mend the gold.", "scan-search"),
+    ("Export", "A model folder and ONNX, checked on your texts.", "package-open"),
+)
+
+
+class WelcomeView(View):
+    def __init__(self, state: WelcomeState):
+        super().__init__(state)
+        self._recent = QVBoxLayout()
+        self._recent.setSpacing(8)
+        right = QWidget()
+        right_layout = QVBoxLayout(right)
+        right_layout.setContentsMargins(0, 0, 0, 0)
+        right_layout.setSpacing(8)
+        self._recent_title = words(_("Recent"), "heading", weight=600)
+        right_layout.addWidget(self._recent_title)
+        right_layout.addLayout(self._recent)
+        right_layout.addStretch(1)
+        page = column(row((self._left(), 5), 56, (right, 4)), None, 24, _steps(), margins=(64, 64, 64, 40))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scrolled(page))
+
+    def _left(self) -> QFrame:
+        sample = Button(_("Open the sample project"), "sparkles", "primary", on=lambda: self.state.act("sample"))
+        new = Button(_("New project…"), "file-plus-2", on=lambda: self.state.act("new"))
+        old = Button(_("Open…"), "folder-open", on=lambda: self.state.act("open"))
+        self.first = sample
+        return column(
+            words("Glossbench", "display", weight=700),
+            words(_("From raw text to a fine-tuned model, on your own machine."), "heading", "muted", wrap=True),
+            20,
+            _start(sample, _("420 messages to a transport service, two thirds labelled. Try everything in ten minutes.")),
+            _start(new, _("One file on your disk. Nothing leaves this computer.")),
+            _start(old, _("A project, or data to start one: JSONL, CSV, CoNLL, text.")),
+            12,
+            Callout(_("Drop a project or data files anywhere on this window."), icon="lightbulb"),
+            None,
+            gap=12,
+        )
+
+    def render(self, fields: frozenset[str]) -> None:
+        if not concerns(fields, "recent"):
+            return
+        clear(self._recent)
+        self._recent_title.setVisible(bool(self.state.recent))
+        for one in self.state.recent[:8]:
+            self._recent.addWidget(self._entry(one))
+
+    def _entry(self, one: Recent) -> QWidget:
+        mark = IconLabel("triangle-alert" if one.missing else "database", "warn" if one.missing else "accent")
+        place = f"{one.folder}  ·  {_('not found')}" if one.missing else one.folder
+        middle = column(
+            Elided(one.name, weight=600),
+            Elided(place, "small", "warn" if one.missing else "muted", mode=Qt.TextElideMode.ElideMiddle),
+            gap=2,
+        )
+        remove = icon_button("x", _("Remove {name} from the list").format(name=one.name), lambda: self.state.remove(one.path), small=True)
+        if one.missing:
+            locate = Button(_("Locate…"), small=True, on=lambda: self._locate(one), name=_("Locate {name}").format(name=one.name))
+            return card(row(mark, (middle, 1), locate, remove, gap=12), margins=(14, 10, 10, 10))
+        return _Card(
+            lambda: self.state.open(one.path),
+            _("Open {name}").format(name=one.name),
+            mark,
+            middle,
+            words(one.when, "small", "muted"),
+            remove,
+        )
+
+    def _locate(self, one: Recent) -> None:
+        start = str(Path(one.path).parent if Path(one.path).parent.exists() else paths.documents_folder())
+        path, _kind = QFileDialog.getOpenFileName(
+            self, _("Where is {name}?").format(name=one.name), start, f"Glossbench (*{paths.PROJECT_SUFFIX})"
+        )
+        if path:
+            self.state.locate(one.path, path)
+
+
+class _Card(Button):
+    """A recent project as a card that is pressed."""
+
+    def __init__(self, on, name: str, mark: QWidget, middle: QWidget, when: QWidget, remove: QWidget):
+        super().__init__("", on=on, name=name, kind="card")
+        self.setToolTip("")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 8, 10, 8)
+        layout.setSpacing(12)
+        for part, stretch in ((mark, 0), (middle, 1), (when, 0), (remove, 0)):
+            layout.addWidget(part, stretch)
+        self.setSizePolicy(self.sizePolicy().Policy.Expanding, self.sizePolicy().Policy.Fixed)
+        self.setFixedHeight(max(54, layout.sizeHint().height()))
+
+
+def _start(button: Button, hint: str) -> QFrame:
+    return row(fixed(button, max(214, button.sizeHint().width() + 8)), (words(hint, "small", "muted", wrap=True), 1), gap=16)
+
+
+def _steps() -> QFrame:
+    cards = []
+    for number, (title, hint, icon) in enumerate(STEPS, 1):
+        head = row(IconLabel(icon, "accent", 20), (words(_(title), weight=600), 1), words(str(number), "small", "faint"))
+        cards.append((card(head, words(_(hint), "small", "muted", wrap=True), None, gap=6), 1))
+    return row(*cards, gap=12)

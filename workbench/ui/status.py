@@ -1,0 +1,62 @@
+"""The status bar: saved, file, run under way with time left, device."""
+
+from __future__ import annotations
+
+import os
+
+from PySide6.QtWidgets import QStatusBar
+
+from workbench.base.i18n import _
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.job_row import progress_of
+from workbench.ui.widgets.layout import fixed, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import IconLabel, words
+
+
+class Status(QStatusBar):
+    """Shows what it is told; a click on the run leads to the Train page."""
+
+    def __init__(self, show_run):
+        super().__init__()
+        self.setSizeGripEnabled(False)
+        self._mark, self._saved = IconLabel("circle-check", "good", 14), words("", "small", "muted")
+        self._file = words("", "small", "muted")
+        self._run = Button("", "activity", "quiet", small=True, on=show_run, name=_("Run under way"))
+        self._meter = fixed(Meter(0.0, name=_("Progress of the run under way")), 90)
+        self._device = words("", "small", "muted")
+        self._left = row(self._mark, self._saved, self._file, gap=6, margins=(8, 0, 0, 0))
+        self._busy = row(self._run, self._meter, gap=6, margins=(0, 0, 12, 0))
+        self.addWidget(self._left)
+        self.addPermanentWidget(self._busy)
+        self.addPermanentWidget(row(IconLabel("cpu", "muted", 14), self._device, gap=6, margins=(0, 0, 10, 0)))
+        self._busy.hide()
+
+    def show_project(self, project) -> None:
+        self._left.setVisible(project is not None)
+        if project is None:
+            return
+        if project.read_only:
+            self._mark.set("eye", "warn")
+            self._saved.setText(_("Read-only"))
+        else:
+            self._mark.set("circle-check", "good")
+            self._saved.setText(_("Saved"))
+        self._file.setText(project.path.name)
+        self._file.setToolTip(str(project.path))
+
+    def show_jobs(self, jobs) -> None:
+        """`jobs`: those running or waiting, the running first."""
+        self._busy.setVisible(bool(jobs))
+        if not jobs:
+            return
+        share, left = progress_of(jobs[0])
+        title = jobs[0].spec.title or _("Work")
+        more = f" (+{len(jobs) - 1})" if len(jobs) > 1 else ""
+        self._run.set_text(" · ".join(part for part in (title + more, left) if part))
+        self._meter.set(share)
+
+    def show_device(self, settings) -> None:
+        name = settings.device.upper() if settings.device != "auto" else settings.devices.get("best", "CPU").upper()
+        cores = settings.devices.get("cores") or os.cpu_count() or 1
+        self._device.setText(f"{name} · {cores} {_('cores') if cores > 1 else _('core')}" if name == "CPU" else name)

@@ -1,0 +1,269 @@
+"""Design tokens and the theme in use: the only place where a colour, a size or a font is written.
+
+Names of colours, spaces and font kinds are the same in light and dark. Painting code asks `colour("accent")`, `size("small")`,
+`font("reading")`, `label_colours(label)` each time it paints, so a switch of theme or text size shows at once; whoever caches
+pictures listens to `changed`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtGui import QColor, QFont, QFontDatabase
+
+from workbench.base import paths
+from workbench.base.events import Signal
+
+LIGHT = {
+    "window": "#F4F5F7",
+    "surface": "#FFFFFF",
+    "sunken": "#ECEEF2",
+    "line": "#DEE1E7",
+    "strong_line": "#8B92A0",
+    "text": "#191C22",
+    "muted": "#565D6B",
+    "faint": "#7C8391",
+    "accent": "#3A52D0",
+    "accent_hover": "#2E44BA",
+    "accent_soft": "#E7EBFC",
+    "on_accent": "#FFFFFF",
+    "good": "#156F36",
+    "good_soft": "#E2F4E8",
+    "warn": "#8A5200",
+    "warn_soft": "#FCF0DA",
+    "bad": "#B72535",
+    "bad_soft": "#FBE6E8",
+}
+DARK = {
+    "window": "#14161A",
+    "surface": "#1C1F24",
+    "sunken": "#101216",
+    "line": "#2E323A",
+    "strong_line": "#6C7482",
+    "text": "#E8EAEE",
+    "muted": "#A6ADB9",
+    "faint": "#808896",
+    "accent": "#93A5FF",
+    "accent_hover": "#AAB8FF",
+    "accent_soft": "#252C4A",
+    "on_accent": "#0E1330",
+    "good": "#62CF8C",
+    "good_soft": "#15301F",
+    "warn": "#E9B450",
+    "warn_soft": "#32270F",
+    "bad": "#FF858F",
+    "bad_soft": "#3B1B1F",
+}
+
+SPACE = (0, 4, 8, 12, 16, 24, 32, 48)  # the only distances between things
+RADIUS, RADIUS_SMALL = 8, 5
+CONTROL, CONTROL_SMALL = 32, 26  # height of buttons, inputs, combo boxes
+ROW = 32  # table row
+HEADER = 64  # page header
+RAIL = 80
+READING_WIDTH = 860  # widest column of reading text
+FONT = {  # pixels at 100 % text size
+    "ui": 13,
+    "small": 12,
+    "caption": 11,
+    "tiny": 10,
+    "heading": 14,
+    "title": 19,
+    "reading": 16,
+    "mono": 13,
+    "display": 34,
+}
+FAMILY, MONO = "Inter", "JetBrains Mono"
+TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent
+HUES = (262, 150, 35, 305, 85, 200, 350, 120, 235, 60, 330, 175)  # order of a new label's colour: neighbours far apart
+NOTE_SECONDS = 8
+
+changed = Signal("theme.changed")  # no arguments; colours, sizes or fonts are others now
+
+
+@dataclass
+class _InUse:
+    dark: bool = False
+    percent: int = 100
+    family: str = FAMILY
+    mono: str = MONO
+
+
+_use = _InUse()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColours:
+    """`line`: bar, caption, key cap. `fill`: behind text. `chip`: soft ground. All #RRGGBB."""
+
+    line: str
+    fill: str
+    chip: str
+
+
+def colours() -> dict[str, str]:
+    """The colours in use, by name."""
+    return DARK if _use.dark else LIGHT
+
+
+def colour(name: str) -> str:
+    """#RRGGBB of a colour name in the theme in use. Raises KeyError for an unknown name."""
+    return colours()[name]
+
+
+def qcolour(name: str, alpha: float = 1.0) -> QColor:
+    """The same as a QColor, `alpha` in [0, 1]."""
+    it = QColor(colour(name))
+    it.setAlphaF(alpha)
+    return it
+
+
+def is_dark() -> bool:
+    return _use.dark
+
+
+def percent() -> int:
+    """Text size in per cent."""
+    return _use.percent
+
+
+def px(pixels: float) -> int:
+    """A length that grows with the text size: heights of controls and rows, widths that hold words."""
+    return round(pixels * _use.percent / 100)
+
+
+def size(kind: str) -> int:
+    """Font size in pixels for one of FONT at the text size in use."""
+    return px(FONT[kind])
+
+
+def font(kind: str = "ui", weight: int = 400) -> QFont:
+    """A font of one of the kinds of FONT; "mono" is fixed pitch. `weight` as in CSS: 400, 500, 600, 700."""
+    it = QFont(_use.mono if kind == "mono" else _use.family)
+    it.setPixelSize(size(kind))
+    it.setWeight(QFont.Weight(weight))
+    return it
+
+
+def family(mono: bool = False) -> str:
+    return _use.mono if mono else _use.family
+
+
+def set_up(*, dark: bool, percent: int = 100, system_font: bool = False) -> None:
+    """Choose colours, size and font. The caller repaints (see `style.apply`) and then emits `changed`."""
+    _use.dark, _use.percent = dark, min(max(percent, TEXT_SIZES[0]), TEXT_SIZES[-1])
+    general = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
+    _use.family = general if system_font else FAMILY
+    _own_colours.cache_clear()
+
+
+def load_fonts() -> None:
+    """Make the bundled fonts known to Qt. Missing files are no fault: the system's fonts serve."""
+    try:
+        folder = paths.resource("fonts")
+    except FileNotFoundError:
+        return
+    for file in sorted((*folder.glob("*.otf"), *folder.glob("*.ttf"))):
+        QFontDatabase.addApplicationFont(str(file))
+
+
+def next_text_size(step: int) -> int:
+    """The next larger (+1) or smaller (-1) of TEXT_SIZES; 0 gives 100."""
+    if step == 0:
+        return 100
+    if step > 0:
+        return next((one for one in TEXT_SIZES if one > _use.percent), TEXT_SIZES[-1])
+    return next((one for one in reversed(TEXT_SIZES) if one < _use.percent), TEXT_SIZES[0])
+
+
+# ---------------------------------------------------------------- colours of labels
+
+
+def label_colours(label, *, dark: bool | None = None) -> LabelColours:
+    """Colours of a label at the lightness that all labels share, so none shouts.
+
+    `label` is a `text.labels.Label`, a position (0-based), or the "#RRGGBB" that a user chose: of that only the hue is kept
+    (and its greyness, where it has no hue to speak of).
+    """
+    dark = _use.dark if dark is None else dark
+    own = label if isinstance(label, str) else getattr(label, "colour", "")
+    if own:
+        try:
+            return _own_colours(own, dark)
+        except ValueError:
+            pass  # not a colour: as if none were set
+    position = label if isinstance(label, int) else getattr(label, "position", 0)
+    return _hue_colours(HUES[position % len(HUES)], 1.0, dark)
+
+
+@lru_cache(maxsize=512)
+def _own_colours(colour_: str, dark: bool) -> LabelColours:
+    _, chroma, hue = to_oklch(colour_)
+    return _hue_colours(hue, min(1.0, chroma / 0.05), dark)
+
+
+@lru_cache(maxsize=1024)
+def _hue_colours(hue: float, strength: float, dark: bool) -> LabelColours:
+    if dark:
+        return LabelColours(oklch(0.80, 0.12 * strength, hue), oklch(0.36, 0.07 * strength, hue), oklch(0.30, 0.05 * strength, hue))
+    return LabelColours(oklch(0.47, 0.15 * strength, hue), oklch(0.925, 0.05 * strength, hue), oklch(0.955, 0.03 * strength, hue))
+
+
+def oklch(lightness: float, chroma: float, hue: float) -> str:
+    """#RRGGBB of an OKLCH colour (lightness 0–1, hue in degrees); chroma is lowered until the colour exists in sRGB.
+
+    Source: Ottosson 2020, "A perceptual color space for image processing".
+    """
+    while True:
+        a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
+        l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+        m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+        s = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+        rgb = (
+            4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+            -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+            -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s,
+        )
+        if all(-0.002 <= channel <= 1.002 for channel in rgb) or chroma < 0.005:
+            break
+        chroma -= 0.005
+    return "#" + "".join(f"{round(255 * min(1, max(0, _encode(max(0, channel))))):02X}" for channel in rgb)
+
+
+def to_oklch(colour_: str) -> tuple[float, float, float]:
+    """(lightness, chroma, hue in degrees) of #RRGGBB. Raises ValueError if it is none. Source: as `oklch`."""
+    r, g, b = (_decode(channel) for channel in _channels(colour_))
+    l = (0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b) ** (1 / 3)
+    m = (0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b) ** (1 / 3)
+    s = (0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b) ** (1 / 3)
+    lightness = 0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s
+    a = 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s
+    b = 0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s
+    return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a)) % 360
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2 contrast ratio of two #RRGGBB, 1 to 21."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour_: str) -> float:
+    r, g, b = (_decode(channel) for channel in _channels(colour_))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def _channels(colour_: str) -> tuple[float, float, float]:
+    if len(colour_) != 7 or colour_[0] != "#":
+        raise ValueError(f"{colour_!r} is not #RRGGBB")
+    return tuple(int(colour_[start : start + 2], 16) / 255 for start in (1, 3, 5))
+
+
+def _encode(channel: float) -> float:
+    return 12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055
+
+
+def _decode(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4

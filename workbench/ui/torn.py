@@ -1,0 +1,29 @@
+"""A page torn off into its own window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+
+class TornPage(QMainWindow):
+    """Holds one page; closing it gives the page back to the main window. The main window's keys work here too."""
+
+    def __init__(self, title: str, view: QWidget, main: QMainWindow, given_back: Callable[[], None]):
+        super().__init__()
+        self._given_back = given_back
+        self.setWindowTitle(f"{title} – Glossbench")
+        self.setWindowIcon(main.windowIcon())
+        self.setCentralWidget(view)
+        self.addActions(main.actions())
+        self.resize(main.size() * 0.85)
+        view.show()
+
+    def take(self) -> QWidget | None:
+        """The page, no longer owned by this window."""
+        return self.takeCentralWidget()
+
+    def closeEvent(self, event) -> None:
+        self._given_back()
+        event.accept()

@@ -1,0 +1,128 @@
+"""Buttons: primary (one a page), normal, quiet, danger; segments for two to four exclusive choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy
+
+from workbench.ui import icons
+
+_TONES = {"primary": "on_accent", "danger": "bad", "quiet": "muted"}
+
+
+class Button(QPushButton):
+    """A button with an icon that follows the theme. The accessible name is the text without "…" unless `name` says another."""
+
+    def __init__(
+        self,
+        text: str = "",
+        icon: str = "",
+        kind: str = "normal",
+        *,
+        small: bool = False,
+        on: Callable[[], None] | None = None,
+        name: str = "",
+        tip: str = "",
+        menu: QMenu | None = None,
+    ):
+        super().__init__((" " if icon and text else "") + text)
+        self._icon, self._kind = icon, kind
+        self.setProperty("kind", kind)
+        self.setProperty("small", small)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(name or text.replace("&", ""))
+        self.setToolTip(tip or ("" if text else name))
+        self.setAutoDefault(False)
+        self.setIconSize(QSize(16, 16))
+        if on is not None:
+            self.clicked.connect(lambda _checked=False: on())
+        if menu is not None:
+            self.setProperty("menu", True)
+            self.setMenu(menu)
+        self._tint()
+
+    def set_text(self, text: str) -> None:
+        """Change the words and the accessible name."""
+        self.setText((" " if self._icon and text else "") + text)
+        self.setAccessibleName(text)
+
+    def set_icon(self, icon: str) -> None:
+        self._icon = icon
+        self._tint()
+
+    def set_kind(self, kind: str) -> None:
+        self._kind = kind
+        self.setProperty("kind", kind)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._tint()
+
+    def keyPressEvent(self, event) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
+            self.click()  # Enter presses the focused button everywhere, not in dialogs alone
+            return
+        super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.EnabledChange):
+            self._tint()
+        super().changeEvent(event)
+
+    def _tint(self) -> None:
+        if self._icon:
+            tone = _TONES.get(self._kind, "text")
+            if not self.isEnabled():
+                tone = "muted" if self._kind == "primary" else "faint"
+            self.setIcon(icons.icon(self._icon, tone, 16))
+
+
+def icon_button(icon: str, name: str, on: Callable[[], None] | None = None, *, kind: str = "quiet", small: bool = False) -> Button:
+    """A button with an icon alone; its name is told on hover and to screen readers."""
+    return Button("", icon, kind, small=small, on=on, name=name)
+
+
+class Segments(QFrame):
+    """Two to four exclusive choices. `chosen` is emitted with the value when a person chooses."""
+
+    chosen = Signal(object)
+
+    def __init__(self, *choices: tuple[object, str], value: object = None, name: str = ""):
+        """`choices`: (value, words). `name` says what is chosen, for screen readers."""
+        super().__init__()
+        self.setProperty("part", "segments")
+        self.setAccessibleName(name)
+        self._group, self._buttons = QButtonGroup(self), {}
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        for this, text in choices:
+            button = QPushButton(text)
+            button.setCheckable(True)
+            button.setAutoDefault(False)
+            button.setAccessibleName(text)
+            button.setAccessibleDescription(name)
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            button.clicked.connect(lambda _checked=False, this=this: self.chosen.emit(this))
+            self._group.addButton(button)
+            self._buttons[this] = button
+            layout.addWidget(button)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.set(value if value is not None else choices[0][0])
+
+    def set(self, value: object) -> None:
+        """Show a value as chosen; emits nothing."""
+        if value in self._buttons:
+            self._buttons[value].setChecked(True)
+
+    def value(self) -> object:
+        return next((one for one, button in self._buttons.items() if button.isChecked()), None)
+
+    def set_words(self, value: object, text: str) -> None:
+        """Change the words of a choice, a count in them for instance."""
+        self._buttons[value].setText(text)
+        self._buttons[value].setAccessibleName(text)
+
+    def button(self, value: object) -> QPushButton:
+        return self._buttons[value]

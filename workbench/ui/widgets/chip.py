@@ -1,0 +1,126 @@
+"""Chip: a label as it looks everywhere. Soft ground, square in its colour, name, key cap; chosen: outlined."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from workbench.ui import theme
+
+
+class _Drawing:
+    """What a chip draws, shared by the one to read and the one to press."""
+
+    def __init__(self, text: str, label=None, key: str = "", tone: str = ""):
+        self.text, self.label, self.key, self.tone = text, label, key, tone
+
+    def size(self) -> QSize:
+        width = QFontMetrics(theme.font("small", 600)).horizontalAdvance(self.text)
+        return QSize(width + 32 + (22 if self.key else 0), theme.px(28 if self.key else 24))
+
+    def colours(self) -> theme.LabelColours:
+        if self.label is not None:
+            return theme.label_colours(self.label)
+        if self.tone:
+            soft = theme.colour(f"{self.tone}_soft")
+            return theme.LabelColours(theme.colour(self.tone), soft, soft)
+        return theme.LabelColours(theme.colour("muted"), theme.colour("sunken"), theme.colour("sunken"))
+
+    def paint(self, painter: QPainter, area: QRectF, *, chosen: bool = False, focused: bool = False, enabled: bool = True) -> None:
+        colours, middle = self.colours(), area.center().y()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(colours.line), 1.5) if chosen else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.fill if chosen else colours.chip))
+        painter.drawRoundedRect(area.adjusted(0.75, 0.75, -0.75, -0.75), 6, 6)
+        if focused:
+            painter.setPen(QPen(theme.qcolour("accent"), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), 6, 6)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.line))
+        painter.drawRoundedRect(QRectF(area.left() + 9, middle - 4, 8, 8), 2.5, 2.5)
+        painter.setPen(theme.qcolour("text" if enabled else "faint"))
+        painter.setFont(theme.font("small", 600 if chosen else 500))
+        room = area.width() - 30 - (24 if self.key else 0)
+        shown = painter.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideRight, int(room) + 1)
+        painter.drawText(QRectF(area.left() + 23, area.top(), room, area.height()), Qt.AlignmentFlag.AlignVCenter, shown)
+        if self.key:
+            cap = QRectF(area.right() - 25, middle - 8, 17, 16)
+            painter.setPen(QPen(QColor(colours.line), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(cap, 3, 3)
+            painter.setFont(theme.font("tiny", 500))
+            painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, self.key)
+
+
+def paint_chip(painter: QPainter, area: QRectF, text: str, label=None, *, key: str = "", tone: str = "", chosen: bool = False) -> None:
+    """Draw a chip into `area`, for delegates and own widgets. `label`: Label, position or "#RRGGBB"; else `tone`."""
+    painter.save()
+    _Drawing(text, label, key, tone).paint(painter, area, chosen=chosen)
+    painter.restore()
+
+
+def chip_width(text: str, key: str = "") -> int:
+    return _Drawing(text, None, key).size().width()
+
+
+class Chip(QWidget):
+    """A chip to read: a label (`label`: Label, position or "#RRGGBB") or a state (`tone`: good, warn, bad, accent, "" for grey)."""
+
+    def __init__(self, text: str, label=None, *, key: str = "", tone: str = "", chosen: bool = False):
+        super().__init__()
+        self._drawing, self._chosen = _Drawing(text, label, key, tone), chosen
+        self.setAccessibleName(text)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def set(self, text: str, label=None, *, tone: str = "", key: str = "") -> None:
+        self._drawing = _Drawing(text, label, key, tone)
+        self.setAccessibleName(text)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return self._drawing.size()
+
+    minimumSizeHint = sizeHint
+
+    def paintEvent(self, _event) -> None:
+        self._drawing.paint(QPainter(self), QRectF(self.rect()), chosen=self._chosen)
+
+
+class ChipButton(QAbstractButton):
+    """A chip to press. `setChecked` outlines it; the accessible name is the label's name alone."""
+
+    right_clicked = Signal()
+
+    def __init__(self, text: str, label=None, *, key: str = "", tone: str = "", checkable: bool = False):
+        super().__init__()
+        self._drawing = _Drawing(text, label, key, tone)
+        self.setText(text)
+        self.setAccessibleName(text)
+        self.setAccessibleDescription(f"Key {key}" if key else "")
+        self.setCheckable(checkable)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return self._drawing.size()
+
+    minimumSizeHint = sizeHint
+
+    def contextMenuEvent(self, _event) -> None:
+        self.right_clicked.emit()
+
+    def paintEvent(self, _event) -> None:
+        chosen = self.isChecked() or self.isDown() or self.underMouse()
+        painter = QPainter(self)
+        self._drawing.paint(painter, QRectF(self.rect()), chosen=chosen, focused=self.hasFocus(), enabled=self.isEnabled())
+
+    def enterEvent(self, event) -> None:
+        self.update()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event) -> None:
+        self.update()
+        super().leaveEvent(event)

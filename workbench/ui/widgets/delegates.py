@@ -1,0 +1,88 @@
+"""How cells with more than words are painted: bars beside numbers, chips, state icons."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate
+
+from workbench.ui import theme
+from workbench.ui.widgets.chip import chip_width, paint_chip
+
+STATE_ICONS = {  # state of a document → icon and tone; a shape of its own each
+    "submitted": ("circle-check", "good"),
+    "draft": ("circle-dot", "accent"),
+    "pending": ("circle", "faint"),
+    "discarded": ("circle-x", "bad"),
+}
+RUN_TONES = {  # status of a run or job → tone of its chip
+    "done": "good",
+    "stopped": "good",
+    "running": "accent",
+    "waiting": "",
+    "cancelled": "",
+    "failed": "bad",
+    "out_of_memory": "bad",
+    "crashed": "bad",
+    "interrupted": "warn",
+}
+PAD = 12  # left of the words in a cell
+
+
+def ground(painter: QPainter, option, *, last_line: bool = True) -> None:
+    """The ground of a cell: chosen, under the mouse or plain, with the hairline below."""
+    if option.state & QStyle.StateFlag.State_Selected:
+        painter.fillRect(option.rect, theme.qcolour("accent_soft"))
+    elif option.state & QStyle.StateFlag.State_MouseOver:
+        painter.fillRect(option.rect, theme.qcolour("window"))
+    if last_line:
+        painter.setPen(theme.qcolour("line"))
+        painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
+
+
+class BarDelegate(QStyledItemDelegate):
+    """A number with a bar beside it: the eye compares, the digits tell. A narrow column shows the number alone."""
+
+    def __init__(self, parent, role: int):
+        super().__init__(parent)
+        self._role = role
+
+    def paint(self, painter: QPainter, option, index) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ground(painter, option)
+        text, share = index.data(Qt.ItemDataRole.DisplayRole) or "", index.data(self._role)
+        room = theme.px(54)
+        track = QRectF(option.rect.left() + room, option.rect.center().y() - 2, option.rect.width() - room - PAD, 6)
+        if share is not None and track.width() > 30:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.qcolour("sunken"))
+            painter.drawRoundedRect(track, 3, 3)
+            painter.setBrush(theme.qcolour("accent"))
+            painter.drawRoundedRect(QRectF(track.left(), track.top(), track.width() * min(max(share, 0.0), 1.0), 6), 3, 3)
+        painter.setPen(theme.qcolour("text"))
+        painter.setFont(theme.font())
+        painter.drawText(option.rect.adjusted(PAD, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter, text)
+        painter.restore()
+
+
+class ChipDelegate(QStyledItemDelegate):
+    """A label's chip in a cell; the role gives (words, label or None, tone), or None for plain words."""
+
+    def __init__(self, parent, role: int):
+        super().__init__(parent)
+        self._role = role
+
+    def paint(self, painter: QPainter, option, index) -> None:
+        chip = index.data(self._role)
+        if not chip:
+            super().paint(painter, option, index)
+            return
+        painter.save()
+        ground(painter, option)
+        text, label, tone = chip
+        height = min(theme.px(22), option.rect.height() - 6)
+        width = min(chip_width(text), option.rect.width() - PAD - 2)
+        area = QRectF(option.rect.left() + PAD - 2, option.rect.center().y() - height / 2 + 0.5, width, height)
+        paint_chip(painter, area, text, label, tone=tone)
+        painter.restore()

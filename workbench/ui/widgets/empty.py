@@ -1,0 +1,34 @@
+"""Empty state: icon, one sentence, one button. Every list and page has one."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from workbench.ui.widgets.words import IconLabel, words
+
+
+class EmptyState(QFrame):
+    """What stands where nothing is yet. `action` is a button that leads on; `more` may add another."""
+
+    def __init__(self, icon: str, title: str, hint: str = "", action: QWidget | None = None, *more: QWidget):
+        super().__init__()
+        self._title, self._hint = words(title, "heading", weight=600), words(hint, "ui", "muted", wrap=True)
+        self._icon = IconLabel(icon, "faint", 40)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 24, 24, 24)
+        layout.setSpacing(8)
+        layout.addStretch(1)
+        for part in (self._icon, self._title, self._hint):
+            if part is not self._icon:
+                part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignHCenter if part is not self._hint else Qt.AlignmentFlag(0))
+        layout.addSpacing(4)
+        for button in (action, *more):
+            if button is not None:
+                layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(2)
+
+    def set(self, title: str, hint: str = "") -> None:
+        self._title.setText(title)
+        self._hint.setText(hint)

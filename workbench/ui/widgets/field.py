@@ -1,0 +1,81 @@
+"""Field: small grey name above a control, hint below; an error takes the hint's place."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QComboBox, QFrame, QVBoxLayout, QWidget
+
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.words import IconLabel, call, set_tone, words
+
+
+class Field(QFrame):
+    """A control with its name. The control's accessible name is the title unless `name` says another."""
+
+    def __init__(self, title: str, control: QWidget, hint: str = "", *, name: str = ""):
+        super().__init__()
+        self.control, self._hint = control, hint
+        self._title = words(title, "small", "muted", weight=500)
+        self._title.setBuddy(control)
+        self._message = words(hint, "caption", "muted", wrap=True)
+        self._mark = IconLabel("triangle-alert", "bad", 12)
+        self._below = row(self._mark, (self._message, 1), gap=5)
+        if not control.accessibleName() or name:
+            call(control, name or title.rstrip("?:"), title if name else "")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(5)
+        layout.addWidget(self._title)
+        layout.addWidget(control)
+        layout.addWidget(self._below)
+        self.set_error("")
+
+    def set_title(self, title: str) -> None:
+        self._title.setText(title)
+
+    def set_hint(self, hint: str) -> None:
+        self._hint = hint
+        self.set_error("")
+
+    def set_error(self, message: str) -> None:
+        """Say what is wrong with the value; "" takes it back and shows the hint again."""
+        self._message.setText(message or self._hint)
+        set_tone(self._message, "bad" if message else "muted")
+        self._mark.setVisible(bool(message))
+        self._below.setVisible(bool(message or self._hint))
+        if self.control.property("wrong") != bool(message):
+            self.control.setProperty("wrong", bool(message))
+            self.control.style().unpolish(self.control)
+            self.control.style().polish(self.control)
+
+    def error(self) -> str:
+        return self._message.text() if self.control.property("wrong") else ""
+
+
+def combo(items: tuple[tuple[object, str], ...] | list = (), *, value: object = None, name: str = "") -> QComboBox:
+    """A combo box of (value, words); `value` is chosen. The value of an item is its user data."""
+    it = QComboBox()
+    it.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    it.setMinimumContentsLength(8)
+    if name:
+        it.setAccessibleName(name)
+    fill(it, items, value)
+    return it
+
+
+def fill(box: QComboBox, items, value: object = None) -> None:
+    """Replace a combo box's items by (value, words) and choose `value`; emits nothing."""
+    blocked = box.blockSignals(True)
+    box.clear()
+    for this, text in items:
+        box.addItem(text, this)
+    choose(box, value)
+    box.blockSignals(blocked)
+
+
+def choose(box: QComboBox, value: object) -> None:
+    """Choose the item with this value, if there is one; emits nothing."""
+    blocked = box.blockSignals(True)
+    for index in range(box.count()):
+        if box.itemData(index) == value:
+            box.setCurrentIndex(index)
+    box.blockSignals(blocked)

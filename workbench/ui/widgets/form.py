@@ -1,0 +1,143 @@
+"""A form built from option records, so that a new option needs no new widget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QLineEdit, QSpinBox, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui.widgets.field import Field, choose, combo
+from workbench.ui.widgets.words import call, words
+
+
+class Form(QFrame):
+    """One field a record. A record has `name`, `kind` (int, float, bool, choice, text), `default`, `help`, and may have
+    `choices`, `title`, `group`, `low`, `high`.
+
+    `changed` is emitted with the name of the option a person changed. `values()` gives what differs from the defaults as
+    strings that `parse_settings` takes; numbers are typed freely and checked there, so an error can stand at its field.
+    """
+
+    changed = Signal(str)
+
+    def __init__(self, options: Sequence[Any], values: Mapping[str, Any] | None = None):
+        super().__init__()
+        self._options = {one.name: one for one in options}
+        self._fields: dict[str, Field | QWidget] = {}
+        self._controls: dict[str, QWidget] = {}
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        group = None
+        for option in options:
+            if getattr(option, "group", "") and option.group != group:
+                group = option.group
+                layout.addWidget(words(_(group[:1].upper() + group[1:]), "small", "text", weight=600))
+            layout.addWidget(self._field(option))
+        self.set_values(values or {})
+
+    def values(self) -> dict[str, str]:
+        """name → text of every option whose value is not the default."""
+        found = {}
+        for name, option in self._options.items():
+            text = self._text(name)
+            if text != _as_text(option.default):
+                found[name] = text
+        return found
+
+    def set_values(self, values: Mapping[str, Any]) -> None:
+        """Show these values, the defaults for the rest; emits nothing."""
+        for name, option in self._options.items():
+            self._show(name, values.get(name, option.default))
+
+    def set_error(self, name: str, message: str) -> None:
+        """Say at the field what is wrong; "" for name or message clears."""
+        for its_name, one in self._fields.items():
+            if isinstance(one, Field):
+                one.set_error(message if its_name == name else "")
+
+    def filter(self, text: str) -> int:
+        """Show only options whose name or help has `text`; returns how many."""
+        wanted, count = text.casefold().strip(), 0
+        for name, one in self._fields.items():
+            option = self._options[name]
+            fits = not wanted or wanted in f"{name} {_title(option)} {option.help}".casefold()
+            one.setVisible(fits)
+            count += fits
+        return count
+
+    def control(self, name: str) -> QWidget:
+        return self._controls[name]
+
+    def _field(self, option: Any) -> QWidget:
+        control = self._control(option)
+        self._controls[option.name] = control
+        if isinstance(control, QCheckBox):
+            it = QFrame()
+            layout = QVBoxLayout(it)
+            layout.setContentsMargins(0, 0, 0, 0)
+            layout.setSpacing(2)
+            layout.addWidget(control)
+            layout.addWidget(words(option.help, "caption", "muted", wrap=True))
+        else:
+            it = Field(_title(option), control, option.help)
+        self._fields[option.name] = it
+        return it
+
+    def _control(self, option: Any) -> QWidget:
+        name = option.name
+        if option.kind == "bool":
+            it = QCheckBox(_title(option))
+            it.toggled.connect(lambda _on: self.changed.emit(name))
+        elif getattr(option, "choices", ()):
+            it = combo([(one, str(one)) for one in option.choices])
+            it.activated.connect(lambda _index: self.changed.emit(name))
+        elif option.kind == "spin":
+            it = QSpinBox()
+            it.setRange(int(getattr(option, "low", 0) or 0), int(getattr(option, "high", 0) or 2**31 - 1))
+            it.valueChanged.connect(lambda _value: self.changed.emit(name))
+        else:
+            it = QLineEdit()
+            it.textEdited.connect(lambda _text: self.changed.emit(name))
+        return call(it, _title(option), option.help)
+
+    def _text(self, name: str) -> str:
+        control = self._controls[name]
+        if isinstance(control, QCheckBox):
+            return _as_text(control.isChecked())
+        if isinstance(control, QComboBox):
+            return _as_text(control.currentData())
+        if isinstance(control, QSpinBox):
+            return str(control.value())
+        return control.text().strip()
+
+    def _show(self, name: str, value: Any) -> None:
+        control = self._controls[name]
+        blocked = control.blockSignals(True)
+        if isinstance(control, QCheckBox):
+            control.setChecked(value in (True, "true", "True", "1", "yes"))
+        elif isinstance(control, QComboBox):
+            choose(control, next((one for one in self._options[name].choices if _as_text(one) == _as_text(value)), value))
+        elif isinstance(control, QSpinBox):
+            control.setValue(int(value))
+        else:
+            control.setText(_as_text(value))
+        control.blockSignals(blocked)
+
+
+def _title(option: Any) -> str:
+    title = getattr(option, "title", "") or option.name.replace("_", " ")
+    return title[:1].upper() + title[1:]
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)

@@ -1,0 +1,81 @@
+"""One job in a list: what it is, how far, how long still, stop and cancel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtWidgets import QFrame, QVBoxLayout
+
+from workbench.base.i18n import _
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.delegates import RUN_TONES
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import Elided, words
+
+
+def progress_of(job: Any) -> tuple[float | None, str]:
+    """(share done or None, time left in words) of a running job, from the last object its target told.
+
+    A target tells `step` of `total`, or `done` of `total`, and may tell `seconds_left`.
+    """
+    last = _last(job)
+    total, step = last.get("total"), last.get("step", last.get("done"))
+    share = step / total if total and isinstance(step, int | float) else None
+    left = last.get("seconds_left")
+    return share, f"{duration(left)} {_('left')}" if isinstance(left, int | float) else ""
+
+
+def duration(seconds: float) -> str:
+    """0:31, 2:05, 1:02:05."""
+    whole = max(0, round(seconds))
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
+def status_words(status: str) -> str:
+    """A status as a person reads it."""
+    return {"out_of_memory": _("out of memory")}.get(status, _(status))
+
+
+def _last(job: Any) -> dict:
+    last = getattr(job, "progress", None)
+    return dict(last) if isinstance(last, dict) else {}
+
+
+class JobRow(QFrame):
+    """Shows a job; `show(job)` again after each event."""
+
+    def __init__(self, job: Any):
+        super().__init__()
+        self.job = job
+        self._title = Elided("", weight=600)
+        self._chip = Chip("")
+        self._left = words("", "small", "muted")
+        self._meter = Meter(0.0, name=_("Progress"))
+        self._stop = Button(_("Stop and keep"), small=True, on=lambda: self.job.stop())
+        self._cancel = Button(_("Cancel"), kind="danger", small=True, on=lambda: self.job.cancel())
+        self._message = words("", "small", "bad", wrap=True, select=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.setSpacing(6)
+        layout.addWidget(row((self._title, 1), self._left, self._chip, self._stop, self._cancel))
+        layout.addWidget(self._meter)
+        layout.addWidget(self._message)
+        self.show_job(job)
+
+    def show_job(self, job: Any) -> None:
+        self.job = job
+        share, left = progress_of(job)
+        active = job.status in ("waiting", "running")
+        self._title.setText(job.spec.title or job.spec.target)
+        self._chip.set(status_words(job.status), tone=RUN_TONES.get(job.status, ""))
+        self._left.setText(left if job.status == "running" else "")
+        self._meter.set(share if job.status == "running" else 0.0)
+        self._meter.setVisible(active)
+        self._stop.setVisible(job.status == "running")
+        self._cancel.setVisible(active)
+        told = " ".join(part for part in (getattr(job, "message", ""), getattr(job, "hint", "")) if part)
+        self._message.setText(told if not active else "")
+        self._message.setVisible(bool(told) and not active)

@@ -1,0 +1,75 @@
+"""Note line: what was just done, with Undo, for eight seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.words import words
+
+
+class NoteLine(QFrame):
+    """Floats at the bottom of its parent, over the page. The clock stands still while the mouse or the focus is on it."""
+
+    def __init__(self, parent: QWidget, seconds: float = theme.NOTE_SECONDS):
+        super().__init__(parent)
+        self.setProperty("part", "note")
+        self._action: Callable[[], None] | None = None
+        self._words = words("")
+        self._undo = Button(_("Undo"), on=self._act)
+        self._close = Button("×", on=self.hide, name=_("Close note"))
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 4, 6, 4)
+        layout.setSpacing(12)
+        layout.addWidget(self._words)
+        layout.addWidget(self._undo)
+        layout.addWidget(self._close)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._clock = QTimer(self)
+        self._clock.setSingleShot(True)
+        self._clock.setInterval(round(1000 * seconds))
+        self._clock.timeout.connect(self._time_is_up)
+        parent.installEventFilter(self)
+        self.hide()
+
+    def say(self, text: str, undo: Callable[[], None] | None = None, *, action: str = "") -> None:
+        """Show `text`; with `undo` a button that calls it, named "Undo" unless `action` gives another word."""
+        self._words.setText(text)
+        self._action = undo
+        self._undo.set_text(action or _("Undo"))
+        self._undo.setVisible(undo is not None)
+        self.show()
+        self._place()
+        self.raise_()
+        self._clock.start()
+
+    def text(self) -> str:
+        return self._words.text() if self.isVisible() else ""
+
+    def _act(self) -> None:
+        action, self._action = self._action, None
+        self.hide()
+        if action is not None:
+            action()
+
+    def _time_is_up(self) -> None:
+        if self.underMouse() or self._undo.hasFocus() or self._close.hasFocus():
+            self._clock.start()
+        else:
+            self.hide()
+
+    def _place(self) -> None:
+        room = self.parentWidget().rect()
+        self._words.setMaximumWidth(max(120, room.width() - 240))
+        self.adjustSize()
+        self.move((room.width() - self.width()) // 2, room.height() - self.height() - 16)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return False

@@ -1,0 +1,196 @@
+"""Where the spans of one laid-out line go: visual runs, lanes, grounds, room for captions."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from PySide6.QtGui import QTextLine
+
+GOLD, SUGGESTED, PREDICTED = "gold", "suggested", "predicted"
+_ORDER = {GOLD: 0, SUGGESTED: 1, PREDICTED: 2}
+TICK = 3.0  # width of a span of zero length, pixels
+
+Run = tuple[float, float]  # left and right edge in the line, pixels
+
+
+class TextSpan(NamedTuple):
+    """A span to show. Code points [start, end). `tint` is what `theme.label_colours` takes: a position or "#RRGGBB".
+
+    `kind` is GOLD (a person's, solid), SUGGESTED (dashed, with score and "?") or PREDICTED (dotted, an answer beside the gold).
+    `id` tells spans of one kind apart; `note` follows the caption.
+    """
+
+    start: int
+    end: int
+    label: str
+    tint: int | str
+    id: int = 0
+    kind: str = GOLD
+    score: float | None = None
+    note: str = ""
+
+    @property
+    def name(self) -> tuple[str, int]:
+        """What identifies it across changes."""
+        return self.kind, self.id
+
+    @property
+    def caption(self) -> str:
+        score = "" if self.score is None or self.kind == GOLD else f" · {self.score:.2f}"
+        return self.label + score + {SUGGESTED: " ?", PREDICTED: ""}.get(self.kind, "") + (f" · {self.note}" if self.note else "")
+
+
+def reading_order(span: TextSpan) -> tuple:
+    """Earlier first, of equal starts the longer; gold before what is only proposed."""
+    return _ORDER[span.kind], span.start, -span.end, span.label, span.id
+
+
+@dataclass(slots=True)
+class Item:
+    """A span's part on one line. Pixels are those of the line; `runs` are its visual pieces, left to right."""
+
+    span: TextSpan
+    lane: int
+    runs: tuple[Run, ...]
+    first: bool  # the span begins on this line, so its caption stands here
+    rtl: bool  # it reads from right to left: the caption ends at the right edge
+    ground: tuple[Run, ...] = ()
+    room: Run = (0.0, 0.0)  # what the caption may take
+    caption_width: float = 0.0  # what it took when it was painted
+
+    @property
+    def caption_box(self) -> Run:
+        left, right = self.room
+        return (right - self.caption_width, right) if self.rtl else (left, left + self.caption_width)
+
+
+@dataclass(slots=True)
+class Units:
+    """A span in UTF-16 units of a piece of text, [start, end); `whole` may begin before the piece."""
+
+    span: TextSpan
+    start: int
+    end: int
+    begins: bool
+    rtl: bool = False
+
+
+class Index:
+    """The spans of a text in order of their start, with a quick answer to "which touch [a, b)?"."""
+
+    def __init__(self, spans: Iterable[TextSpan] = ()):
+        self.spans = sorted(spans)
+        self._starts = [span.start for span in self.spans]
+        reach, self._reach = 0, []
+        for span in self.spans:
+            reach = max(reach, span.end)
+            self._reach.append(reach)
+
+    def touching(self, start: int, end: int) -> list[TextSpan]:
+        """Spans that share a character with [start, end), and those of zero length in [start, end]."""
+        found = []
+        for at in range(bisect_right(self._starts, end) - 1, -1, -1):
+            if self._reach[at] < start:
+                break
+            span = self.spans[at]
+            if (span.start < end and span.end > start) or (span.start == span.end and start <= span.start <= end):
+                found.append(span)
+        return found[::-1]
+
+    def at(self, position: int) -> list[TextSpan]:
+        """Spans over the character at `position`, the shortest first; gold before the rest where equal."""
+        found = [span for span in self.touching(position, position + 1) if span.start <= position < max(span.end, span.start + 1)]
+        return sorted(found, key=lambda span: (span.end - span.start, *reading_order(span)))
+
+
+def visual_runs(line: QTextLine, start: int, end: int, *, mixed: bool) -> tuple[Run, ...]:
+    """The visual pieces of UTF-16 units [start, end) of a line; several where directions mix (`mixed`)."""
+    if start >= end:
+        x = _x(line, start)
+        return ((x - TICK / 2, x + TICK / 2),)
+    if not mixed:
+        one, other = _x(line, start), _x(line, end)
+        return ((min(one, other), max(one, other)),)
+    boxes = sorted((box.left(), box.right()) for box in (run.boundingRect() for run in line.glyphRuns(start, end - start)))
+    if not boxes:
+        return visual_runs(line, start, end, mixed=False)
+    merged = [boxes[0]]
+    for left, right in boxes[1:]:
+        if left <= merged[-1][1] + 1.5:
+            merged[-1] = (merged[-1][0], max(right, merged[-1][1]))
+        else:
+            merged.append((left, right))
+    return tuple(merged)
+
+
+def _x(line: QTextLine, unit: int) -> float:
+    return line.cursorToX(unit)[0]
+
+
+def assign_lanes(ranges: Sequence[tuple[int, int]]) -> list[int]:
+    """The lane of each [start, end) in the given order: the first in which it meets none given before it."""
+    taken: list[list[tuple[int, int]]] = []
+    lanes = []
+    for start, end in ranges:
+        end = max(end, start + 1)
+        for lane, others in enumerate(taken):
+            if all(end <= left or right <= start for left, right in others):
+                others.append((start, end))
+                break
+        else:
+            lane = len(taken)
+            taken.append([(start, end)])
+        lanes.append(lane)
+    return lanes
+
+
+def line_items(line: QTextLine, spans: Sequence[Units], *, mixed: bool, width: float, last: bool) -> list[Item]:
+    """The spans on one line, in reading order, with lanes and places. `last`: the paragraph ends with this line."""
+    first, after = line.textStart(), line.textStart() + line.textLength()
+    here = [
+        one
+        for one in spans
+        if (one.start < after and one.end > first)
+        or (one.start == one.end and (first <= one.start < after or (last and one.start == after)))
+    ]
+    if not here:
+        return []
+    parts = [(max(one.start, first), min(one.end, after)) for one in here]
+    items, covered = [], first
+    for one, (start, end), lane in zip(here, parts, assign_lanes(parts), strict=True):
+        runs = visual_runs(line, start, end, mixed=mixed)
+        ground: tuple[Run, ...] = ()
+        if one.span.kind == GOLD and end > covered:
+            ground = runs if start >= covered else visual_runs(line, covered, end, mixed=mixed)
+            covered = end
+        items.append(Item(one.span, lane, runs, one.begins and one.start >= first, one.rtl, ground))
+    _give_room(items, width)
+    return items
+
+
+def starts_rtl(text: str) -> bool:
+    """Whether a span's text reads from right to left at its start."""
+    if text.isascii():
+        return False
+    for char in text[:80]:
+        kind = unicodedata.bidirectional(char)
+        if kind in ("L", "R", "AL", "AN", "EN"):
+            return kind in ("R", "AL")
+    return False
+
+
+def _give_room(items: list[Item], width: float) -> None:
+    """A caption may run from its span's start to the next span of its lane, or to the line's edge."""
+    for item in items:
+        if not item.first:
+            continue
+        left, right = item.runs[0][0], item.runs[-1][1]
+        same = [other for other in items if other is not item and other.lane == item.lane]
+        if item.rtl:
+            item.room = (max((o.runs[-1][1] + 6 for o in same if o.runs[-1][1] <= right - 1), default=0.0), right)
+        else:
+            item.room = (left, min((o.runs[0][0] - 6 for o in same if o.runs[0][0] >= left + 1), default=width))

@@ -1,0 +1,177 @@
+"""Painting of a piece of text with its spans: grounds, letters, bars with captions, the chosen outline, the caret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextCharFormat, QTextLayout
+
+from workbench.ui import theme
+from workbench.ui.widgets.span_layout import GOLD, PREDICTED, Item, Run, visual_runs
+from workbench.ui.widgets.text_pieces import Line, Piece
+
+BAR, BAR_SUGGESTED, OUTLINE, CARET = 2.5, 1.8, 2.0, 2.0  # strokes, pixels
+_DASHES, _DOTS = [2.4, 2.4], [0.1, 2.2]  # in strokes
+_LEAST_ROOM = 14.0  # a caption with less room than this is left out
+
+
+@dataclass(slots=True)
+class Marked:
+    """What is marked in the text besides spans. Ranges in code points."""
+
+    selection: tuple[int, int] | None = None
+    chosen: tuple[str, int] | None = None  # TextSpan.name
+    hint: tuple[int, int] | None = None  # the word that a label's key would take
+    caret: int | None = None  # None: not shown
+
+
+class SpanPainter:
+    """Paints with the colours of the theme in use. One for each zoom; made anew when the theme changes."""
+
+    def __init__(self, zoom: float):
+        self.caption = theme.font("tiny", 600)
+        self.caption.setPixelSize(max(8, round(self.caption.pixelSize() * zoom)))
+        self.zoom = zoom
+        self._metrics = QFontMetricsF(self.caption)
+        self._ascent = self._metrics.ascent()
+        self._elided: dict[tuple[str, int], tuple[str, float]] = {}
+        self._colours: dict[int | str, tuple[QColor, QColor]] = {}
+        self._text, self._accent = theme.qcolour("text"), theme.qcolour("accent")
+        self._on_accent, self._hint = theme.qcolour("on_accent"), theme.qcolour("sunken")
+
+    def lane(self) -> float:
+        """Height of a lane: bar, caption and air."""
+        return round(9 * self.zoom + self._metrics.ascent() * 0.98)
+
+    def _tint(self, tint: int | str) -> tuple[QColor, QColor]:
+        """(line, fill) of a label."""
+        if tint not in self._colours:
+            colours = theme.label_colours(tint)
+            self._colours[tint] = QColor(colours.line), QColor(colours.fill)
+        return self._colours[tint]
+
+    def paint(self, painter: QPainter, piece: Piece, origin: QPointF, clip: QRectF, marked: Marked) -> None:
+        """Paint the lines of a shaped piece that meet `clip` (device-independent pixels of the viewport)."""
+        low, high = clip.top() - origin.y(), clip.bottom() - origin.y()
+        lines = [line for line in piece.lines if line.top + line.pitch > low and line.top < high]
+        if not lines:
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        for line in lines:
+            self._under(painter, piece, line, origin, marked)
+        painter.setPen(self._text)
+        piece.layout.draw(painter, origin, self._selected_letters(piece, marked), clip)
+        painter.setFont(self.caption)
+        for line in lines:
+            if line.items:
+                self._over(painter, line, origin, marked)
+        self._paint_caret(painter, piece, lines, origin, marked)
+
+    # ------------------------------------------------------------ below the letters
+
+    def _under(self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, marked: Marked) -> None:
+        top, height = origin.y() + line.top, line.height
+        if marked.hint:
+            painter.setBrush(self._hint)
+            for run in self._part(piece, line, *marked.hint):
+                painter.drawRoundedRect(QRectF(origin.x() + run[0] - 1, top - 1, run[1] - run[0] + 2, height + 2), 3, 3)
+        for item in line.items:
+            for left, right in item.ground:
+                painter.setBrush(self._tint(item.span.tint)[1])
+                painter.drawRoundedRect(QRectF(origin.x() + left - 1, top - 1, right - left + 2, height + 2), 3, 3)
+        if marked.selection:
+            painter.setBrush(self._accent)
+            for left, right in self._part(piece, line, *marked.selection):
+                painter.drawRect(QRectF(origin.x() + left, top, right - left, height))
+
+    def _part(self, piece: Piece, line: Line, start: int, end: int) -> tuple[Run, ...]:
+        """The visual runs of code points [start, end) on a line."""
+        if end <= piece.start or start >= piece.end:
+            return ()
+        first = max(line.first, piece.units.to_units(max(start, piece.start) - piece.start))
+        after = min(line.after, piece.units.to_units(min(end, piece.end) - piece.start))
+        return visual_runs(line.line, first, after, mixed=piece.mixed) if first < after else ()
+
+    def _selected_letters(self, piece: Piece, marked: Marked) -> list[QTextLayout.FormatRange]:
+        if not marked.selection:
+            return []
+        start, end = max(marked.selection[0], piece.start), min(marked.selection[1], piece.end)
+        if start >= end:
+            return []
+        chosen = QTextLayout.FormatRange()
+        chosen.start = piece.units.to_units(start - piece.start)
+        chosen.length = piece.units.to_units(end - piece.start) - chosen.start
+        look = QTextCharFormat()
+        look.setForeground(self._on_accent)
+        chosen.format = look
+        return [chosen]
+
+    # ------------------------------------------------------------ bars and captions
+
+    def _over(self, painter: QPainter, line: Line, origin: QPointF, marked: Marked) -> None:
+        x, top = origin.x(), origin.y() + line.top
+        lane = self.lane()
+        for item in line.items:
+            colour, _ = self._tint(item.span.tint)
+            y = top + line.height + 3 * self.zoom + item.lane * lane
+            painter.setPen(self._bar(item, colour))
+            for left, right in item.runs:
+                inset = min(1.2, (right - left) / 4)
+                painter.drawLine(QPointF(x + left + inset, y), QPointF(x + right - inset, y))
+            if item.first:
+                self._caption(painter, item, colour, x, y)
+            if item.span.name == marked.chosen:
+                self._outline(painter, item, x, top, line.height)
+
+    def _bar(self, item: Item, colour: QColor) -> QPen:
+        pen = QPen(colour, BAR if item.span.kind == GOLD else BAR_SUGGESTED)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        if item.span.kind != GOLD:
+            pen.setDashPattern(_DOTS if item.span.kind == PREDICTED else _DASHES)
+        return pen
+
+    def _caption(self, painter: QPainter, item: Item, colour: QColor, x: float, y: float) -> None:
+        left, right = item.room
+        if right - left < _LEAST_ROOM:
+            return
+        text, width = self._fit(item.span.caption, int(right - left))
+        if not text:
+            return
+        item.caption_width = width
+        painter.setPen(colour)
+        painter.drawText(QPointF(x + item.caption_box[0], y + 2.5 * self.zoom + self._ascent), text)
+
+    def _fit(self, caption: str, room: int) -> tuple[str, float]:
+        """The caption cut to `room` pixels, and its width."""
+        key = caption, min(room, 400)
+        if key not in self._elided:
+            if len(self._elided) > 4000:
+                self._elided.clear()
+            text = self._metrics.elidedText(caption, Qt.TextElideMode.ElideRight, room)
+            self._elided[key] = text, self._metrics.horizontalAdvance(text)
+        return self._elided[key]
+
+    def _outline(self, painter: QPainter, item: Item, x: float, top: float, height: float) -> None:
+        painter.setPen(QPen(self._accent, OUTLINE))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for left, right in item.runs:
+            painter.drawRoundedRect(QRectF(x + left - 2, top - 1.5, right - left + 4, height + 3), 4, 4)
+
+    def _paint_caret(self, painter: QPainter, piece: Piece, lines: list[Line], origin: QPointF, marked: Marked) -> None:
+        if marked.caret is None or not piece.start <= marked.caret <= piece.end:
+            return
+        unit = piece.units.to_units(marked.caret - piece.start)
+        last = piece.lines[-1]
+        for line in lines:
+            if line.first <= unit < line.after or (line is last and unit == line.after):
+                x = line.line.cursorToX(unit)[0]
+                box = QRectF(origin.x() + x - CARET / 2, origin.y() + line.top, CARET * max(1.0, self.zoom), line.height)
+                painter.fillRect(box, self._text)
+
+
+def reading_font(zoom: float) -> QFont:
+    """The font for reading at a zoom, 1.0 being 100 %."""
+    font = theme.font("reading")
+    font.setPixelSize(round(font.pixelSize() * zoom))
+    return font

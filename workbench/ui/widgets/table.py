@@ -1,0 +1,267 @@
+"""Tables of a page: hairlines, no zebra, quiet header, row 32; a model over plain row objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from workbench.ui import icons, theme
+from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
+
+SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
+CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
+SORT = Qt.ItemDataRole.UserRole + 2  # what a column sorts by
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True)
+class Column:
+    """How one column shows a row object.
+
+    `text(row)` gives the words; `share(row)` a bar beside the number; `chip(row)` gives (words, label or None, tone) or None;
+    `icon(row)` gives (icon name, tone) or None. `width` in pixels at 100 %, None stretches. `sort(row)` makes it sortable.
+    """
+
+    title: str
+    text: Callable[[Any], str] = lambda row: ""
+    width: int | None = None
+    right: bool = False
+    icon: Callable[[Any], tuple[str, str] | None] | None = None
+    share: Callable[[Any], float | None] | None = None
+    chip: Callable[[Any], tuple | None] | None = None
+    tip: Callable[[Any], str] | None = None
+    sort: Callable[[Any], Any] | None = None
+    hint: str = ""  # shown when hovering over the header: a definition
+    edit: Callable[[Any, str], None] | None = None  # called with (row, new text) after editing in place
+
+
+class Rows(QAbstractTableModel):
+    """Row objects as a Qt model. `key(row)` tells rows apart, so that a choice survives a reload."""
+
+    def __init__(self, columns: Sequence[Column], key: Callable[[Any], Hashable] = id, parent: QWidget | None = None):
+        super().__init__(parent)
+        self.columns, self.key = tuple(columns), key
+        self.rows: list[Any] = []
+        self._order: tuple[int, bool] | None = None  # column, descending
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        """Replace the rows; a change of values alone keeps scroll position and choice untouched."""
+        rows = self._sorted(list(rows))
+        same = [self.key(one) for one in rows] == [self.key(one) for one in self.rows]
+        if same and rows:
+            self.rows = rows
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
+            return
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        if column < 0 or self.columns[column].sort is None:
+            return
+        self._order = (column, order == Qt.SortOrder.DescendingOrder)
+        self.beginResetModel()
+        self.rows = self._sorted(self.rows)
+        self.endResetModel()
+
+    def _sorted(self, rows: list[Any]) -> list[Any]:
+        if self._order is None:
+            return rows
+        column, descending = self._order
+        return sorted(rows, key=self.columns[column].sort, reverse=descending)
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.columns)
+
+    def flags(self, index):
+        flags = super().flags(index)
+        if index.isValid() and self.columns[index.column()].edit is not None:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
+        if not index.isValid() or index.row() >= len(self.rows):
+            return None
+        column, row = self.columns[index.column()], self.rows[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return column.text(row)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(_RIGHT if column.right else _LEFT)
+        if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
+            found = column.icon(row)
+            return icons.icon(*found, 15) if found else None
+        if role == SHARE and column.share is not None:
+            return column.share(row)
+        if role == CHIP and column.chip is not None:
+            return column.chip(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.tip(row) if column.tip is not None else None
+        return None
+
+    def setData(self, index, value, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        column = self.columns[index.column()]
+        if role != Qt.ItemDataRole.EditRole or column.edit is None:
+            return False
+        row = self.rows[index.row()]
+        if str(value) != column.text(row):
+            column.edit(row, str(value))
+        return True
+
+    def headerData(self, section, orientation, role: int = Qt.ItemDataRole.DisplayRole):
+        if orientation != Qt.Orientation.Horizontal:
+            return str(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.hint or column.title
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(_RIGHT if column.right else _LEFT)
+        return None
+
+
+def dress(view: QTableView, name: str) -> None:
+    """The manners all tables share: whole rows, hairlines, no grid, rows of one height, named for screen readers."""
+    view.setAccessibleName(name)
+    view.setShowGrid(False)
+    view.setWordWrap(False)
+    view.setCornerButtonEnabled(False)
+    view.verticalHeader().hide()
+    view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    view.verticalHeader().setMinimumSectionSize(10)
+    view.verticalHeader().setDefaultSectionSize(theme.px(theme.ROW))
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setTabKeyNavigation(False)
+    head = view.horizontalHeader()
+    head.setDefaultAlignment(_LEFT)
+    head.setHighlightSections(False)
+    head.setMinimumSectionSize(28)
+
+
+class Table(QTableView):
+    """A dressed table over row objects.
+
+    `opened(row)` is emitted by Enter and double click, `chosen()` when another choice of rows stands, `removed()` by Delete.
+    """
+
+    opened = Signal(object)
+    chosen = Signal()
+    removed = Signal()
+
+    def __init__(self, columns: Sequence[Column], *, name: str, key: Callable[[Any], Hashable] = id, many: bool = False):
+        super().__init__()
+        self.rows_model = Rows(columns, key, self)
+        self.setModel(self.rows_model)
+        dress(self, name)
+        mode = QAbstractItemView.SelectionMode
+        self.setSelectionMode(mode.ExtendedSelection if many else mode.SingleSelection)
+        self._lay_out()
+        if any(column.edit for column in columns):
+            trigger = QAbstractItemView.EditTrigger
+            self.setEditTriggers(trigger.DoubleClicked | trigger.EditKeyPressed)
+        if any(column.sort for column in columns):
+            self.setSortingEnabled(True)
+            self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.doubleClicked.connect(self._double_click)
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
+        theme_changed = theme.changed.connect(self._rescale)
+        self.destroyed.connect(lambda *_: theme_changed())
+
+    def _lay_out(self) -> None:
+        head = self.horizontalHeader()
+        for index, column in enumerate(self.rows_model.columns):
+            if column.width is None:
+                head.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
+            else:
+                head.setSectionResizeMode(index, QHeaderView.ResizeMode.Interactive)
+                self.setColumnWidth(index, theme.px(column.width))
+            if column.share is not None:
+                self.setItemDelegateForColumn(index, BarDelegate(self, SHARE))
+            elif column.chip is not None:
+                self.setItemDelegateForColumn(index, ChipDelegate(self, CHIP))
+
+    def _rescale(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(theme.px(theme.ROW))
+        for index, column in enumerate(self.rows_model.columns):
+            if column.width is not None:
+                self.setColumnWidth(index, theme.px(column.width))
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        """Replace the rows; those chosen stay chosen where they still stand."""
+        keys = {self.rows_model.key(one) for one in self.chosen_rows()}
+        blocked = self.blockSignals(True)
+        self.rows_model.set_rows(rows)
+        if keys and keys != {self.rows_model.key(one) for one in self.chosen_rows()}:
+            self.choose(keys)
+        self.blockSignals(blocked)
+        self.viewport().update()
+
+    def rows(self) -> list[Any]:
+        return self.rows_model.rows
+
+    def chosen_rows(self) -> list[Any]:
+        """The rows chosen, in the order shown."""
+        numbers = sorted({index.row() for index in self.selectionModel().selectedRows()})
+        return [self.rows_model.rows[number] for number in numbers if number < len(self.rows_model.rows)]
+
+    def current_row(self) -> Any | None:
+        index = self.currentIndex()
+        return self.rows_model.rows[index.row()] if index.isValid() and index.row() < len(self.rows_model.rows) else None
+
+    def choose(self, keys: set[Hashable]) -> None:
+        """Choose the rows with these keys; emits nothing."""
+        selection = self.selectionModel()
+        blocked = selection.blockSignals(True)
+        selection.clearSelection()
+        flag = selection.SelectionFlag
+        first = True
+        for number, row in enumerate(self.rows_model.rows):
+            if self.rows_model.key(row) in keys:
+                index = self.rows_model.index(number, 0)
+                selection.select(index, flag.Select | flag.Rows)
+                if first:
+                    selection.setCurrentIndex(index, flag.NoUpdate)
+                    self.scrollTo(index)
+                first = False
+        selection.blockSignals(blocked)
+        self.viewport().update()
+
+    def fit_height(self, most: int = 12) -> None:
+        """As tall as its rows, at most `most` of them."""
+        count = min(max(len(self.rows()), 1), most)
+        head = self.horizontalHeader().sizeHint().height()
+        self.setFixedHeight(head + count * self.verticalHeader().defaultSectionSize() + 6)
+
+    def keyPressEvent(self, event) -> None:
+        editing = self.state() == QAbstractItemView.State.EditingState
+        if not editing and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current_row() is not None:
+            self.opened.emit(self.current_row())
+            return
+        if not editing and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.chosen_rows():
+            self.removed.emit()
+            return
+        super().keyPressEvent(event)
+
+    def focusInEvent(self, event) -> None:
+        super().focusInEvent(event)
+        if not self.currentIndex().isValid() and self.rows():
+            self.selectionModel().setCurrentIndex(self.rows_model.index(0, 0), self.selectionModel().SelectionFlag.NoUpdate)
+
+    def _double_click(self, index) -> None:
+        if self.rows_model.columns[index.column()].edit is None:
+            self.opened.emit(self.rows_model.rows[index.row()])
+
+    def width_for(self, text: str) -> int:
+        return QFontMetrics(theme.font()).horizontalAdvance(text) + 28

@@ -1,0 +1,147 @@
+"""Words and sentences of a displayed text, as a reader picks them. Positions are code points.
+
+The rules are those of Unicode (UAX 29) as Qt applies them, looked up in a window around the place in question, so the cost does
+not grow with the text. Where an import brought tokens, they are the words.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTextBoundaryFinder
+
+from workbench.ui.offsets import DisplayText, Utf16Map
+
+_WINDOW = 400  # code points each side
+_SENTENCE_WINDOW = 4000
+
+Range = tuple[int, int]
+
+
+class Bounds:
+    """`tokens`: (start, end) borders of an import, in order; empty for none."""
+
+    def __init__(self, text: DisplayText, tokens: Sequence[Range] = ()):
+        self.text = text
+        self._tokens = tuple(tokens)
+        self._token_starts = [start for start, _ in self._tokens]
+        self._token_ends = [end for _, end in self._tokens]
+
+    # ------------------------------------------------------------ words
+
+    def word_at(self, position: int) -> Range:
+        """The word at a caret: the one that begins or goes on here, else the one that ends here, else the next on the line.
+
+        Returns an empty range where the paragraph has nothing but space.
+        """
+        words, place = self._words(position), self.text.legal(position)
+        for start, end in words:
+            if start <= place < end:
+                return start, end
+        before = next((word for word in words if word[1] == place), None)
+        after = next((word for word in words if word[0] > place), None)
+        return before or after or (words[-1] if words else (place, place))
+
+    def snap(self, start: int, end: int) -> Range:
+        """[start, end) grown to whole words, without space at its ends."""
+        if start >= end:
+            return start, end
+        head = [word for word in self._words(start) if word[1] > start]
+        tail = [word for word in self._words(end) if word[0] < end]
+        first = head[0][0] if head else start
+        last = tail[-1][1] if tail else end
+        return (first, last) if first < last else (start, end)
+
+    def next_word(self, position: int) -> int:
+        """The start of the next word, else the end of the paragraph, else the start of the next one."""
+        place = self.text.legal(position)
+        for start, _ in self._words(place):
+            if start > place:
+                return start
+        paragraph = self.text.paragraph_at(place)
+        if place < self.text.ends[paragraph]:
+            return min(self.text.ends[paragraph], place + _WINDOW)
+        return self.text.starts[paragraph + 1] if paragraph + 1 < len(self.text.starts) else place
+
+    def previous_word(self, position: int) -> int:
+        place = self.text.legal(position)
+        for start, _ in reversed(self._words(place)):
+            if start < place:
+                return start
+        paragraph = self.text.paragraph_at(place)
+        if place > self.text.starts[paragraph]:
+            return max(self.text.starts[paragraph], place - _WINDOW)
+        return self.text.ends[paragraph - 1] if paragraph else 0
+
+    def word_end_after(self, position: int) -> int:
+        """The first end of a word behind `position`, across paragraphs; `position` itself where there is none."""
+        return self._step(position, lambda words: next((end for _, end in words if end > position), None), +1)
+
+    def word_end_before(self, position: int) -> int:
+        return self._step(position, lambda words: next((end for _, end in reversed(words) if end < position), None), -1)
+
+    def word_start_after(self, position: int) -> int:
+        return self._step(position, lambda words: next((start for start, _ in words if start > position), None), +1)
+
+    def word_start_before(self, position: int) -> int:
+        return self._step(position, lambda words: next((start for start, _ in reversed(words) if start < position), None), -1)
+
+    def _step(self, position: int, pick, way: int) -> int:
+        if (found := pick(self._words(position))) is not None:
+            return found
+        paragraph = self.text.paragraph_at(self.text.legal(position)) + way
+        while 0 <= paragraph < len(self.text.starts):
+            edge = self.text.starts[paragraph] if way > 0 else self.text.ends[paragraph]
+            if (found := pick(self._words(edge))) is not None:
+                return found
+            paragraph += way
+        return position
+
+    def _words(self, position: int) -> list[Range]:
+        """The words near a position, in its paragraph."""
+        place = self.text.legal(position)
+        paragraph = self.text.paragraph_at(place)
+        low, high = self.text.starts[paragraph], self.text.ends[paragraph]
+        if self._tokens:
+            first = bisect_right(self._token_ends, max(low, place - _WINDOW))
+            last = bisect_left(self._token_starts, min(high, place + _WINDOW))
+            return [(max(start, low), min(end, high)) for start, end in self._tokens[first:last] if start < end]
+        low, high = self._window(place, low, high, _WINDOW)
+        return self._segments(low, high, QTextBoundaryFinder.BoundaryType.Word)
+
+    def _window(self, place: int, low: int, high: int, size: int) -> Range:
+        """[low, high) cut to about `size` each side, at a space where there is one."""
+        text = self.text.shown
+        if place - low > size:
+            space = text.find(" ", place - size, place - size // 2)
+            low = space if space >= 0 else place - size
+        if high - place > size:
+            space = text.rfind(" ", place + size // 2, place + size)
+            high = space if space >= 0 else place + size
+        return low, high
+
+    def _segments(self, low: int, high: int, kind: QTextBoundaryFinder.BoundaryType) -> list[Range]:
+        """What is not space between two boundaries of `kind`."""
+        shown = self.text.shown[low:high]
+        finder, units = QTextBoundaryFinder(kind, shown), Utf16Map(shown)
+        found, start = [], 0
+        while (unit := finder.toNextBoundary()) != -1:
+            end = units.to_point(unit)
+            piece = shown[start:end]
+            if piece and not piece.isspace():
+                found.append((low + start, low + end))
+            start = end
+        return found
+
+    # ------------------------------------------------------------ sentences
+
+    def sentence_at(self, position: int) -> Range:
+        """The sentence at a caret, without space at its ends; at most its paragraph."""
+        place = self.text.legal(position)
+        paragraph = self.text.paragraph_at(place)
+        low, high = self._window(place, self.text.starts[paragraph], self.text.ends[paragraph], _SENTENCE_WINDOW)
+        sentences = self._segments(low, high, QTextBoundaryFinder.BoundaryType.Sentence)
+        start, end = next((one for one in sentences if one[0] <= place < one[1]), sentences[-1] if sentences else (place, place))
+        piece = self.text.shown[start:end]
+        return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))

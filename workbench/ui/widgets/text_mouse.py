@@ -1,0 +1,136 @@
+"""The mouse in a text view: a drag or a double click chooses words, a third click a sentence, a click a span.
+
+Alt chooses by character. A click on the chosen span chooses the one beneath it.
+"""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtWidgets import QApplication
+
+from workbench.ui.widgets import text_caret as moves
+from workbench.ui.widgets.span_layout import Item, TextSpan
+
+Range = tuple[int, int]
+_DRAG = 3  # pixels a press may tremble before it is a drag
+_FASTEST = 60  # pixels a drag beyond the edge scrolls at most per event
+
+
+class Mouse:
+    """What the buttons are doing over `view`. Points are those of the viewport."""
+
+    def __init__(self, view):
+        self.view = view
+        self._origin: Range | None = None  # the place or the words where a drag began
+        self._pressed: QPointF | None = None
+        self._double_at = 0.0
+
+    def forget(self) -> None:
+        self._origin = self._pressed = None
+
+    def press(self, event: QMouseEvent) -> None:
+        point = event.position()
+        place = self.view.position_at(point)
+        if self._is_third(point):
+            self._choose(self.view.bounds.sentence_at(place))
+            self._pressed = None
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._origin = (self.view.anchor, self.view.anchor)
+            self.view.select(self.view.anchor, place)
+        else:
+            self._pressed, self._origin = point, (place, place)
+            self.view.select(place, place, show=False)
+
+    def double(self, event: QMouseEvent) -> None:
+        point = event.position()
+        self._choose(self._word_under(point, self.view.position_at(point)))
+        self._double_at, self._pressed = time.monotonic(), point
+
+    def move(self, event: QMouseEvent) -> None:
+        if self._origin is None or not event.buttons() & Qt.MouseButton.LeftButton:
+            return
+        if self._pressed is not None and (event.position() - self._pressed).manhattanLength() < _DRAG:
+            return
+        self._drag_to(self.view.position_at(event.position()), bool(event.modifiers() & Qt.KeyboardModifier.AltModifier))
+        self._scroll(event.position().y())
+
+    def release(self, event: QMouseEvent) -> None:
+        self._origin = None
+        view = self.view
+        if view.selection or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            return
+        under = [span.name for span in self.spans_at(event.position())]
+        if view.chosen in under:
+            at = under.index(view.chosen)
+            under = under[at + 1 :] + under[: at + 1]
+        if under or view.chosen is not None:
+            view.span_clicked.emit(under[0] if under else None)
+
+    # ------------------------------------------------------------ choosing text
+
+    def _choose(self, words: Range) -> None:
+        self._origin = words
+        if self.view.chosen is not None:
+            self.view.span_clicked.emit(None)
+        self.view.select(*words)
+
+    def _is_third(self, point: QPointF) -> bool:
+        near = self._pressed is not None and (point - self._pressed).manhattanLength() < QGuiApplication.styleHints().startDragDistance()
+        return near and (time.monotonic() - self._double_at) * 1000 < QApplication.doubleClickInterval()
+
+    def _drag_to(self, place: int, letters: bool) -> None:
+        start, end = self._origin
+        low, high = min(start, place), max(end, place)
+        if not letters:
+            low, high = self.view.bounds.snap(low, high)
+        if low < high and self.view.chosen is not None:
+            self.view.span_clicked.emit(None)
+        if place < start:
+            low, high = high, low  # the caret follows the mouse
+        self.view.select(low, high, show=False)
+
+    def _word_under(self, point: QPointF, place: int) -> Range:
+        """The word that a point is on. The nearest place for a caret may be the word's end."""
+        pieces, bounds = self.view.pieces, self.view.bounds
+        word = bounds.word_at(place)
+        if place == 0 or word[0] != place:
+            return word
+        before = moves.previous(pieces, place)
+        same_line = pieces.locate(before) == pieces.locate(place)
+        if same_line:
+            x = point.x() - self.view.left_margin
+            here, there = pieces.x_of(place)[2], pieces.x_of(before)[2]
+            if min(here, there) <= x < max(here, there) and not self.view.text.shown[before].isspace():
+                return bounds.word_at(before)
+        return word
+
+    def _scroll(self, y: float) -> None:
+        bar, height = self.view.verticalScrollBar(), self.view.viewport().height()
+        beyond = min(0.0, y) or max(0.0, y - height)
+        if beyond:
+            bar.setValue(bar.value() + max(-_FASTEST, min(_FASTEST, int(beyond))))
+
+    # ------------------------------------------------------------ spans under the mouse
+
+    def spans_at(self, point: QPointF) -> list[TextSpan]:
+        """That of the bar or caption hit; over letters all of theirs, the innermost first."""
+        view = self.view
+        y = point.y() + view.offset
+        index, line = view.pieces.line_at_y(y)
+        y -= view.pieces.tops[index] + line.top
+        x = point.x() - view.left_margin
+        if y > line.height + 1:
+            lane = int((y - line.height - 1) // view.pieces.measures.lane)
+            return [item.span for item in line.items if item.lane == lane and _on_bar(item, x)]
+        found = [item.span for item in line.items if any(left - 1 <= x <= right + 1 for left, right in item.runs)]
+        return sorted(found, key=lambda span: (span.end - span.start, span.kind, span.start))
+
+
+def _on_bar(item: Item, x: float) -> bool:
+    if any(left - 2 <= x <= right + 2 for left, right in item.runs):
+        return True
+    left, right = item.caption_box
+    return item.first and left <= x <= right

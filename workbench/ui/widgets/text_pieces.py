@@ -1,0 +1,340 @@
+"""A text cut into pieces that are shaped only when they are needed.
+
+A piece is a paragraph, or a part of a long one that ends at a wrapped line, so that a text of any length without a single
+break costs no more than what shows. Heights of pieces not yet shaped are estimates; `settle` turns them into facts bit by bit.
+Who jumps into an unshaped stretch starts there at a guessed line; as soon as the shaping from the front arrives, the guess gives
+way to the true lines ("chained" pieces are known to start at one).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QTextLayout, QTextLine, QTextOption
+
+from workbench.ui.offsets import DisplayText, Utf16Map, has_rtl
+from workbench.ui.widgets.span_layout import Index, Item, Units, line_items, reading_order, starts_rtl
+
+CHUNK = 1500  # code points shaped at a time: about half a screen
+KEPT = 80_000  # code points whose shaping is kept in memory
+_OUT_OF_SIGHT = -1e7
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Everything that decides where lines go. Pixels."""
+
+    font: QFont
+    width: float
+    lane: float  # height of one lane of bars and captions
+    lead: float  # between a line's text and its first lane
+    paragraph: float  # below each paragraph
+    least_lanes: int  # lanes that every line keeps free, so that the first span moves nothing
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One wrapped line. `top` is measured from the piece's top; units are UTF-16 units of the piece."""
+
+    line: QTextLine
+    top: float
+    height: float  # of its text, without lanes
+    pitch: float  # to the next line
+    first: int
+    after: int
+    items: list[Item] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """Code points [start, end) of one paragraph. `true_height` is None until shaped once; `layout` may be dropped again."""
+
+    paragraph: int
+    start: int
+    end: int
+    chained: bool
+    true_height: float | None = None
+    stale: bool = False  # spans changed since the height was measured
+    layout: QTextLayout | None = None
+    units: Utf16Map | None = None
+    mixed: bool = False
+    lines: list[Line] | None = None
+
+
+class Pieces:
+    """The pieces of one text at given measures. Positions are code points, heights pixels."""
+
+    def __init__(self, text: DisplayText, measures: Measures, spans: Index, *, on_change: Callable[[], None] = lambda: None):
+        self.text, self.measures, self.spans = text, measures, spans
+        metrics = QFontMetricsF(measures.font)
+        self._characters = max(1.0, measures.width / max(1.0, metrics.averageCharWidth() * 1.02))
+        self._pitch = metrics.lineSpacing() + measures.lead + measures.least_lanes * measures.lane
+        self.pieces = [Piece(i, a, b, True) for i, (a, b) in enumerate(zip(text.starts, text.ends, strict=True))]
+        self._starts = [piece.start for piece in self.pieces]
+        self._heights = [self._estimate(piece) for piece in self.pieces]
+        self._tops: list[float] | None = None
+        self._frontier = 0
+        self._kept: dict[Piece, None] = {}
+        self._kept_size = 0
+
+    # ------------------------------------------------------------ heights
+
+    def _estimate(self, piece: Piece) -> float:
+        lines = max(1, -(-(piece.end - piece.start) // max(1, int(self._characters))))
+        return lines * self._pitch + (self.measures.paragraph if self._closes(piece) else 0)
+
+    def _closes(self, piece: Piece) -> bool:
+        """Whether the piece is the last of its paragraph."""
+        return piece.end == self.text.ends[piece.paragraph]
+
+    @property
+    def tops(self) -> list[float]:
+        """The top of each piece, and the height of all as a last entry."""
+        if self._tops is None:
+            self._tops = list(accumulate(self._heights, initial=0.0))
+        return self._tops
+
+    @property
+    def height(self) -> float:
+        return self.tops[-1]
+
+    def index_at(self, position: int) -> int:
+        return max(0, bisect_right(self._starts, position) - 1)
+
+    def index_at_y(self, y: float) -> int:
+        return min(len(self.pieces) - 1, max(0, bisect_right(self.tops, y) - 1))
+
+    def settled(self, index: int) -> bool:
+        return self.pieces[index].true_height is not None
+
+    def height_of(self, index: int) -> float:
+        return self._heights[index]
+
+    def _set_height(self, index: int, height: float) -> None:
+        if self._heights[index] != height:
+            self._heights[index] = height
+            self._tops = None
+
+    # ------------------------------------------------------------ shaping
+
+    def ensure(self, index: int) -> Piece:
+        """Shape the piece at `index` and place its lines; a long one is cut, the rest following as the next piece."""
+        piece = self.pieces[index]
+        if piece.true_height is None:
+            piece = self._advance(index)
+        elif piece.layout is None:
+            piece.layout, piece.units, _ = self._shape(piece.paragraph, piece.start, piece.end)
+            piece.mixed = has_rtl(self.text.shown[piece.start : piece.end])
+            piece.lines = None
+        if piece.lines is None or piece.stale:
+            self._place(index)
+        self._keep(piece)
+        return piece
+
+    def _shape(self, paragraph: int, start: int, end: int) -> tuple[QTextLayout, Utf16Map, list[QTextLine]]:
+        shown = self.text.shown[start:end]
+        layout = QTextLayout(shown, self.measures.font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setTabStopDistance(QFontMetricsF(self.measures.font).horizontalAdvance(" ") * 8)
+        rtl = self.text.rtl(paragraph)  # a direction of "auto" would leave short lines at the wrong side
+        side = Qt.AlignmentFlag.AlignRight if rtl else Qt.AlignmentFlag.AlignLeft
+        option.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
+        option.setTextDirection(Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight)
+        layout.setTextOption(option)
+        layout.setCacheEnabled(True)
+        layout.beginLayout()
+        lines = []
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(self.measures.width)
+            lines.append(line)
+        layout.endLayout()
+        return layout, Utf16Map(shown), lines
+
+    def _advance(self, index: int) -> Piece:
+        """Shape the front of an unshaped stretch, up to the end of a wrapped line that what follows cannot change."""
+        piece, size = self.pieces[index], CHUNK
+        paragraph_end = self.text.ends[piece.paragraph]
+        while True:
+            end = min(piece.start + size, paragraph_end)
+            layout, units, lines = self._shape(piece.paragraph, piece.start, end)
+            if end == paragraph_end:
+                cut = end
+                break
+            if len(lines) > 2:
+                last = lines.pop()  # it would go on with the text that follows
+                cut = piece.start + units.to_point(last.textStart())
+                last.setPosition(QPointF(0, _OUT_OF_SIGHT))  # drawing is clipped to what shows
+                break
+            size *= 2
+        front = Piece(piece.paragraph, piece.start, cut, piece.chained, 0.0, False, layout, units)
+        front.mixed = has_rtl(self.text.shown[front.start : front.end])
+        self._replace(index, front)
+        return front
+
+    def _replace(self, index: int, front: Piece) -> None:
+        """Put `front` where the piece at `index` began; what it covers of the following pieces goes or is cut."""
+        after = index + 1
+        rest_end = self.pieces[index].end
+        while rest_end < front.end:
+            rest_end = self.pieces[after].end
+            after += 1
+        for gone in self.pieces[index:after]:
+            self._drop(gone)
+        new = [front]
+        if rest_end > front.end:
+            new.append(Piece(front.paragraph, front.end, rest_end, front.chained))
+        elif after < len(self.pieces) and self._same(after, front) and front.chained:
+            self.pieces[after].chained = True
+        self.pieces[index:after] = new
+        self._starts[index:after] = [piece.start for piece in new]
+        self._heights[index:after] = [self._estimate(piece) for piece in new]
+        self._tops = None
+        self._frontier = min(self._frontier, index)
+
+    def _same(self, index: int, other: Piece) -> bool:
+        return self.pieces[index].paragraph == other.paragraph
+
+    def split(self, index: int, position: int) -> int:
+        """Begin a new piece at a guessed line near `position` in an unshaped stretch; returns its index."""
+        piece = self.pieces[index]
+        cut = self._word_start(position, piece.start)
+        if cut <= piece.start:
+            return index
+        new = [Piece(piece.paragraph, piece.start, cut, piece.chained), Piece(piece.paragraph, cut, piece.end, False)]
+        self.pieces[index : index + 1] = new
+        self._starts[index : index + 1] = [one.start for one in new]
+        self._heights[index : index + 1] = [self._estimate(one) for one in new]
+        self._tops = None
+        self._frontier = min(self._frontier, index)
+        return index + 1
+
+    def _word_start(self, position: int, least: int) -> int:
+        """The start of the word at `position`; in a text without spaces, the start of a character as drawn nearby."""
+        text = self.text.shown
+        for at in range(position, max(least, position - 80), -1):
+            if text[at - 1] == " ":
+                return at
+        window = max(least, position - 40)
+        layout = QTextLayout(text[window:position], self.measures.font)
+        units = Utf16Map(text[window:position])
+        return window + units.to_point(layout.previousCursorPosition(units.units))
+
+    # ------------------------------------------------------------ lines and lanes
+
+    def _place(self, index: int) -> None:
+        """Give each line of a shaped piece its lanes and its place; nothing is shaped."""
+        piece, measures = self.pieces[index], self.measures
+        spans = self._units(piece)
+        y, lines = 0.0, []
+        count = piece.layout.lineCount()
+        for number in range(count):
+            line = piece.layout.lineAt(number)
+            if piece.start + piece.units.to_point(line.textStart()) >= piece.end and number:
+                break  # the line behind the cut
+            last = number == count - 1 and self._closes(piece)
+            items = line_items(line, spans, mixed=piece.mixed, width=measures.width, last=last) if spans else []
+            lanes = max(measures.least_lanes, 1 + max((item.lane for item in items), default=-1))
+            line.setPosition(QPointF(0, y))
+            height = line.height()
+            pitch = height + measures.lead + lanes * measures.lane
+            lines.append(Line(line, y, height, pitch, line.textStart(), line.textStart() + line.textLength(), items))
+            y += pitch
+        piece.lines, piece.stale = lines, False
+        piece.true_height = y + (measures.paragraph if self._closes(piece) else 0)
+        self._set_height(index, piece.true_height)
+
+    def _units(self, piece: Piece) -> list[Units]:
+        found, to_units = [], piece.units.to_units
+        for span in sorted(self.spans.touching(piece.start, piece.end), key=reading_order):
+            start, end = max(span.start, piece.start), min(span.end, piece.end)
+            rtl = piece.mixed and starts_rtl(self.text.text[span.start : span.start + 80])
+            found.append(
+                Units(span, to_units(start - piece.start), to_units(max(start, end) - piece.start), span.start >= piece.start, rtl)
+            )
+        return found
+
+    def respan(self, spans: Index, changed: list[tuple[int, int]]) -> None:
+        """Take other spans; lines within the `changed` ranges get new places the next time they are needed."""
+        self.spans = spans
+        for start, end in changed:
+            index = self.index_at(start)
+            if index and start == self.pieces[index].start:
+                index -= 1  # a span of zero length may stand at the end of the piece before
+            while index < len(self.pieces) and self.pieces[index].start <= end:
+                self.pieces[index].stale = True
+                self._frontier = min(self._frontier, index)
+                index += 1
+
+    # ------------------------------------------------------------ memory, settling, finding
+
+    def _keep(self, piece: Piece) -> None:
+        if piece in self._kept:
+            del self._kept[piece]
+        else:
+            self._kept_size += piece.end - piece.start
+        self._kept[piece] = None
+        while self._kept_size > KEPT and len(self._kept) > 40:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, piece: Piece) -> None:
+        if piece in self._kept:
+            del self._kept[piece]
+            self._kept_size -= piece.end - piece.start
+        piece.layout = piece.lines = piece.units = None
+
+    def settle(self) -> bool:
+        """Make one more height a fact, from the front. False when there is nothing left to do."""
+        while self._frontier < len(self.pieces):
+            index = self._frontier
+            piece = self.pieces[index]
+            if piece.true_height is not None and not piece.stale:
+                piece.chained = True  # the piece before it ends at a true line, and that is where it starts
+                self._frontier += 1
+                continue
+            self.ensure(index)
+            return True
+        return False
+
+    def locate(self, position: int) -> tuple[int, Line]:
+        """The piece and line that hold a position, shaped. At a wrap the later line has it."""
+        position = self.text.legal(position)
+        index = self.index_at(position)
+        while not self.settled(index):
+            piece = self.pieces[index]
+            if position - piece.start > 2 * CHUNK and self.split(index, max(piece.start, position - CHUNK // 3)) == index:
+                self.ensure(index)
+            elif position - piece.start <= 2 * CHUNK:
+                self.ensure(index)
+            index = self.index_at(position)
+        piece = self.ensure(index)
+        unit = piece.units.to_units(position - piece.start)
+        for line in reversed(piece.lines):
+            if unit >= line.first:
+                return index, line
+        return index, piece.lines[0]
+
+    def line_at_y(self, y: float) -> tuple[int, Line]:
+        """The piece and line at a height, shaped; beyond the ends, the first or the last line."""
+        index = self.index_at_y(y)
+        piece = self.ensure(index)
+        offset = y - self.tops[index]
+        for line in reversed(piece.lines):
+            if offset >= line.top:
+                return index, line
+        return index, piece.lines[0]
+
+    def position(self, index: int, unit: int) -> int:
+        """The code point of a UTF-16 unit of a shaped piece."""
+        piece = self.pieces[index]
+        return piece.start + piece.units.to_point(unit)
+
+    def x_of(self, position: int) -> tuple[int, Line, float]:
+        """The piece, line and pixel at which a caret stands."""
+        index, line = self.locate(position)
+        piece = self.pieces[index]
+        return index, line, line.line.cursorToX(piece.units.to_units(self.text.legal(position) - piece.start))[0]

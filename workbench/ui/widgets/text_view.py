@@ -1,0 +1,435 @@
+"""A text to read and to mark: painted with its spans, with a caret and a selection. It never edits the text."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.offsets import DisplayText
+from workbench.ui.widgets import text_caret, text_keys
+from workbench.ui.widgets.span_layout import Index, TextSpan
+from workbench.ui.widgets.span_painter import Marked, SpanPainter, reading_font
+from workbench.ui.widgets.text_bounds import Bounds
+from workbench.ui.widgets.text_mouse import Mouse
+from workbench.ui.widgets.text_pieces import Measures, Pieces
+
+LEFT, TOP = 5, 4  # inner margins; the text begins here
+ZOOMS = (50, 60, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300)  # per cent
+SLICE = 0.004  # seconds of work between two events while heights settle
+_SETTLE_LIMIT = 2_000_000  # code points up to which all heights are measured
+
+Range = tuple[int, int]
+
+
+class TextView(QAbstractScrollArea):
+    """Positions are code points of the stored text, ranges half open.
+
+    `caret_moved()`: caret or selection are elsewhere. `span_clicked(name or None)`: a person wants this span chosen (or none).
+    `zoomed(per cent)`.
+    """
+
+    caret_moved = Signal()
+    span_clicked = Signal(object)
+    zoomed = Signal(int)
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setObjectName("reading")
+        self.setAccessibleName(_("Text"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setMaximumWidth(theme.READING_WIDTH)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.viewport().setAutoFillBackground(False)
+        self.word_steps = True  # Ctrl+arrows step by word; a page may want those keys itself
+        self._text, self._spans = DisplayText(""), Index()
+        self._bounds = Bounds(self._text)
+        self._zoom, self._lanes = 100, 1
+        self._caret = self._anchor = 0
+        self._goal_x: float | None = None
+        self._chosen: tuple[str, int] | None = None
+        self._mouse = Mouse(self)
+        self._pinning = False
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(0)
+        self._settling.timeout.connect(self._settle)
+        self._drop_theme = theme.changed.connect(self._on_theme)
+        self.destroyed.connect(lambda *_gone, drop=self._drop_theme: drop())
+        self.verticalScrollBar().setSingleStep(24)
+        self._restyle()
+
+    # ------------------------------------------------------------ what is shown
+
+    def set_text(self, text: str, tokens: Sequence[Range] = ()) -> None:
+        """Show another text, from its start, without spans. `tokens`: an import's token borders, which then are the words."""
+        self._text, self._spans = DisplayText(text), Index()
+        self._bounds = Bounds(self._text, tokens)
+        self._caret = self._anchor = 0
+        self._goal_x = self._chosen = None
+        self._mouse.forget()
+        self._new_pieces()
+        self.verticalScrollBar().setValue(0)
+        self._after_change()
+        self.caret_moved.emit()
+
+    def set_spans(self, spans: Sequence[TextSpan]) -> None:
+        """Show these spans; only lines that hold a changed one are placed anew."""
+        old, new = set(self._spans.spans), set(spans)
+        changed = [(span.start, span.end) for span in old ^ new]
+        if not changed:
+            return
+        place = self._place_now()
+        self._spans = Index(new)
+        self._pieces.respan(self._spans, changed)
+        self._restore(place)
+        self._after_change()
+
+    def set_lanes(self, least: int) -> None:
+        """How many lanes every line keeps free: 1 where spans are being labelled, else 0."""
+        if least != self._lanes:
+            self._lanes = least
+            self._remeasure()
+
+    @property
+    def spans(self) -> list[TextSpan]:
+        return self._spans.spans
+
+    @property
+    def text(self) -> DisplayText:
+        return self._text
+
+    @property
+    def bounds(self) -> Bounds:
+        return self._bounds
+
+    # ------------------------------------------------------------ caret, selection, chosen span
+
+    @property
+    def caret(self) -> int:
+        return self._caret
+
+    @property
+    def selection(self) -> Range | None:
+        return (min(self._caret, self._anchor), max(self._caret, self._anchor)) if self._caret != self._anchor else None
+
+    @property
+    def target(self) -> Range | None:
+        """What a label's key would mark: the chosen text, else the word at the caret; None where there is no word."""
+        if self.selection:
+            return self.selection
+        start, end = self._bounds.word_at(self._caret)
+        return (start, end) if start < end else None
+
+    def select(self, start: int, end: int, *, show: bool = True) -> None:
+        """Choose text; the caret stands at `end`. Equal ends only move the caret."""
+        start, end = self._text.legal(start), self._text.legal(end)
+        if (start, end) == (self._anchor, self._caret):
+            return
+        self._anchor, self._caret = start, end
+        self._goal_x = None
+        if show:
+            self.show_range(end, end)
+        self.viewport().update()
+        self.caret_moved.emit()
+
+    def choose(self, name: tuple[str, int] | None, *, show: bool = False) -> None:
+        """Outline a span; with `show` scroll to it and put the caret at its start."""
+        self._chosen = name
+        span = next((one for one in self._spans.spans if one.name == name), None)
+        if span and show:
+            self.select(span.start, span.start, show=False)
+            self.show_range(span.start, span.end)
+        self.viewport().update()
+
+    @property
+    def chosen(self) -> tuple[str, int] | None:
+        return self._chosen
+
+    # ------------------------------------------------------------ zoom, theme, size
+
+    @property
+    def zoom(self) -> int:
+        return self._zoom
+
+    def set_zoom(self, per_cent: int) -> None:
+        per_cent = min(max(per_cent, ZOOMS[0]), ZOOMS[-1])
+        if per_cent != self._zoom:
+            self._zoom = per_cent
+            self._restyle()
+            self.zoomed.emit(per_cent)
+
+    def zoom_by(self, step: int) -> None:
+        """The next larger (+1) or smaller (-1) zoom; 0 gives 100 %."""
+        if step == 0:
+            return self.set_zoom(100)
+        others = [one for one in ZOOMS if (one > self._zoom if step > 0 else one < self._zoom)]
+        if others:
+            self.set_zoom(others[0] if step > 0 else others[-1])
+
+    def _restyle(self) -> None:
+        self._painter = SpanPainter(self._zoom / 100)
+        self.setMaximumWidth(max(theme.READING_WIDTH, theme.px(theme.READING_WIDTH)))
+        self._remeasure()
+
+    def _on_theme(self) -> None:
+        self._restyle()
+
+    def _measures(self) -> Measures:
+        zoom = self._zoom / 100
+        return Measures(
+            font=reading_font(zoom),
+            width=float(max(60, self.viewport().width() - 2 * LEFT)),
+            lane=self._painter.lane(),
+            lead=round(6 * zoom),
+            paragraph=round(8 * zoom),
+            least_lanes=self._lanes,
+        )
+
+    def _new_pieces(self) -> None:
+        self._pieces = Pieces(self._text, self._measures(), self._spans)
+        self._settling.start()
+
+    def _remeasure(self) -> None:
+        """Shape anew at other measures, the line at the top staying at the top."""
+        place = self._place_now() if hasattr(self, "_pieces") else None
+        self._new_pieces()
+        if place:
+            self._restore(place)
+        self._after_change()
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        if abs(self._pieces.measures.width - max(60, self.viewport().width() - 2 * LEFT)) > 0.5:
+            self._remeasure()
+        else:
+            self._after_change()
+
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        self._settling.start()
+
+    # ------------------------------------------------------------ scrolling
+
+    def _place_now(self) -> tuple[int, float] | None:
+        """The first character of the line at the top, and how far the line is from the viewport's top."""
+        bar = self.verticalScrollBar()
+        if bar.value() <= TOP:
+            return None
+        index, line = self._pieces.line_at_y(bar.value() - TOP)
+        return self._pieces.position(index, line.first), self._pieces.tops[index] + line.top - (bar.value() - TOP)
+
+    def _restore(self, place: tuple[int, float] | None) -> None:
+        if place is None:
+            return
+        index, line = self._pieces.locate(place[0])
+        self._pin(self._pieces.tops[index] + line.top - place[1] + TOP)
+
+    def _pin(self, value: float) -> None:
+        """Set the scroll bar to what is already shown: nothing moves on the screen."""
+        bar = self.verticalScrollBar()
+        self._pinning = True
+        bar.setPageStep(self.viewport().height())
+        bar.setRange(0, max(0, round(self._pieces.height + 2 * TOP - self.viewport().height())))
+        bar.setValue(round(value))
+        self._pinning = False
+
+    def _prepare(self) -> None:
+        """Shape what shows. Heights that turn out otherwise move the scroll bar, not the text."""
+        bar, height = self.verticalScrollBar(), self.viewport().height()
+        at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
+        for _again in range(4):
+            value = self._from_end(height) if at_end else self._from_top(bar.value(), height)
+            whole = self._pieces.height + 2 * TOP
+            self._pin(min(value, max(0.0, whole - height)))
+            if value <= whole - height + 0.5 or value <= 0:
+                return
+            at_end = True
+
+    def _from_top(self, value: float, height: float) -> float:
+        """Shape downwards from scroll position `value`; returns where that place is now."""
+        pieces = self._pieces
+        y = max(0.0, value - TOP)
+        index = pieces.index_at_y(y)
+        within = y - pieces.tops[index]
+        if not pieces.settled(index):
+            piece, guess = pieces.pieces[index], max(1.0, pieces.height_of(index))
+            into = int((piece.end - piece.start) * min(1.0, within / guess))
+            index, line = pieces.locate(piece.start + into)
+            value = pieces.tops[index] + line.top + TOP if value > TOP else value
+            y = max(0.0, value - TOP)
+        while index < len(pieces.pieces) and pieces.tops[index] < y + height:
+            pieces.ensure(index)
+            index += 1
+        return value
+
+    def _from_end(self, height: float) -> float:
+        """Shape upwards from the end of the text; returns the last scroll position."""
+        pieces = self._pieces
+        index, _line = pieces.locate(len(pieces.text))
+        for later in range(index, len(pieces.pieces)):
+            pieces.ensure(later)
+        while index > 0 and pieces.height - pieces.tops[index] < height:
+            before = pieces.pieces[index]
+            pieces.locate(pieces.text.legal(before.start - 1))
+            index = pieces.index_at(before.start) if before.start else 0
+            index = max(0, index - 1)
+            pieces.ensure(index)
+        return max(0.0, pieces.height + 2 * TOP - height)
+
+    def _settle(self) -> None:
+        """Measure more of the text between two events."""
+        if not self.isVisible() or len(self._text) > _SETTLE_LIMIT:
+            return
+        place = self._place_now()
+        end = time.perf_counter() + SLICE
+        more = True
+        while more and time.perf_counter() < end:
+            more = self._pieces.settle()
+        self._restore(place)
+        if place is None:
+            self._pin(self.verticalScrollBar().value())
+        self.viewport().update()
+        if more:
+            self._settling.start()
+
+    def _after_change(self) -> None:
+        self._pin(self.verticalScrollBar().value())
+        self.viewport().update()
+        if self.isVisible():
+            self._settling.start()
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        if not self._pinning:
+            self.viewport().update()
+
+    def show_range(self, start: int, end: int) -> None:
+        """Scroll as little as needed to show a range, its start above all."""
+        bar, height = self.verticalScrollBar(), self.viewport().height()
+        index, line = self._pieces.locate(end)
+        bottom = self._pieces.tops[index] + line.top + line.pitch + 2 * TOP
+        index, line = self._pieces.locate(start)
+        self._after_change()
+        top = self._pieces.tops[index] + line.top
+        if top < bar.value():
+            bar.setValue(int(top))
+        elif bottom > bar.value() + height:
+            bar.setValue(int(min(top, bottom - height) + 0.999))
+
+    # ------------------------------------------------------------ painting
+
+    def _marked(self) -> Marked:
+        focus = self.hasFocus()
+        hint = self.target if focus and self._chosen is None and not self.selection and self._lanes else None
+        return Marked(self.selection, self._chosen, hint, self._caret if focus else None)
+
+    def paintEvent(self, event) -> None:
+        self._prepare()
+        pieces, offset = self._pieces, self.verticalScrollBar().value() - TOP
+        clip = QRectF(event.rect())
+        marked = self._marked()
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        index = max(0, bisect_right(pieces.tops, offset + clip.top() - 2) - 1)
+        while index < len(pieces.pieces) and pieces.tops[index] - offset < clip.bottom():
+            piece = pieces.ensure(index)
+            self._painter.paint(painter, piece, QPointF(LEFT, pieces.tops[index] - offset), clip, marked)
+            index += 1
+        painter.end()
+
+    def focusInEvent(self, event) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    # ------------------------------------------------------------ mouse and keys
+
+    @property
+    def pieces(self) -> Pieces:
+        return self._pieces
+
+    @property
+    def anchor(self) -> int:
+        return self._anchor
+
+    @property
+    def left_margin(self) -> int:
+        return LEFT
+
+    @property
+    def offset(self) -> int:
+        """What to add to a height in the viewport to get one in the text."""
+        return self.verticalScrollBar().value() - TOP
+
+    @property
+    def page_height(self) -> float:
+        return max(40.0, self.viewport().height() - 2 * self._pieces.measures.lane)
+
+    @property
+    def goal_x(self) -> float:
+        """The pixel that vertical steps aim at."""
+        if self._goal_x is None:
+            self._goal_x = self._pieces.x_of(self._caret)[2]
+        return self._goal_x
+
+    def move_caret(self, position: int, *, keep: bool = False, keep_goal: bool = False) -> None:
+        """Put the caret elsewhere; `keep` chooses the text in between. A chosen span is let go."""
+        goal = self._goal_x
+        if self._chosen is not None:
+            self.span_clicked.emit(None)
+        self.select(self._anchor if keep else position, position)
+        self._goal_x = goal if keep_goal else None
+
+    def position_at(self, point: QPointF) -> int:
+        """The place for a caret nearest to a point of the viewport."""
+        index, line = self._pieces.line_at_y(point.y() + self.offset)
+        return text_caret.at_x(self._pieces, index, line, point.x() - LEFT)
+
+    def keyPressEvent(self, event) -> None:
+        if not text_keys.handle(self, event):
+            event.ignore()
+
+    def mousePressEvent(self, event) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._mouse.press(event)
+
+    def mouseDoubleClickEvent(self, event) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._mouse.double(event)
+
+    def mouseMoveEvent(self, event) -> None:
+        self._mouse.move(event)
+
+    def mouseReleaseEvent(self, event) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._mouse.release(event)
+
+    def wheelEvent(self, event) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom_by(1 if event.angleDelta().y() > 0 else -1)
+            event.accept()
+        else:
+            super().wheelEvent(event)
+
+    def viewportEvent(self, event) -> bool:
+        if event.type() == QEvent.Type.ToolTip:
+            self._tell(event)
+            return True
+        return super().viewportEvent(event)
+
+    def _tell(self, event) -> None:
+        """The whole names of the spans under the mouse: a caption may be cut for want of room."""
+        names = [span.caption for span in self._mouse.spans_at(QPointF(event.pos()))]
+        QToolTip.showText(event.globalPos(), "\n".join(names), self.viewport())

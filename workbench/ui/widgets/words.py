@@ -1,0 +1,113 @@
+"""Text that is only read: words in the theme's kinds and tones, key caps, icons."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from workbench.ui import icons, theme
+
+
+def words(text: str = "", kind: str = "ui", tone: str = "text", *, weight: int = 400, wrap: bool = False, select: bool = False) -> QLabel:
+    """A label. `kind` is one of theme.FONT, `tone` text, muted, faint, accent, good, warn, bad; `select`: can be copied."""
+    it = QLabel(text)
+    it.setTextFormat(Qt.TextFormat.PlainText)
+    it.setProperty("kind", kind)
+    it.setProperty("tone", tone)
+    it.setProperty("weight", weight)
+    it.setWordWrap(wrap)
+    if select:
+        it.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return it
+
+
+def set_tone(label: QWidget, tone: str) -> None:
+    """Give words (or a callout) another tone."""
+    if label.property("tone") != tone:
+        label.setProperty("tone", tone)
+        label.style().unpolish(label)
+        label.style().polish(label)
+
+
+class Elided(QLabel):
+    """Words on one line, cut with "…" where there is no room; the whole text on hover."""
+
+    def __init__(self, text: str = "", kind: str = "ui", tone: str = "text", *, weight: int = 400, mode=Qt.TextElideMode.ElideRight):
+        super().__init__(text)
+        self._mode = mode
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        for name, value in (("kind", kind), ("tone", tone), ("weight", weight)):
+            self.setProperty(name, value)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(24)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, super().minimumSizeHint().height())
+
+    def paintEvent(self, _event) -> None:
+        painter = QPainter(self)
+        text = self.text().replace("\n", " ")
+        shown = self.fontMetrics().elidedText(text, self._mode, self.contentsRect().width())
+        self.setToolTip(text if shown != text else "")
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(self.contentsRect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+class KeyCap(QLabel):
+    """A key as it is printed on the keyboard."""
+
+    def __init__(self, text: str):
+        super().__init__(text)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        width = QFontMetrics(theme.font("caption")).horizontalAdvance(self.text())
+        return QSize(max(18, width + 12), theme.size("caption") + 8)
+
+    minimumSizeHint = sizeHint
+
+    def paintEvent(self, _event) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.qcolour("line"))
+        painter.setBrush(theme.qcolour("sunken"))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.qcolour("muted"))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+
+
+class IconLabel(QLabel):
+    """An icon in a tone; follows the theme."""
+
+    def __init__(self, name: str, tone: str = "muted", size: int = 18):
+        super().__init__()
+        self._name, self._tone, self._size = name, tone, size
+        self.setFixedSize(size + 2, size + 2)
+        self._draw()
+
+    def set(self, name: str, tone: str) -> None:
+        if (name, tone) != (self._name, self._tone):
+            self._name, self._tone = name, tone
+            self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange:
+            self._draw()
+        super().changeEvent(event)
+
+    def _draw(self) -> None:
+        self.setPixmap(icons.pixmap(self._name, self._tone, self._size))
+
+
+def call(widget: QWidget, name: str, description: str = "") -> QWidget:
+    """Give a control its accessible name, also its inner input line (spin box, editable combo box)."""
+    widget.setAccessibleName(name)
+    if description:
+        widget.setAccessibleDescription(description)
+    line = getattr(widget, "lineEdit", None)
+    if line is not None and (inner := line()) is not None:
+        inner.setAccessibleName(name)
+    return widget

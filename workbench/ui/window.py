@@ -1,0 +1,286 @@
+"""The window: rail, one page at a time, docks, menus, status bar. Which page, which menu: from tables; no logic of the pages."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.base.manifest import Contribution
+from workbench.ui import icons
+from workbench.ui.menus import Menus
+from workbench.ui.panel import Panel, PanelContext
+from workbench.ui.rail import Rail
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.note_line import NoteLine
+
+if TYPE_CHECKING:
+    from workbench.ui.app import App
+
+START = "welcome"
+
+
+class Window(QMainWindow):
+    """One project's window. The app calls `show_project`, `go`, `note`, `tell`; everything else comes from a person."""
+
+    def __init__(self, app: App):
+        super().__init__()
+        self.app = app
+        self.page = ""
+        self._entries = {one.id: one for one in app.registry.all("panel") if there(one)}
+        self._panels: dict[str, Panel] = {}
+        self._classes: dict[str, type[Panel]] = {}
+        self._empties: dict[str, QWidget] = {}
+        self._docks: dict[str, QDockWidget] = {}
+        self._torn: dict[str, QMainWindow] = {}
+        self._commands_loaded = False
+        self.status = None
+        self.setWindowIcon(icons.app_icon())
+        self.setAcceptDrops(True)
+        self.setMinimumSize(960, 600)
+        self._build()
+        self._restore()
+
+    # ---------------------------------------------------------------- parts
+
+    def pages(self) -> tuple[Contribution, ...]:
+        """The pages of the rail that are there, in order."""
+        return tuple(one for one in self._entries.values() if one.options.get("place") == "page")
+
+    def _build(self) -> None:
+        self.menus = Menus(self, self.app.settings, lambda: self.page, self.go)
+        self.rail = Rail(self.pages(), self.go)
+        self.stack = QStackedWidget()
+        self.banner = Callout("", "warn", closable=True)
+        self.banner.hide()
+        right, centre = QWidget(), QWidget()
+        below = QVBoxLayout(right)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(0)
+        below.addWidget(self.banner)
+        below.addWidget(self.stack, 1)
+        beside = QHBoxLayout(centre)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(0)
+        beside.addWidget(self.rail)
+        beside.addWidget(right, 1)
+        self.setCentralWidget(centre)
+        self.note_line = NoteLine(right)
+        self.rail.hide()
+
+    def load_commands(self) -> None:
+        """Menus, keys, status bar and docks: everything that the first picture does not need."""
+        if self._commands_loaded:
+            return
+        self._commands_loaded = True
+        from workbench.ui.acts import page_commands, window_commands
+        from workbench.ui.status import Status
+
+        self.menus.add(window_commands(), "", lambda: self)
+        self.menus.add(page_commands(self.pages()), "", lambda: self)
+        for entry in self._entries.values():
+            if entry.options.get("place") != START:
+                self.menus.add(self.panel_class(entry.id).commands, entry.id, lambda id=entry.id: self._panels.get(id))
+        self.status = Status(lambda: self.go("train"))
+        self.setStatusBar(self.status)
+        self.status.setVisible(self.page != START)
+        self.status.show_project(self.app.project)
+        self.status.show_device(self.app.settings)
+        self.app.started()
+
+    def panel_class(self, id: str) -> type[Panel]:
+        if id not in self._classes:
+            self._classes[id] = self.app.registry.get("panel", id)
+        return self._classes[id]
+
+    # ---------------------------------------------------------------- pages
+
+    def go(self, page: str, **args: Any) -> None:
+        """Show a page; its panel is built if need be and told `args`."""
+        if page not in self._entries:
+            return
+        self.page = page
+        widget = self._widget(page)
+        if page in self._torn:
+            self._torn[page].raise_()
+            self._torn[page].activateWindow()
+        else:
+            self.stack.setCurrentWidget(widget)
+        self.rail.setVisible(page != START or self.app.project is not None)
+        self.rail.show_chosen(page)
+        if self.status is not None:
+            self.status.setVisible(page != START or self.app.project is not None)
+        self.menus.refresh()
+        panel = self._panels.get(page)
+        if panel is not None:
+            panel.focus()
+            panel.shown(**args)
+        else:
+            widget.setFocus()
+
+    def panel(self, page: str) -> Panel | None:
+        """The panel of a page that has been built, for tests and commands."""
+        return self._panels.get(page)
+
+    def _widget(self, page: str) -> QWidget:
+        if page in self._panels:
+            return self._panels[page].view
+        if self.panel_class(page).needs_project and self.app.project is None:
+            return self._no_project(page)
+        panel = self.panel_class(page)(PanelContext(self.app, page))
+        self._panels[page] = panel
+        self.stack.addWidget(panel.view)
+        return panel.view
+
+    def _no_project(self, page: str) -> QWidget:
+        if page not in self._empties:
+            entry = self._entries[page]
+            leads = Button(_("Open or make a project"), "folder-open", "primary", on=lambda: self.go(START))
+            hint = _("This page works on a project: one file with your texts and their labels.")
+            self._empties[page] = EmptyState(entry.options.get("icon", "square"), _("No project is open"), hint, leads)
+            self.stack.addWidget(self._empties[page])
+        return self._empties[page]
+
+    def show_project(self) -> None:
+        """Another project is open, or none: all pages are made anew when shown."""
+        self.close_panels()
+        self.set_title()
+        if self.status is not None:
+            self.status.show_project(self.app.project)
+        if self.app.project is None:
+            self.go(START)
+
+    def set_title(self) -> None:
+        project = self.app.project
+        self.setWindowTitle(f"{project.path.name} – Glossbench" if project is not None else "Glossbench")
+
+    def close_panels(self) -> None:
+        for id in list(self._torn):
+            self.bring_back(id)
+        for id, dock in list(self._docks.items()):
+            self.app.settings.window[f"dock.{id}"] = dock.isVisible()
+            dock.setWidget(None)
+            self.removeDockWidget(dock)
+            dock.deleteLater()
+        self._docks.clear()
+        for id, panel in list(self._panels.items()):
+            self.stack.removeWidget(panel.view)
+            panel.close()
+            del self._panels[id]
+
+    # ---------------------------------------------------------------- docks and torn pages
+
+    def toggle_dock(self, id: str, show: bool | None = None) -> None:
+        """Show or hide a dock; it is built when first shown."""
+        if id not in self._entries or (self.app.project is None and self.panel_class(id).needs_project):
+            return
+        if id not in self._docks:
+            if show is False:
+                return
+            self._docks[id] = self._make_dock(id)
+            return
+        dock = self._docks[id]
+        dock.setVisible(not dock.isVisible() if show is None else show)
+
+    def dock_shown(self, id: str) -> bool:
+        return id in self._docks and self._docks[id].isVisible()
+
+    def _make_dock(self, id: str) -> QDockWidget:
+        panel = self.panel_class(id)(PanelContext(self.app, id))
+        self._panels[id] = panel
+        dock = QDockWidget(self._entries[id].title, self)
+        dock.setObjectName(f"dock.{id}")
+        dock.setAccessibleName(self._entries[id].title)
+        dock.setWidget(panel.view)
+        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
+        dock.show()
+        return dock
+
+    def tear_off(self) -> None:
+        """Put the page shown into its own window; here a line says where it is."""
+        from workbench.ui.torn import TornPage
+
+        page = self.page
+        if page not in self._panels or page in self._torn or page == START:
+            return
+        panel, entry = self._panels[page], self._entries[page]
+        self.stack.removeWidget(panel.view)
+        back = Button(_("Bring it back"), "arrow-up-right", on=lambda: self.bring_back(page))
+        stands_for = EmptyState(entry.options.get("icon", "square"), _("This page is in its own window"), "", back)
+        self._empties[f"torn.{page}"] = stands_for
+        self.stack.addWidget(stands_for)
+        self.stack.setCurrentWidget(stands_for)
+        self._torn[page] = TornPage(entry.title, panel.view, self, lambda: self.bring_back(page))
+        self._torn[page].show()
+
+    def bring_back(self, page: str) -> None:
+        torn = self._torn.pop(page, None)
+        if torn is None:
+            return
+        view, stands_for = torn.take(), self._empties.pop(f"torn.{page}")
+        self.stack.removeWidget(stands_for)
+        stands_for.deleteLater()
+        self.stack.addWidget(view)
+        torn.deleteLater()
+        if self.page == page:
+            self.stack.setCurrentWidget(view)
+
+    # ---------------------------------------------------------------- words to the person
+
+    def note(self, text: str, undo, action: str = "") -> None:
+        self.note_line.say(text, undo, action=action)
+
+    def tell(self, text: str, tone: str = "warn") -> None:
+        """A message at the top that stays until it is closed."""
+        self.banner.set(text, tone)
+
+    # ---------------------------------------------------------------- the frame
+
+    def _restore(self) -> None:
+        kept = self.app.settings.window.get("geometry", "")
+        if not (kept and self.restoreGeometry(QByteArray.fromBase64(kept.encode()))):
+            room = self.screen().availableGeometry()
+            self.resize(min(1440, room.width()), min(900, room.height()))
+
+    def _remember(self) -> None:
+        self.app.settings.window["geometry"] = bytes(self.saveGeometry().toBase64()).decode()
+        for id, dock in self._docks.items():
+            self.app.settings.window[f"dock.{id}"] = dock.isVisible()
+
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        QTimer.singleShot(0, self.load_commands)
+
+    def closeEvent(self, event) -> None:
+        if not self.app.may_close():
+            event.ignore()
+            return
+        self._remember()
+        for torn in list(self._torn):
+            self.bring_back(torn)
+        event.accept()
+        self.app.closed()
+
+    def dragEnterEvent(self, event) -> None:
+        if event.mimeData().hasUrls() and any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event) -> None:
+        files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        event.acceptProposedAction()
+        QTimer.singleShot(0, lambda: self.app.dropped(files))  # the drag ends first, dialogs come after
+
+
+def there(entry: Contribution) -> bool:
+    """Whether the package of a panel is installed."""
+    module = entry.object.split(":")[0]
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        return False
+    return spec is not None and spec.origin is not None
