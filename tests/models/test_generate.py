@@ -1,0 +1,130 @@
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from workbench.base.errors import ModelError  # noqa: E402
+from workbench.base.paths import resource  # noqa: E402
+from workbench.models import generate  # noqa: E402
+from workbench.models.generate import CAUSAL, MASKED, LanguageModel, Prompt  # noqa: E402
+
+PROMPTS = [
+    Prompt("The tram was late again. This is about ", answer, ".") for answer in ("delay", "ticket inspection", "crowdedness", "praise")
+]
+
+
+@pytest.fixture(scope="module")
+def bert():
+    return LanguageModel.load(resource("models") / "starter-bert", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def gpt():
+    return LanguageModel.load(resource("models") / "starter-gpt", device="cpu")
+
+
+def theirs(name, auto):
+    folder = resource("models") / name
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    return tokenizer, getattr(transformers, auto).from_pretrained(folder, dtype=torch.float32).eval()
+
+
+def test_masked_scores_equal_a_computation_by_hand(bert):
+    tokenizer, model = theirs("starter-bert", "AutoModelForMaskedLM")
+
+    def by_hand(prompt):
+        before = tokenizer(prompt.before, add_special_tokens=False).input_ids
+        answer = tokenizer(prompt.answer, add_special_tokens=False).input_ids
+        after = tokenizer(prompt.after, add_special_tokens=False).input_ids
+        found = []
+        for turn, right in enumerate(answer):
+            middle = answer[:turn] + [tokenizer.mask_token_id] * (len(answer) - turn)
+            ids = [tokenizer.cls_token_id, *before, *middle, *after, tokenizer.sep_token_id]
+            with torch.no_grad():
+                logits = model(torch.tensor([ids])).logits[0, 1 + len(before) + turn]
+            found.append(float(logits.log_softmax(-1)[right]))
+        return found
+
+    ours = bert.logprobs(PROMPTS)
+
+    assert bert.kind == MASKED
+    assert [len(one) for one in ours] == [1, 2, 2, 1]
+    for prompt, found in zip(PROMPTS, ours, strict=True):
+        assert found == pytest.approx(by_hand(prompt), abs=1e-4)
+
+
+def test_causal_scores_equal_a_computation_by_hand(gpt):
+    tokenizer, model = theirs("starter-gpt", "AutoModelForCausalLM")
+
+    def by_hand(prompt):
+        ids = tokenizer(prompt.before + prompt.answer).input_ids
+        first = len(tokenizer(prompt.before.rstrip()).input_ids)
+        with torch.no_grad():
+            logs = model(torch.tensor([ids])).logits[0].log_softmax(-1)
+        return [float(logs[place - 1, ids[place]]) for place in range(first, len(ids))]
+
+    ours = gpt.logprobs(PROMPTS)
+
+    assert gpt.kind == CAUSAL and len(ours[1]) > 1
+    for prompt, found in zip(PROMPTS, ours, strict=True):
+        assert found == pytest.approx(by_hand(prompt), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt"])
+def test_batches_and_single_prompts_give_the_same(name, request):
+    model = request.getfixturevalue(name)
+    prompts = [*PROMPTS, Prompt("Short: ", "delay", ""), Prompt("", "delay", " it is " * 30)]
+
+    together = model.logprobs(prompts)
+
+    for prompt, found in zip(prompts, together, strict=True):
+        assert model.logprobs([prompt])[0] == pytest.approx(found, abs=1e-4)
+
+
+def test_an_answer_without_subwords_has_no_scores(bert):
+    assert bert.logprobs([Prompt("It is ", "\u200b", ".")]) == [[]]
+
+
+def test_a_prompt_that_is_too_long_is_refused_with_its_length(bert):
+    with pytest.raises(ModelError, match="603 subwords; the model takes 512"):
+        bert.logprobs([Prompt("word " * 599, "delay", ".")])
+
+
+def test_equal_inputs_run_once(bert, monkeypatch):
+    seen = []
+    monkeypatch.setattr(generate, "logits_at", lambda *args, real=generate.logits_at: seen.append(len(args[1]["input_ids"])) or real(*args))
+
+    bert.logprobs([Prompt("It is ", answer, ".") for answer in ("delay", "praise", "ticket")])
+
+    assert seen == [1]
+
+
+def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
+    given = tmp_path / "prompts.jsonl"
+    parts = ["Late. About ", "delay", "praise", "."]
+    line = {"document_id": 4, "text_hash": "x", "split": "dev", "cut": False, "parts": parts}
+    line["prompts"] = {"delay": [0, 1, 3], "praise": [0, 2, 3]}
+    given.write_text((json.dumps(line) + "\n") * 10)
+
+    job = generate.score_prompts({"model": str(resource("models") / "starter-bert"), "prompts": str(given), "device": "cpu"}, tmp_path)
+    events = []
+    try:
+        while True:
+            events.append(next(job))
+    except StopIteration as end:
+        result = end.value
+
+    written = [json.loads(one) for one in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    assert result["n"] == len(written) == 10 and result["language_model"] == "masked"
+    assert [(one["done"], one["total"]) for one in events if one["kind"] == "progress"] == [(8, 10), (10, 10)]
+    assert set(written[0]["logprobs"]) == {"delay", "praise"} and written[0]["document_id"] == 4
+
+
+def test_the_host_answers_one_document():
+    answer = generate.open_scorer({"model": str(resource("models") / "starter-gpt"), "device": "cpu"})
+
+    found = answer({"prompts": {"delay": ["About ", "delay", "."]}})
+
+    assert found["language_model"] == "causal" and found["logprobs"]["delay"][0] < 0

@@ -1,0 +1,248 @@
+"""Scoring by local language models, masked or causal: how probable each label is at its place in a prompt. A job and a host target."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from workbench.base.errors import ModelError
+from workbench.models import device as devices
+from workbench.models import spec
+from workbench.models.base import Checkpoint
+from workbench.models.families.transformer import TransformerFamily
+
+MASKED, CAUSAL = "masked", "causal"
+BATCH_TOKENS = 4096  # subwords in one forward pass, padding included
+CHUNK = 8  # documents between two reports
+_MASKS = ("[MASK]", "<mask>", "<|mask|>")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A finished prompt: `before` + `answer` + `after`; asked is how probable `answer` is there."""
+
+    before: str
+    answer: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One input of the model and where its predictions are read."""
+
+    ids: tuple[int, ...]
+    position: int
+    target: int
+
+
+class LanguageModel:
+    """A loaded language model. `kind` is MASKED or CAUSAL."""
+
+    def __init__(self, checkpoint: Checkpoint, kind: str, device: torch.device):
+        self.checkpoint, self.kind, self.device = checkpoint, kind, device
+        self.tokenizer, self.max_length = checkpoint.tokenizer, checkpoint.max_length
+        self.model = checkpoint.model.to(device).eval()
+        self.mask = mask_id(checkpoint) if kind == MASKED else None
+
+    @classmethod
+    def load(cls, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False) -> LanguageModel:
+        """Raises ModelError for a model that predicts no words."""
+        info = spec.read_folder(folder, allow_pickle=allow_pickle)
+        kind = language_kind(info)
+        head = "mask" if kind == MASKED else "next"
+        chosen = devices.pick(device)
+        return cls(TransformerFamily().load(folder, head=head, allow_pickle=allow_pickle), kind, chosen)
+
+    def logprobs(self, prompts: Sequence[Prompt]) -> list[list[float]]:
+        """For each prompt the natural log-probabilities of the subwords of its answer, in order; [] where it has none.
+
+        Causal: each subword given all before it. Masked: all subwords of the answer are hidden at first, one mask each; they are
+        filled from left to right with the right subwords, and each is judged when its turn comes. Equal inputs run once.
+        Raises ModelError where a prompt is longer than the model takes.
+        """
+        rows = [self._rows(one) for one in prompts]
+        found = self._answers([row for group in rows for row in group])
+        return [[found[row] for row in group] for group in rows]
+
+    def _rows(self, prompt: Prompt) -> list[_Row]:
+        text = prompt.before + prompt.answer + (prompt.after if self.kind == MASKED else "")
+        ids, places = locate(self.tokenizer.backend, text, len(prompt.before), len(prompt.before) + len(prompt.answer))
+        if self.kind == CAUSAL:
+            if places and places[0] == 0:
+                ids, places = [self.tokenizer.fallback, *ids], [one + 1 for one in places]
+            rows = [_Row(tuple(ids[: places[-1]]), place - 1, ids[place]) for place in places]
+        else:
+            rows = [_Row(tuple(self._hidden(ids, places[turn:])), place, ids[place]) for turn, place in enumerate(places)]
+        longest = max((len(row.ids) for row in rows), default=0)
+        if longest > self.max_length:
+            raise ModelError(f"A prompt takes {longest:,} subwords; the model takes {self.max_length:,}.", hint="Show fewer examples.")
+        return rows
+
+    def _hidden(self, ids: Sequence[int], places: Sequence[int]) -> list[int]:
+        hidden = set(places)
+        return [self.mask if place in hidden else one for place, one in enumerate(ids)]
+
+    def _answers(self, rows: Sequence[_Row]) -> dict[_Row, float]:
+        wanted: dict[tuple[int, ...], dict[_Row, None]] = {}
+        for row in rows:
+            wanted.setdefault(row.ids, {})[row] = None
+        groups = _joined(wanted) if self.kind == CAUSAL else [(ids, list(found)) for ids, found in wanted.items()]
+        answers: dict[_Row, float] = {}
+        for batch in batches(groups, lambda group: len(group[0]), BATCH_TOKENS):
+            positions = [[row.position for row in found] for _, found in batch]
+            logits = self.logits([ids for ids, _ in batch], positions)
+            logs = logits.float().log_softmax(-1).cpu()  # (B, K, V)
+            for number, (_, found) in enumerate(batch):
+                answers.update({row: float(logs[number, turn, row.target]) for turn, row in enumerate(found)})
+        return answers
+
+    def logits(self, ids: Sequence[Sequence[int]], positions: Sequence[Sequence[int]]) -> Tensor:
+        """Scores over the vocabulary, (B, K, V), at up to K positions of each row; rows with fewer are filled with position 0."""
+        most = max(map(len, positions))
+        where = torch.tensor([[*row, *[0] * (most - len(row))] for row in positions], device=self.device)
+        return logits_at(self.model, padded(ids, self.checkpoint, self.device), where)
+
+
+def language_kind(info: spec.ModelInfo) -> str:
+    """MASKED or CAUSAL. Raises ModelError for a model that predicts no words."""
+    for use, kind in (("mask", MASKED), ("next", CAUSAL)):
+        if use in info.uses:
+            return kind
+    raise ModelError(f"{info.name} predicts no words: it has no language model head.", hint="Choose a masked or causal language model.")
+
+
+def mask_id(checkpoint: Checkpoint) -> int:
+    """The id that hides a word. Raises ModelError where the tokenizer has none."""
+    backend, config = checkpoint.tokenizer.backend, Path(checkpoint.info.path) / "tokenizer_config.json"
+    given = json.loads(config.read_text(encoding="utf-8")).get("mask_token") if config.is_file() else None
+    named = given.get("content") if isinstance(given, Mapping) else given
+    for name in filter(None, (named, *_MASKS)):
+        if (found := backend.token_to_id(name)) is not None:
+            return found
+    raise ModelError(f"The tokenizer of {checkpoint.info.name} has no mask token, so no word can be hidden.")
+
+
+def locate(backend, text: str, start: int, end: int) -> tuple[list[int], list[int]]:
+    """Ids of the whole text, special subwords included, and the positions of those that hold a character of [start, end)."""
+    encoding = backend.encode(text)
+    pairs = enumerate(zip(encoding.offsets, encoding.special_tokens_mask, strict=True))
+    return encoding.ids, [place for place, ((left, right), special) in pairs if not special and left < end and start < right]
+
+
+def _joined(wanted: Mapping[tuple[int, ...], Mapping[_Row, None]]) -> list[tuple[tuple[int, ...], list[_Row]]]:
+    """Rows of a causal model that are the beginning of another are answered by that one."""
+    groups: list[tuple[tuple[int, ...], list[_Row]]] = []
+    for ids in sorted(wanted, key=len, reverse=True):
+        home = next((found for longer, found in groups if longer[: len(ids)] == ids), None)
+        if home is None:
+            groups.append((ids, list(wanted[ids])))
+        else:
+            home.extend(wanted[ids])
+    return groups
+
+
+def batches(items: Sequence, length: Callable[[object], int], tokens: int) -> Iterator[list]:
+    """Items of like length together, as many as `tokens` hold when padded to the longest."""
+    batch: list = []
+    for item in sorted(items, key=length):
+        if batch and length(item) * (len(batch) + 1) > tokens:
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+def padded(ids: Sequence[Sequence[int]], checkpoint: Checkpoint, device: torch.device) -> dict[str, Tensor]:
+    """input_ids and attention_mask, (B, T), filled up at the right."""
+    longest = max(map(len, ids))
+    table = torch.full((len(ids), longest), checkpoint.tokenizer.pad, dtype=torch.long)
+    mask = torch.zeros_like(table)
+    for number, row in enumerate(ids):
+        table[number, : len(row)] = torch.tensor(row)
+        mask[number, : len(row)] = 1
+    return {"input_ids": table.to(device), "attention_mask": mask.to(device)}
+
+
+@torch.inference_mode()
+def logits_at(model: nn.Module, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+    """logits (B, K, V) at positions (B, K) only: the head, as dear as the body, is spared the rest."""
+
+    def pick(_module, _inputs, output):
+        hidden = output[0]  # (B, T, H) → (B, K, H)
+        output["last_hidden_state"] = hidden.gather(1, positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1]))
+        return output
+
+    hook = model.base_model.register_forward_hook(pick)
+    try:
+        return model(**inputs).logits
+    finally:
+        hook.remove()
+
+
+# ---------------------------------------------------------------- job and host
+
+
+def score_prompts(params: Mapping, folder: Path) -> Iterator[dict]:
+    """Job target: params model (folder), prompts (path of JSON lines), device, allow_pickle.
+
+    A line of `prompts`: document_id, text_hash, split, cut, parts [texts], prompts {label: [before, answer, after] as numbers in parts}.
+    Writes folder/scores.jsonl, a line for each: document_id, text_hash, split, cut, logprobs {label: [of each subword]}.
+    Yields progress; a sent "stop" ends after the documents at hand. Returns n, seconds, device, kind, versions.
+    """
+    import transformers
+
+    began, cpu = time.monotonic(), time.process_time()
+    devices.use_threads()
+    yield {"kind": "log", "line": f"loading {params['model']}"}
+    model = LanguageModel.load(params["model"], device=params.get("device", "auto"), allow_pickle=bool(params.get("allow_pickle")))
+    lines = _read(Path(params["prompts"]))
+    done, start = 0, time.monotonic()
+    with open(Path(folder) / "scores.jsonl", "w", encoding="utf-8", errors="surrogatepass", newline="\n") as output:
+        for first in range(0, len(lines), CHUNK):
+            chunk = lines[first : first + CHUNK]
+            for line, logprobs in zip(chunk, _scored(model, chunk), strict=True):
+                kept = {name: line.get(name) for name in ("document_id", "text_hash", "split", "cut")}
+                output.write(json.dumps({**kept, "logprobs": logprobs}, ensure_ascii=False) + "\n")
+            done += len(chunk)
+            left = (time.monotonic() - start) / done * (len(lines) - done)
+            if (yield {"kind": "progress", "done": done, "total": len(lines), "seconds_left": left}) == "stop":
+                break
+    return {
+        "n": done,
+        "language_model": model.kind,
+        "device": devices.name(model.device),
+        "seconds": time.monotonic() - began,
+        "cpu_seconds": time.process_time() - cpu,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
+
+
+def open_scorer(params: Mapping) -> Callable[[Mapping], dict]:
+    """Host target: params as `score_prompts`; a request {"prompts": {label: [before, answer, after]}} gives {"logprobs": {label: […]}}."""
+    devices.use_threads()
+    model = LanguageModel.load(params["model"], device=params.get("device", "auto"), allow_pickle=bool(params.get("allow_pickle")))
+
+    def answer(request: Mapping) -> dict:
+        labels = list(request["prompts"])
+        found = model.logprobs([Prompt(*request["prompts"][label]) for label in labels])
+        return {"logprobs": dict(zip(labels, found, strict=True)), "language_model": model.kind}
+
+    return answer
+
+
+def _read(path: Path) -> list[dict]:
+    with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        return [json.loads(line) for line in file]
+
+
+def _scored(model: LanguageModel, lines: Sequence[Mapping]) -> list[dict[str, list[float]]]:
+    asked = [[(label, Prompt(*(line["parts"][one] for one in places))) for label, places in line["prompts"].items()] for line in lines]
+    found = iter(model.logprobs([prompt for group in asked for _, prompt in group]))
+    return [{label: next(found) for label, _ in group} for group in asked]
