@@ -1,0 +1,312 @@
+"""Labelling a document: classes, spans, states, suggestions. Every call is one undo step."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.project.project import Project
+from workbench.storage import annotations, documents, labels
+from workbench.storage import suggestions as proposals
+from workbench.storage.annotations import MarkRow, SpanRow
+from workbench.storage.listing import DocumentRow, Filter
+from workbench.storage.suggestions import NewSuggestion, SuggestionRow
+from workbench.text.document import Document
+from workbench.text.labels import Layer
+
+__all__ = ["DocumentView", "Filter", "MarkRow", "NewSuggestion", "SpanRow", "SuggestionRow"]
+
+SINGLE, MANY, SPANS = "class", "multi", ("span", "tag")
+
+
+@dataclass(frozen=True)
+class DocumentView:
+    """Everything that Annotate shows of a document. `states`: layer id → state, for every layer that it belongs to."""
+
+    document: Document
+    layers: tuple[Layer, ...]
+    marks: tuple[MarkRow, ...]
+    spans: tuple[SpanRow, ...]
+    suggestions: tuple[SuggestionRow, ...]
+    states: Mapping[int, str] = field(hash=False)
+
+
+def view(project: Project, document_id: int) -> DocumentView:
+    """Raises KeyError if the document is gone."""
+    db = project.db
+    document = documents.get(db, document_id)
+    mine = layers_for(project, document)
+    states = annotations.states(db, document_id)
+    return DocumentView(
+        document,
+        mine,
+        annotations.marks(db, document_id),
+        annotations.spans(db, document_id),
+        proposals.suggestions(db, document_id),
+        {layer.id: states.get(layer.id, "pending") for layer in mine},
+    )
+
+
+def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:
+    """The layers that a document belongs to: those for so many texts as it has."""
+    return tuple(layer for layer in labels.layers(project.db) if layer.texts == len(document.texts))
+
+
+# ---------------------------------------------------------------- spans
+
+
+def add_span(project: Project, document_id: int, start: int, end: int, label_id: int, *, field: str = "text", origin: object = None) -> int:
+    """Label code points [start, end) of one text; gives the id. One that stands there already is not added again.
+
+    Raises WorkbenchError if the borders lie outside the text or the label belongs to a layer that the document is not for.
+    """
+    document = documents.get(project.db, document_id)
+    layer, label = _layer_and_label(project, label_id)
+    _check_layer(document, layer, SPANS)
+    _check_borders(document, field, start, end)
+    with project.edit(_("Add {label}").format(label=label), origin=origin):
+        who = project.annotator_id
+        id = annotations.add_span(
+            project.db, document_id, layer.id, label_id, start, end, field=field, annotator_id=who, source_id=project.source("person")
+        )
+        _begun(project, document_id, layer.id)
+    return id
+
+
+def relabel_span(project: Project, span_id: int, label_id: int, *, origin: object = None) -> None:
+    """Give a span another label of its layer."""
+    span = annotations.span(project.db, span_id)
+    layer, label = _layer_and_label(project, label_id)
+    if layer.id != span.layer_id:
+        raise WorkbenchError(_("{label} belongs to another layer than the span.").format(label=label))
+    if span.label_id == label_id:
+        return
+    with project.edit(_("Change label to {label}").format(label=label), origin=origin):
+        annotations.update_span(project.db, span_id, label_id=label_id, source_id=project.source("person"))
+        _begun(project, span.document_id, layer.id)
+
+
+def resize_span(project: Project, span_id: int, start: int, end: int, *, origin: object = None) -> None:
+    """Move the borders of a span. Raises WorkbenchError if they lie outside the text."""
+    span = annotations.span(project.db, span_id)
+    if (start, end) == (span.start, span.end):
+        return
+    _check_borders(documents.get(project.db, span.document_id), span.field, start, end)
+    with project.edit(_("Move span border"), origin=origin):
+        annotations.update_span(project.db, span_id, start=start, end=end, source_id=project.source("person"))
+        _begun(project, span.document_id, span.layer_id)
+
+
+def delete_span(project: Project, span_id: int, *, origin: object = None) -> None:
+    span = annotations.span(project.db, span_id)
+    with project.edit(_("Delete span"), origin=origin):
+        annotations.delete_span(project.db, span_id)
+        _begun(project, span.document_id, span.layer_id)
+
+
+def _check_borders(document: Document, field: str, start: int, end: int) -> None:
+    try:
+        length = len(document.content(field))
+    except KeyError:
+        raise WorkbenchError(_("{key} has no text {field!r}.").format(key=document.key, field=field)) from None
+    if not 0 <= start < end <= length:
+        message = _("A span from {start} to {end} does not fit a text of {length} characters.")
+        raise WorkbenchError(message.format(start=start, end=end, length=length))
+
+
+# ---------------------------------------------------------------- classes
+
+
+def set_class(project: Project, document_id: int, label_id: int, *, origin: object = None) -> None:
+    """Give the document this class instead of the one it had; in a layer of several classes, beside them."""
+    document = documents.get(project.db, document_id)
+    layer, label = _layer_and_label(project, label_id)
+    _check_layer(document, layer, (SINGLE, MANY))
+    with project.edit(_("Set class {label}").format(label=label), origin=origin):
+        who, source = project.annotator_id, project.source("person")
+        before = annotations.marks(project.db, document_id)
+        annotations.set_mark(project.db, document_id, layer.id, label_id, annotator_id=who, source_id=source, many=layer.kind == MANY)
+        if annotations.marks(project.db, document_id) != before:
+            _begun(project, document_id, layer.id)
+
+
+def clear_class(project: Project, document_id: int, layer_id: int, label_id: int | None = None, *, origin: object = None) -> None:
+    """Take the class away. A submitted document goes back to draft: without a class it is no training data."""
+    with project.edit(_("Clear class"), origin=origin):
+        annotations.clear_mark(project.db, document_id, layer_id, project.annotator_id, label_id)
+        left = [mark for mark in annotations.marks(project.db, document_id) if mark.layer_id == layer_id]
+        if not left and labels.layer(project.db, layer_id).kind == SINGLE:
+            if annotations.state(project.db, document_id, layer_id, project.annotator_id) == "submitted":
+                annotations.set_state(project.db, [document_id], layer_id, project.annotator_id, "draft")
+
+
+# ---------------------------------------------------------------- states
+
+
+def submit(project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None) -> tuple[str, ...]:
+    """Submit the document in these layers alone. Gives warnings: a class layer without a class stays draft.
+
+    Layers that the document is not for are passed over.
+    """
+    document = documents.get(project.db, document_id)
+    wanted = set(layer_ids)
+    warnings = []
+    with project.edit(_("Submit {key}").format(key=document.key), origin=origin):
+        classed = {mark.layer_id for mark in annotations.marks(project.db, document_id)}
+        for layer in layers_for(project, document):
+            if layer.id not in wanted:
+                continue
+            missing = layer.kind == SINGLE and layer.id not in classed
+            if missing:
+                warnings.append(_("{layer} has no class yet, so it stays a draft.").format(layer=layer.name))
+            annotations.set_state(project.db, [document_id], layer.id, project.annotator_id, "draft" if missing else "submitted")
+    return tuple(warnings)
+
+
+def discard(project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None) -> None:
+    """Set the document aside in these layers: not to do, not training data."""
+    _set_states(project, document_id, layer_ids, "discarded", _("Discard {key}"), origin)
+
+
+def reopen(project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None) -> None:
+    """Back to draft, and so back among what is to do."""
+    _set_states(project, document_id, layer_ids, "draft", _("Reopen {key}"), origin)
+
+
+def _set_states(project: Project, document_id: int, layer_ids: Iterable[int], state: str, title: str, origin: object) -> None:
+    document = documents.get(project.db, document_id)
+    wanted = set(layer_ids)
+    with project.edit(title.format(key=document.key), origin=origin):
+        for layer in layers_for(project, document):
+            if layer.id in wanted:
+                annotations.set_state(project.db, [document_id], layer.id, project.annotator_id, state)
+
+
+def _begun(project: Project, document_id: int, layer_id: int) -> None:
+    """Work has begun: pending and discarded become draft; a submitted document stays submitted."""
+    if annotations.state(project.db, document_id, layer_id, project.annotator_id) in ("pending", "discarded"):
+        annotations.set_state(project.db, [document_id], layer_id, project.annotator_id, "draft")
+
+
+# ---------------------------------------------------------------- suggestions
+
+
+def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
+    """Make open suggestions gold; the source stays the run. Gives how many."""
+    chosen = [one for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
+    if not chosen:
+        return 0
+    title = _("Accept suggestion") if len(chosen) == 1 else _("Accept {n} suggestions").format(n=len(chosen))
+    kinds = {layer.id: layer.kind for layer in labels.layers(project.db)}
+    with project.edit(title, origin=origin):
+        for one in chosen:
+            _make_gold(project, one, many=kinds[one.layer_id] == MANY)
+            _begun(project, one.document_id, one.layer_id)
+        proposals.set_suggestion_status(project.db, [one.id for one in chosen], "accepted")
+    return len(chosen)
+
+
+def _make_gold(project: Project, one: SuggestionRow, *, many: bool) -> None:
+    kept = {"annotator_id": project.annotator_id, "source_id": one.source_id, "score": one.score}
+    if one.kind == "class":
+        annotations.set_mark(project.db, one.document_id, one.layer_id, one.label_id, many=many, **kept)
+    else:
+        annotations.add_span(project.db, one.document_id, one.layer_id, one.label_id, one.start, one.end, field=one.field, **kept)
+
+
+def reject(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
+    """They do not come back from the same run. Gives how many."""
+    chosen = [one.id for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
+    if not chosen:
+        return 0
+    title = _("Reject suggestion") if len(chosen) == 1 else _("Reject {n} suggestions").format(n=len(chosen))
+    with project.edit(title, origin=origin):
+        return proposals.set_suggestion_status(project.db, chosen, "rejected")
+
+
+def add_suggestions(
+    project: Project,
+    run_id: int | None,
+    rows: Iterable[NewSuggestion],
+    *,
+    title: str = "",
+    kind: str = "run",
+    ref: str = "",
+    replace: bool = True,
+    origin: object = None,
+) -> int:
+    """Keep what a run (or, with `run_id` None, an import or rule) suggests, in one step. Gives how many are open afterwards.
+
+    The run's open suggestions are replaced, unless `replace` is off. What the user rejected from this run does not come back,
+    what equals gold is not suggested, and neither is what does not fit the text or stands there twice.
+    """
+    with project.edit(title or _("Add suggestions"), origin=origin, bulk=True):
+        if run_id is not None and replace:
+            proposals.delete_open(project.db, run_id)
+        wanted = list(rows)
+        shut = proposals.gold_of(project.db, {one.document_id for one in wanted})
+        if run_id is not None:
+            shut |= proposals.rejected(project.db, run_id)
+        chosen: dict[tuple, NewSuggestion] = {}
+        for one in wanted:
+            if one.what not in shut:
+                chosen.setdefault(one.what, one)
+        if not chosen:
+            return 0
+        source = project.source(kind, ref or (str(run_id) if run_id is not None else ""), annotator=False)
+        return proposals.add_suggestions(project.db, chosen.values(), source_id=source, run_id=run_id)
+
+
+# ---------------------------------------------------------------- the queue
+
+
+def queue(project: Project, wanted: Filter | None = None) -> array:
+    """Ids of the documents in the queue, in order."""
+    return documents.ids(project.db, wanted or Filter())
+
+
+def queue_page(project: Project, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
+    """What the queue shows of these documents."""
+    return documents.rows(project.db, ids)
+
+
+def neighbour(project: Project, document_id: int | None, step: int, wanted: Filter | None = None) -> int | None:
+    """The next (`step` 1) or previous (-1) document that passes the filter; None at the end."""
+    ids = queue(project, wanted)
+    if not ids:
+        return None
+    if document_id is None:
+        return ids[0] if step > 0 else ids[-1]
+    later = [id for id in ids if (id > document_id if step > 0 else id < document_id)]
+    return (later[0] if step > 0 else later[-1]) if later else None
+
+
+def next_unlabelled(project: Project, document_id: int | None, layer_ids: Sequence[int]) -> int | None:
+    """The next document with something to do in one of the layers, beginning again at the start; None if all is done."""
+    return annotations.next_unlabelled(project.db, document_id, layer_ids, annotator_id=project.annotator_id)
+
+
+def open_count(project: Project, layer_ids: Sequence[int]) -> int:
+    """How many documents have something left to do in these layers."""
+    return annotations.open_count(project.db, layer_ids, annotator_id=project.annotator_id)
+
+
+def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:
+    try:
+        layer_id, label = labels.label(project.db, label_id)
+    except KeyError:
+        raise WorkbenchError(_("This label has been deleted.")) from None
+    return labels.layer(project.db, layer_id), label.name
+
+
+def _check_layer(document: Document, layer: Layer, kinds: Sequence[str]) -> None:
+    if layer.kind not in kinds:
+        raise WorkbenchError(
+            _("The layer {layer!r} is of kind {kind}, not {kinds}.").format(layer=layer.name, kind=layer.kind, kinds=kinds[0])
+        )
+    if layer.texts != len(document.texts):
+        message = _("The layer {layer!r} is for documents with {n} texts; {key} has {m}.")
+        raise WorkbenchError(message.format(layer=layer.name, n=layer.texts, key=document.key, m=len(document.texts)))

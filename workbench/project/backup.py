@@ -1,0 +1,19 @@
+"""Copies of a project before a risk, or for someone else. The weights beside it are not copied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.base import paths
+from workbench.project.project import Project
+from workbench.storage import backup
+
+
+def save_copy(project: Project, target: Path) -> Path:
+    """Write the project as it is now into a new file; the project may go on being edited. Raises ProjectError if `target` exists."""
+    return backup.copy(project.db.reader(), Path(target).absolute())
+
+
+def before_risk(project: Project, what: str) -> Path:
+    """A copy beside the project: `<name> before <what>.glossbench` under a free name."""
+    return save_copy(project, paths.free_name(project.path.parent, f"{project.name} before {what}", project.path.suffix))

@@ -1,0 +1,28 @@
+"""What one edit, undo or redo changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_WITHOUT_DOCUMENT = frozenset({"layer", "label", "source", "saved_filter", "prompt", "prompt_version", "run", "prediction"})
+
+
+@dataclass(frozen=True)
+class Changes:
+    """`rows`: table → ids, `documents`: those whose rows changed; both None if they are more than 1,000: then read everything again."""
+
+    title: str
+    origin: object = None
+    rows: Mapping[str, frozenset[int]] | None = None
+    documents: frozenset[int] | None = None
+
+    def touches(self, table: str, document_id: int | None = None) -> bool:
+        """Whether rows of `table` changed and, if a document is named, perhaps rows of that document."""
+        if self.rows is None:
+            return True
+        if table not in self.rows:
+            return False
+        if document_id is None or self.documents is None or table in _WITHOUT_DOCUMENT:
+            return True
+        return document_id in self.documents

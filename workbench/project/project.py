@@ -1,0 +1,229 @@
+"""Project: a project file that is open. `edit` is the one door for every change that can be undone."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from workbench.base import paths, settings
+from workbench.base.errors import ProjectError, ProjectLocked
+from workbench.base.events import Signal
+from workbench.project.changes import Changes
+from workbench.storage import annotators, journal, runs
+from workbench.storage.database import Database
+from workbench.storage.journal import HistoryStep, Touched
+
+IDLE_SECONDS = 2.0  # after the last edit, until the log is brought into the file
+
+Dispatch = Callable[[Callable[[], None]], None]
+Schedule = Callable[[float, Callable[[], None]], None]
+
+
+class Project:
+    """One open project. Made by `create` or `open`, ended by `close`.
+
+    `dispatch(fn)` runs `fn` on the main thread; without it, what a thread changed is told on that thread.
+    `schedule`, if set, is called as `schedule(seconds, fn)` and runs `fn` off the main thread after that time.
+    """
+
+    def __init__(self, db: Database, *, dispatch: Dispatch | None = None):
+        self.db = db
+        self.path: Path = db.path
+        self.schedule: Schedule | None = None
+        self.changed = Signal("project.changed")
+        self.selected = Signal("project.selected")
+        self.uid: str = db.meta("uid", "")
+        self.seed: int = int(db.meta("seed", 1))
+        self.annotator_id, self.annotator_name = annotators.own(db)
+        self._dispatch = dispatch
+        self._home = threading.get_ident()
+        self._news: list[Changes] = []
+        self._last_edit = 0.0
+        self._checkpoint_waits = False
+
+    # ------------------------------------------------------------ open and close
+
+    @classmethod
+    def create(cls, path: Path | str, *, dispatch: Dispatch | None = None) -> Project:
+        """A new project file. Raises ProjectError if something stands there: nothing is ever overwritten."""
+        return cls(Database.create(Path(path), annotator=settings.load().annotator), dispatch=dispatch)
+
+    @classmethod
+    def open(cls, path: Path | str, *, read_only: bool = False, dispatch: Dispatch | None = None) -> Project:
+        """Raises ProjectError if it is no project, ProjectLocked if another process has it open for writing."""
+        db = Database.open(Path(path), read_only=read_only)
+        try:
+            project = cls(db, dispatch=dispatch)
+            project._tidy()
+        except BaseException:
+            db.close()
+            raise
+        return project
+
+    @classmethod
+    def open_or_read_only(cls, path: Path | str, *, dispatch: Dispatch | None = None) -> Project:
+        """As `open`; a project that is open elsewhere or cannot be locked opens read-only and says why."""
+        try:
+            return cls.open(path, dispatch=dispatch)
+        except ProjectLocked:
+            reason = "it is already open in another window or command"
+        except ProjectError as error:
+            reason = error.message
+        project = cls.open(path, read_only=True, dispatch=dispatch)
+        project.db.read_only_reason = reason
+        return project
+
+    def _tidy(self) -> None:
+        """What only a writer can set right after opening: runs that lost their process, the name of the annotator."""
+        if self.read_only:
+            return
+        name = settings.load().annotator
+        with self.db.transaction():
+            runs.record_interrupted(self.db)
+            if self.annotator_name == settings.Settings.annotator and name != self.annotator_name:
+                annotators.rename(self.db, self.annotator_id, name)
+                self.annotator_name = name
+            self.db.take_touched()
+
+    def close(self) -> None:
+        """Everything is in the file then. Raises ProjectError in the middle of an edit. A second call does nothing."""
+        self.db.close()
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def read_only(self) -> bool:
+        return self.db.read_only
+
+    @property
+    def read_only_reason(self) -> str:
+        """Why, as a part of a sentence: "it is already open in another window or command"; "" for a project that can be edited."""
+        return self.db.read_only_reason
+
+    @property
+    def busy(self) -> bool:
+        """Whether another thread writes: editing commands are disabled meanwhile."""
+        return self.db.busy
+
+    @property
+    def runs_folder(self) -> Path:
+        return paths.runs_folder(self.path)
+
+    # ------------------------------------------------------------ the doors
+
+    @contextmanager
+    def edit(self, title: str, *, origin: object = None, bulk: bool = False) -> Iterator[None]:
+        """One transaction and one undo step. An exception takes all of it back.
+
+        Nested edits of one thread join the outer one. `bulk`: for many new rows; they are journaled as ranges of ids.
+        Raises ProjectBusy on the main thread while another thread writes; ProjectError if the project is read-only.
+        """
+        with self._writing(title, origin), self.db.journal.step(title, bulk=bulk) as touched:
+            yield
+        if touched and self.db.in_transaction:
+            self._tell_later(title, touched[0], origin)
+        elif touched:
+            self._tell(self._news_of(title, touched[0], origin))
+
+    @contextmanager
+    def write(self, title: str = "", *, origin: object = None) -> Iterator[None]:
+        """One transaction that cannot be undone: runs and predictions, never annotations."""
+        with self._writing(title, origin):
+            yield
+
+    @contextmanager
+    def _writing(self, title: str, origin: object) -> Iterator[None]:
+        outer = not self.db.in_transaction
+        news: list[Changes] = []
+        try:
+            with self.db.transaction():
+                yield
+                if outer:
+                    news, self._news = self._news, []
+                    if rows := self.db.take_touched():
+                        news.append(Changes(title, origin, rows, frozenset()))
+        except BaseException:
+            if outer:
+                self._news.clear()
+            raise
+        if outer:
+            self._last_edit = time.monotonic()
+            self._checkpoint_when_idle()
+            for one in news:
+                self._tell(one)
+
+    def _news_of(self, title: str, touched: Touched, origin: object) -> Changes:
+        return Changes(title, origin, touched.rows, touched.documents)
+
+    def _tell_later(self, title: str, touched: Touched, origin: object) -> None:
+        self._news.append(self._news_of(title, touched, origin))
+
+    def _tell(self, changes: Changes) -> None:
+        if threading.get_ident() == self._home or self._dispatch is None:
+            self.changed.emit(changes)
+        else:
+            self._dispatch(lambda: self.changed.emit(changes))
+
+    def source(self, kind: str, ref: str = "", *, annotator: bool = True) -> int:
+        """A new source row, inside `edit`: who or what made the rows of this act."""
+        return annotators.add_source(self.db, kind, ref, self.annotator_id if annotator else None)
+
+    def select(self, document_id: int, span: object = None) -> None:
+        """Ask whoever shows documents to show this one."""
+        self.selected.emit(document_id, span)
+
+    # ------------------------------------------------------------ undo
+
+    def undo(self) -> str | None:
+        """Take back the newest step. Gives its title, or None if there is nothing to undo."""
+        return self._play(lambda: self.db.journal.undo())
+
+    def redo(self) -> str | None:
+        return self._play(lambda: self.db.journal.redo())
+
+    def _play(self, move: Callable[[], tuple[str, Touched] | None]) -> str | None:
+        with self._writing("", None):
+            done = move()
+        if done is None:
+            return None
+        self._tell(self._news_of(done[0], done[1], None))
+        return done[0]
+
+    @property
+    def undo_title(self) -> str | None:
+        step = journal.next_undo(self.db.reader())
+        return step.title if step else None
+
+    @property
+    def redo_title(self) -> str | None:
+        step = journal.next_redo(self.db.reader())
+        return step.title if step else None
+
+    def history(self, limit: int = 200) -> tuple[HistoryStep, ...]:
+        """Newest first; those that were undone come before those that can be undone."""
+        return journal.history(self.db.reader(), limit)
+
+    @property
+    def history_end(self) -> str:
+        """Why the history reaches no further back; "" while it reaches to the beginning."""
+        return journal.where_it_ends(self.db.reader())
+
+    # ------------------------------------------------------------ safe against a power cut
+
+    def _checkpoint_when_idle(self) -> None:
+        if self.schedule is not None and not self._checkpoint_waits:
+            self._checkpoint_waits = True
+            self.schedule(IDLE_SECONDS, self._checkpoint_if_idle)
+
+    def _checkpoint_if_idle(self) -> None:
+        rest = self._last_edit + IDLE_SECONDS - time.monotonic()
+        if rest > 0.05 and self.schedule is not None:
+            self.schedule(rest, self._checkpoint_if_idle)
+            return
+        self._checkpoint_waits = False
+        self.db.checkpoint()

@@ -1,0 +1,232 @@
+"""Marks, spans and states: what is said of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.storage.database import Database
+from workbench.storage.suggestions import NewSuggestion, SuggestionRow, add_suggestions, set_suggestion_status, suggestions
+from workbench.storage.values import ids_in, new_uid, now
+
+__all__ = [
+    "MarkRow",
+    "NewSuggestion",
+    "SpanRow",
+    "SuggestionRow",
+    "add_span",
+    "add_suggestions",
+    "clear_mark",
+    "delete_span",
+    "marks",
+    "next_unlabelled",
+    "set_mark",
+    "set_state",
+    "set_suggestion_status",
+    "spans",
+    "state",
+    "states",
+    "suggestions",
+    "update_span",
+]
+
+STATES = ("pending", "draft", "submitted", "discarded")
+
+
+@dataclass(frozen=True)
+class MarkRow:
+    """A class of a document. `source_kind`: person, import, rule, run, prompt or merge."""
+
+    id: int
+    document_id: int
+    layer_id: int
+    label_id: int | None
+    source_kind: str
+    source_ref: str
+    score: float | None
+    value: float | None
+
+
+@dataclass(frozen=True)
+class SpanRow:
+    """Code points [start, end) of one text of a document."""
+
+    id: int
+    document_id: int
+    start: int
+    end: int
+    field: str
+    label_id: int | None
+    layer_id: int
+    source_kind: str
+    source_ref: str
+    score: float | None
+
+
+# ---------------------------------------------------------------- reading: what is gold
+
+
+def marks(db: Database, document_id: int) -> tuple[MarkRow, ...]:
+    """Marks of the gold annotator of each layer."""
+    statement = (
+        "select m.id, m.document_id, m.layer_id, m.label_id, s.kind, s.ref, m.score, m.value from mark m"
+        " join layer l on l.id = m.layer_id and l.gold = m.annotator_id join source s on s.id = m.source_id"
+        " where m.document_id = ? order by m.layer_id, m.id"
+    )
+    return tuple(MarkRow(*row) for row in db.reader().execute(statement, (document_id,)).fetchall())
+
+
+_SPAN = (
+    'select p.id, p.document_id, p.start, p."end", p.field, p.label_id, p.layer_id, s.kind, s.ref, p.score from span p'
+    " join layer l on l.id = p.layer_id and l.gold = p.annotator_id join source s on s.id = p.source_id"
+)
+
+
+def spans(db: Database, document_id: int) -> tuple[SpanRow, ...]:
+    """Spans of the gold annotator of each layer, in order of the text, longer ones first."""
+    order = 'order by p.field, p.start, p."end" desc, p.id'
+    return tuple(SpanRow(*row) for row in db.reader().execute(f"{_SPAN} where p.document_id = ? {order}", (document_id,)).fetchall())
+
+
+def span(db: Database, id: int) -> SpanRow:
+    """Raises KeyError if there is no such span."""
+    row = db.reader().execute(f"{_SPAN} where p.id = ?", (id,)).fetchone()
+    if row is None:
+        raise KeyError(id)
+    return SpanRow(*row)
+
+
+def state(db: Database, document_id: int, layer_id: int, annotator_id: int) -> str:
+    statement = "select state from state where document_id = ? and layer_id = ? and annotator_id = ?"
+    row = db.reader().execute(statement, (document_id, layer_id, annotator_id)).fetchone()
+    return row[0] if row else "pending"
+
+
+def states(db: Database, document_id: int) -> dict[int, str]:
+    """Layer id → state by its gold annotator; layers that are pending do not stand there."""
+    statement = (
+        "select s.layer_id, s.state from state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+        " where s.document_id = ? and s.state != 'pending'"
+    )
+    return dict(db.reader().execute(statement, (document_id,)).fetchall())
+
+
+# ---------------------------------------------------------------- writing
+
+
+def add_span(
+    db: Database,
+    document_id: int,
+    layer_id: int,
+    label_id: int | None,
+    start: int,
+    end: int,
+    *,
+    field: str = "text",
+    annotator_id: int,
+    source_id: int,
+    score: float | None = None,
+) -> int:
+    """A span that stands there already (same place and label, same annotator) is not added again; its id is given."""
+    same = 'document_id = ? and layer_id = ? and label_id is ? and field = ? and start = ? and "end" = ? and annotator_id = ?'
+    key = (document_id, layer_id, label_id, field, start, end, annotator_id)
+    if row := db.writer.execute(f"select id from span where {same}", key).fetchone():
+        return row[0]
+    columns = 'document_id, layer_id, label_id, field, start, "end", annotator_id, uid, source_id, score'
+    return db.writer.execute(
+        f"insert into span({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*key, new_uid(), source_id, score)
+    ).lastrowid
+
+
+def update_span(
+    db: Database, id: int, *, source_id: int, label_id: int | None = None, start: int | None = None, end: int | None = None
+) -> None:
+    """Change the label or the borders; what a person changed has no score any more."""
+    statement = 'update span set label_id = ifnull(?, label_id), start = ifnull(?, start), "end" = ifnull(?, "end"), source_id = ?, score = null where id = ?'
+    if not db.writer.execute(statement, (label_id, start, end, source_id, id)).rowcount:
+        raise KeyError(id)
+
+
+def delete_span(db: Database, id: int) -> None:
+    db.writer.execute("delete from span where id = ?", (id,))
+
+
+def set_mark(
+    db: Database,
+    document_id: int,
+    layer_id: int,
+    label_id: int,
+    *,
+    annotator_id: int,
+    source_id: int,
+    score: float | None = None,
+    many: bool = False,
+) -> None:
+    """Give a document this class instead of the one it had, or, with `many`, beside those it has."""
+    mine = "document_id = ? and layer_id = ? and annotator_id = ?"
+    key = (document_id, layer_id, annotator_id)
+    have = [row[0] for row in db.writer.execute(f"select label_id from mark where {mine}", key).fetchall()]
+    if have == [label_id] or (many and label_id in have):
+        return
+    if not many:
+        db.writer.execute(f"delete from mark where {mine}", key)
+    row = (*key, label_id, source_id, score)
+    db.writer.execute("insert into mark(document_id, layer_id, annotator_id, label_id, source_id, score) values(?, ?, ?, ?, ?, ?)", row)
+
+
+def clear_mark(db: Database, document_id: int, layer_id: int, annotator_id: int, label_id: int | None = None) -> None:
+    """Take away the class, all of them by default."""
+    statement = "delete from mark where document_id = ? and layer_id = ? and annotator_id = ? and label_id = ifnull(?, label_id)"
+    db.writer.execute(statement, (document_id, layer_id, annotator_id, label_id))
+
+
+def set_state(db: Database, document_ids: Iterable[int], layer_id: int, annotator_id: int, new: str) -> int:
+    """Documents that the layer is not for are left out. Gives how many have that state now. Raises ValueError for an unknown state."""
+    if new not in STATES:
+        raise ValueError(f"state {new!r} is none of {STATES}")
+    ids = ids_in(document_ids)
+    if new == "pending":
+        wanted = "layer_id = ? and annotator_id = ? and document_id in (select value from json_each(?))"
+        return db.writer.execute(f"delete from state where {wanted}", (layer_id, annotator_id, ids)).rowcount
+    statement = (
+        "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, l.id, ?, ?, ? from document d, layer l"
+        " where l.id = ? and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and d.id in (select value from json_each(?))"
+        " on conflict (document_id, layer_id, annotator_id) do update set state = excluded.state, at = excluded.at where state != excluded.state"
+    )
+    return db.writer.execute(statement, (annotator_id, new, now(), layer_id, ids)).rowcount
+
+
+# ---------------------------------------------------------------- what is to do
+
+
+def next_unlabelled(db: Database, after_id: int | None, layer_ids: Sequence[int], *, annotator_id: int) -> int | None:
+    """The first document after `after_id` that one of the layers is for and that is neither submitted nor discarded there.
+
+    Begins again at the first document when the end is reached; `after_id` itself comes last. None if nothing is left to do.
+    """
+    found = [_first_open(db, after_id or 0, None, layer, annotator_id) for layer in layer_ids]
+    if after_id is not None and not any(found):
+        found = [_first_open(db, 0, after_id, layer, annotator_id) for layer in layer_ids]
+    return min((id for id in found if id), default=None)
+
+
+def _first_open(db: Database, after: int, until: int | None, layer_id: int, annotator_id: int) -> int | None:
+    """In (after, until]. Walks two indexes side by side, so a hundred thousand finished documents cost some milliseconds."""
+    done = "select document_id from state where layer_id = ?1 and annotator_id = ?2 and state in ('submitted', 'discarded')"
+    statement = (
+        "select d.id from document d, layer l where l.id = ?1 and d.id > ?3 and (?4 is null or d.id <= ?4)"
+        " and d.texts = ifnull(json_extract(l.options, '$.texts'), 1)"
+        f" and d.id not in ({done}) order by d.id limit 1"
+    )
+    row = db.reader().execute(statement, (layer_id, annotator_id, after, until)).fetchone()
+    return row[0] if row else None
+
+
+def open_count(db: Database, layer_ids: Sequence[int], *, annotator_id: int) -> int:
+    """How many documents have something left to do in one of the layers."""
+    statement = (
+        "select count(*) from document d where exists (select 1 from layer l where l.id in (select value from json_each(?))"
+        " and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and not exists (select 1 from state s where"
+        " s.document_id = d.id and s.layer_id = l.id and s.annotator_id = ? and s.state in ('submitted', 'discarded')))"
+    )
+    return db.reader().execute(statement, (ids_in(layer_ids), annotator_id)).fetchone()[0]

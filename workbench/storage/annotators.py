@@ -1,0 +1,27 @@
+"""Who labels, and the sources of what is labelled."""
+
+from __future__ import annotations
+
+from workbench.storage.database import Database
+from workbench.storage.values import now
+
+SOURCE_KINDS = ("person", "import", "rule", "run", "prompt", "merge")
+
+
+def own(db: Database) -> tuple[int, str]:
+    """Id and name of the project's own annotator."""
+    id = int(db.meta("annotator"))
+    return id, db.reader().execute("select name from annotator where id = ?", (id,)).fetchone()[0]
+
+
+def rename(db: Database, id: int, name: str) -> None:
+    """Not an undoable edit: a name says who worked, not what was done."""
+    db.writer.execute("update annotator set name = ? where id = ?", (name, id))
+
+
+def add_source(db: Database, kind: str, ref: str = "", annotator_id: int | None = None) -> int:
+    """One row for each act; every row of that act points to it. Raises ValueError for an unknown kind."""
+    if kind not in SOURCE_KINDS:
+        raise ValueError(f"source kind {kind!r} is none of {SOURCE_KINDS}")
+    row = (kind, ref, annotator_id, now())
+    return db.writer.execute("insert into source(kind, ref, annotator_id, at) values(?, ?, ?, ?)", row).lastrowid

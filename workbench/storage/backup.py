@@ -1,0 +1,34 @@
+"""Copies of a project file while it may be open: made by SQLite page by page, never by copying the file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from workbench.base.errors import ProjectError
+from workbench.base.paths import free_name
+
+
+def copy(conn: sqlite3.Connection, target: Path) -> Path:
+    """Copy everything `conn` sees into a new file. Whole or not at all; raises ProjectError if `target` exists or cannot be made."""
+    if target.exists():
+        raise ProjectError(f"{target} exists already.", hint="Choose another name.")
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with closing(sqlite3.connect(draft, isolation_level=None)) as other:
+            conn.backup(other)
+            other.execute("pragma journal_mode = delete")
+        os.replace(draft, target)
+    except (OSError, sqlite3.Error) as error:
+        draft.unlink(missing_ok=True)
+        raise ProjectError(
+            f"{target} could not be written: {error}.", hint="Is there room on the disk, and may you write there?"
+        ) from error
+    return target
+
+
+def before_upgrade(conn: sqlite3.Connection, path: Path, version: int) -> Path:
+    """The copy that is kept when a project is brought to a newer version: `<name> before version N.glossbench`."""
+    return copy(conn, free_name(path.parent, f"{path.stem} before upgrade from version {version}", path.suffix))

@@ -1,0 +1,318 @@
+"""The project file as SQLite connections: one writer behind a lock, a reader for each thread."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from workbench.base.errors import ProjectBusy, ProjectError
+from workbench.storage import backup, header, migrations, search
+from workbench.storage.journal import Journal
+from workbench.storage.lock import FileLock, held
+from workbench.storage.values import new_uid, now
+
+BUSY_SECONDS = 10
+
+
+class Database:
+    """An open project file. Open it with `create` or `open`; functions of `storage` take it as their first argument."""
+
+    def __init__(self, path: Path, *, lock: FileLock | None, reason: str = ""):
+        self.path = path
+        self.read_only = lock is None
+        self.read_only_reason = reason
+        self.journal: Journal | None = None
+        self.upgraded_copy: Path | None = None  # the copy made before a migration
+        self._lock = lock
+        self._home = threading.get_ident()
+        self._mutex = threading.RLock()
+        self._owner: int | None = None
+        self._depth = 0
+        self._writer: sqlite3.Connection | None = None
+        self._readers: dict[int, sqlite3.Connection] = {}
+        self._closed = False
+
+    # ------------------------------------------------------------ open and close
+
+    @classmethod
+    def create(cls, path: Path, *, annotator: str = "me") -> Database:
+        """A new project. Raises ProjectError if anything stands at `path` already."""
+        path = Path(path).absolute()
+        _claim(path)
+        try:
+            with closing(sqlite3.connect(path, isolation_level=None)) as conn:
+                conn.execute(f"pragma application_id = {header.APPLICATION_ID}")
+                migrations.apply(conn)
+                _first_rows(conn, annotator)
+            return cls.open(path)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def open(cls, path: Path, *, read_only: bool = False) -> Database:
+        """Raises ProjectError if it is no project, ProjectLocked if another process writes to it. Neither changes the file.
+
+        A file of a newer version and one that must not be written open read-only; `read_only_reason` says why.
+        """
+        path = Path(path).absolute()
+        found = header.examine(path)
+        path = path.resolve()
+        reason = "it was opened only to be read" if read_only else _why_read_only(path, found)
+        lock = None if reason else FileLock.take(path)
+        db = cls(path, lock=lock, reason=reason)
+        try:
+            db._start(found)
+        except sqlite3.Error as error:
+            db.close()
+            raise _damaged(path, error) from error
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _start(self, found: header.Header) -> None:
+        if not self.read_only:
+            self._writer = self._connect_writer(found)
+        have = {name for (name,) in self.reader().execute("select name from sqlite_master where type = 'table'").fetchall()}
+        missing = {"meta", "annotator", "run", "prediction", "journal_step", *migrations.JOURNALED} - have
+        if missing:
+            raise ProjectError(f"{self.path} is damaged: it lacks the tables {', '.join(sorted(missing))}.", hint="Take a backup of it.")
+        if self._writer:
+            self.journal = Journal(self._writer)
+
+    def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
+        conn = self._connect(f"{self.path.as_uri()}?mode=rw")
+        self._writer = conn  # so that `close` finds it if what follows fails
+        if found.version < migrations.CURRENT:
+            self.upgraded_copy = backup.before_upgrade(conn, self.path, found.version)
+            migrations.apply(conn)
+            conn.execute("pragma wal_checkpoint(truncate)")
+        _choose_journal_mode(conn)
+        conn.execute("pragma synchronous = normal")
+        conn.execute("pragma foreign_keys = on")
+        conn.execute("pragma recursive_triggers = on")  # else REPLACE would delete behind the journal's back
+        conn.create_function("seg", 1, search.seg, deterministic=True)
+        for trigger in (*search.index_triggers(), *_touch_triggers()):
+            conn.execute(trigger)
+        return conn
+
+    def _connect(self, uri: str) -> sqlite3.Connection:
+        conn = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+        conn.execute("pragma cache_size = -16000")
+        return conn
+
+    def close(self) -> None:
+        """Write everything into the one file and let go of it. Raises ProjectError if a transaction is open."""
+        if self._closed:
+            return
+        if self._depth:
+            raise ProjectError(f"{self.path} cannot be closed in the middle of an edit.")
+        self._closed = True
+        for conn in self._readers.values():
+            conn.close()
+        self._readers.clear()
+        if self._writer is not None:
+            self._writer.close()  # the last connection of a file writes the log back and removes it
+            self._writer = None
+        if self._lock is not None:
+            self._lock.free()
+
+    # ------------------------------------------------------------ connections
+
+    @property
+    def writer(self) -> sqlite3.Connection:
+        """The connection that writes, inside `transaction` only. Raises ProjectError for a project open read-only."""
+        if self._writer is None:
+            raise ProjectError(f"{self.path} is open read-only: {self.read_only_reason}.", hint="Nothing was changed.")
+        return self._writer
+
+    def reader(self) -> sqlite3.Connection:
+        """This thread's connection for reading; inside `transaction`, on the thread that owns it, the writer.
+
+        Fetch all rows at once: an open cursor would hold back the checkpoint.
+        """
+        me = threading.get_ident()
+        if self._owner == me:
+            return self.writer
+        conn = self._readers.get(me)
+        if conn is None:
+            if self._closed:
+                raise ProjectError(f"{self.path} is closed.")
+            conn = self._readers[me] = self._connect_reader()
+        return conn
+
+    def _connect_reader(self) -> sqlite3.Connection:
+        """Queries only, but with the right to write where there is one: the last reader of a file then leaves no log behind."""
+        places = ("rw", "ro") if _writable(self.path) else ("ro",)
+        for mode in places:
+            try:
+                conn = self._connect(f"{self.path.as_uri()}?mode={mode}")
+                conn.execute("pragma query_only = on")
+                conn.execute("select count(*) from sqlite_master").fetchone()
+                return conn
+            except sqlite3.OperationalError:
+                conn.close()
+        return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1")  # no log can be made beside it: nobody else writes either
+
+    def release_thread(self) -> None:
+        """Close the reader of a thread that ends; threads of a pool may leave that to `close`."""
+        conn = self._readers.pop(threading.get_ident(), None)
+        if conn is not None:
+            conn.close()
+
+    # ------------------------------------------------------------ writing
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside `transaction`."""
+        return self._owner == threading.get_ident()
+
+    @property
+    def busy(self) -> bool:
+        """Whether another thread writes just now."""
+        return self._owner is not None and self._owner != threading.get_ident()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing. Nested ones of one thread are savepoints of the outer.
+
+        On the thread that opened the project raises ProjectBusy at once if another thread is writing; other threads wait.
+        """
+        conn = self.writer
+        if not self._mutex.acquire(blocking=threading.get_ident() != self._home):
+            raise ProjectBusy("Another change to the project is still being written.", hint="Wait until it is done, then try again.")
+        try:
+            self._owner = threading.get_ident()
+            self._depth += 1
+            begin, commit, rollback = _words(self._depth)
+            try:
+                conn.execute(begin)
+                yield conn
+                conn.execute(commit)
+            except BaseException as error:
+                self._roll_back(conn, rollback)
+                if isinstance(error, sqlite3.OperationalError):
+                    raise _not_written(self.path, error) from error
+                raise
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self._owner = None
+            self._mutex.release()
+
+    def _roll_back(self, conn: sqlite3.Connection, statements: tuple[str, ...]) -> None:
+        for statement in statements:
+            if conn.in_transaction:  # SQLite ends a transaction itself when the disk is full
+                conn.execute(statement)
+
+    def take_touched(self) -> dict[str, frozenset[int]]:
+        """Runs and predictions (by run) changed in this transaction, and forget them."""
+        rows: dict[str, set[int]] = {}
+        for table, id in self.writer.execute("select tbl, rid from touched").fetchall():
+            rows.setdefault(table, set()).add(id)
+        self.writer.execute("delete from touched")
+        return {table: frozenset(ids) for table, ids in rows.items()}
+
+    def checkpoint(self) -> None:
+        """Bring the log into the file without waiting for anyone; from any thread. Does nothing while the project is written."""
+        if self._closed or self.read_only:
+            return
+        with closing(self._connect(f"{self.path.as_uri()}?mode=rw")) as conn:
+            conn.execute("pragma busy_timeout = 0")
+            conn.execute("pragma wal_checkpoint(passive)").fetchall()
+
+    def written_by_someone(self) -> bool:
+        """Whether any process has the project open for writing: this one, or another by its lock."""
+        return self._lock is not None or held(self.path)
+
+    # ------------------------------------------------------------ meta
+
+    def meta(self, key: str, default=None):
+        row = self.reader().execute("select value from meta where key = ?", (key,)).fetchone()
+        return default if row is None else row[0]
+
+    def set_meta(self, key: str, value) -> None:
+        self.writer.execute("insert or replace into meta values(?, ?)", (key, value))
+
+
+def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:
+    if depth == 1:
+        return "begin immediate", "commit", ("rollback",)
+    return f"savepoint s{depth}", f"release s{depth}", (f"rollback to s{depth}", f"release s{depth}")
+
+
+def _claim(path: Path) -> None:
+    """Make the file, empty, if nothing stands there; two at once cannot both succeed."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+    except FileExistsError:
+        raise ProjectError(f"{path} exists already.", hint="Nothing was changed. Choose another name, or open it.") from None
+    except OSError as error:
+        raise ProjectError(f"{path} cannot be made ({error.strerror}).", hint="Does the folder exist, and may you write there?") from error
+
+
+def _first_rows(conn: sqlite3.Connection, annotator: str) -> None:
+    from workbench import __version__
+
+    with conn:
+        conn.execute("begin")
+        mine = conn.execute("insert into annotator(uid, name) values(?, ?)", (new_uid(), annotator)).lastrowid
+        values = {"uid": new_uid(), "seed": 1, "created": now(), "version": __version__, "annotator": mine}
+        conn.executemany("insert into meta values(?, ?)", values.items())
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _why_read_only(path: Path, found: header.Header) -> str:
+    if found.version > migrations.CURRENT:
+        return f"it was made by a newer version of Glossbench (project version {found.version}, this one writes {migrations.CURRENT})"
+    if not os.access(path, os.W_OK):
+        return "the file is write-protected"
+    if not os.access(path.parent, os.W_OK):
+        return f"the folder {path.parent} is write-protected"
+    return ""
+
+
+def _choose_journal_mode(conn: sqlite3.Connection) -> str:
+    """A write-ahead log, so that reading goes on while a change is written; on network drives, where that cannot work, a plain journal."""
+    for attempt in range(20):
+        try:
+            (mode,) = conn.execute("pragma journal_mode = wal").fetchone()
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) and attempt < 19:  # another reader closes the last connection just now
+                time.sleep(0.05)
+                continue
+            mode = ""
+        break
+    if mode != "wal":
+        (mode,) = conn.execute("pragma journal_mode = truncate").fetchone()
+    return mode
+
+
+def _touch_triggers() -> Iterator[str]:
+    yield "create temp table touched(tbl text, rid integer, primary key (tbl, rid)) without rowid"
+    for table, column, events in (("run", "id", ("insert", "update", "delete")), ("prediction", "run_id", ("insert", "delete"))):
+        for event in events:
+            row = "old" if event == "delete" else "new"
+            yield (
+                f"create temp trigger touch_{table}_{event} after {event} on main.{table} begin"
+                f" insert or ignore into touched values('{table}', {row}.{column}); end"
+            )
+
+
+def _damaged(path: Path, error: sqlite3.Error) -> ProjectError:
+    return ProjectError(f"{path} is damaged or cannot be read: {error}.", hint="Take a backup of it; the file was left as it is.")
+
+
+def _not_written(path: Path, error: sqlite3.OperationalError) -> ProjectError:
+    full = "full" in str(error)
+    hint = "Make room on the disk, then try again." if full else "Nothing of this step was kept. Is the disk full or the file moved?"
+    return ProjectError(f"{path} could not be written: {error}.", hint=hint)

@@ -1,0 +1,64 @@
+"""The first 100 bytes of a file tell whether it is a project, before SQLite is let near it."""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.base.errors import ProjectError
+
+APPLICATION_ID = 0x476C6F73  # "Glos"
+_MAGIC = b"SQLite format 3\0"
+_CHOOSE = "Choose a file that ends in .glossbench, or make a new project and import your data into it."
+
+
+@dataclass(frozen=True)
+class Header:
+    """Places and meanings: https://www.sqlite.org/fileformat.html, section 1.3."""
+
+    version: int  # user_version: the number of the schema
+    wal: bool
+
+
+def examine(path: Path) -> Header:
+    """Raises ProjectError, naming the file, if it is missing or no project. Reads only; the file stays as it is."""
+    head = _first_bytes(path)
+    if not head:
+        raise ProjectError(f"{path} is empty (0 bytes), so it is no Glossbench project.", hint=_CHOOSE)
+    if len(head) < 100 or not head.startswith(_MAGIC):
+        raise ProjectError(f"{path} is no Glossbench project: it does not begin like one.", hint=_CHOOSE)
+    (application,) = struct.unpack(">I", head[68:72])
+    if application != APPLICATION_ID:
+        raise ProjectError(f"{path} is an SQLite file of another program, no Glossbench project.", hint=_CHOOSE)
+    (version,) = struct.unpack(">I", head[60:64])
+    header = Header(version, wal=head[18] == 2)
+    _check_length(path, head, header)
+    return header
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise ProjectError(f"{path} is a folder, not a project file.", hint=_CHOOSE)
+        with open(path, "rb") as file:
+            return file.read(100)
+    except FileNotFoundError:
+        raise ProjectError(f"{path} does not exist.", hint="Was it moved or renamed? Check the name, or make a new project.") from None
+    except OSError as error:
+        raise ProjectError(f"{path} cannot be read ({error.strerror}).", hint="Check the rights of the file and its folder.") from error
+
+
+def _check_length(path: Path, head: bytes, header: Header) -> None:
+    """A file that is shorter than its own count of pages was cut off. With a write-ahead log beside it, the log may hold the rest."""
+    page = struct.unpack(">H", head[16:18])[0]
+    page = 65536 if page == 1 else page
+    (pages,) = struct.unpack(">I", head[28:32])
+    counted = head[24:28] == head[92:96]  # the count is only valid then
+    size = os.path.getsize(path)
+    if counted and size < pages * page and not os.path.exists(f"{path}-wal"):
+        raise ProjectError(
+            f"{path} is damaged: it is {size:,} bytes long and says it has {pages * page:,}. It was probably cut off while being copied.",
+            hint="Copy it again from where it came from, or take a backup.",
+        )

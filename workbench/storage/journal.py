@@ -1,0 +1,264 @@
+"""Undo and redo for every edit, kept in the project file.
+
+TEMP triggers of the writer connection put the old values of every changed row into `journal_row`, in columns of their own
+type; undo plays the rows of a step backwards while the same triggers write the rows for redo.
+Source: "Automatic Undo/Redo Using SQLite", sqlite.org/undoredo.html, which stores SQL text in a temporary table instead.
+
+A bulk step journals no inserted rows one by one but one range of ids for each table.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+
+from workbench.base.errors import ProjectBusy
+from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
+from workbench.storage.values import now
+
+MAX_STEPS = 10_000
+MAX_BYTES = 1 << 30
+MANY_ROWS = 1_000  # a step with more rows is reported as "reload"
+
+_LENGTH = " + ".join(f"ifnull(length(c{number}), 0)" for number in range(JOURNAL_WIDTH))
+
+
+@dataclass(frozen=True)
+class HistoryStep:
+    id: int
+    title: str
+    undone: bool
+    at: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Touched:
+    """Rows of a step by table, and the documents they belong to; None where they are too many to name."""
+
+    rows: dict[str, frozenset[int]] | None
+    documents: frozenset[int] | None
+
+
+class Journal:
+    """Bound to the writer connection. Every method must be called inside a transaction of the writer."""
+
+    def __init__(self, conn: sqlite3.Connection):
+        self._conn = conn
+        self._step: int | None = None
+        self._bulk: dict[str, int] | None = None  # table → highest id before the bulk step
+        self._columns = {table: [row[1] for row in conn.execute(f"pragma table_info({table})")] for table in JOURNALED}
+        conn.execute("create temp table journal_now(step integer not null, bulk integer not null)")
+        conn.execute("insert into journal_now values(0, 0)")
+        for table, columns in self._columns.items():
+            for trigger in _triggers(table, columns):
+                conn.execute(trigger)
+
+    @property
+    def open(self) -> bool:
+        return self._step is not None
+
+    @contextmanager
+    def step(self, title: str, *, bulk: bool = False) -> Iterator[list[Touched]]:
+        """One undo step; nested ones join the outer. The list holds one Touched at the end, if anything was changed."""
+        touched: list[Touched] = []
+        if self.open:
+            yield touched
+            return
+        self._begin(title, bulk)
+        try:
+            yield touched
+            if (found := self._end()) is not None:
+                touched.append(found)
+        finally:
+            self._step, self._bulk = None, None
+
+    def _begin(self, title: str, bulk: bool) -> None:
+        self._step = self._conn.execute("insert into journal_step(title, at) values(?, ?)", (title, now())).lastrowid
+        self._bulk = {table: self._highest(table) for table in JOURNALED} if bulk else None
+        self._conn.execute("update journal_now set step = ?, bulk = ?", (self._step, int(bulk)))
+
+    def _end(self) -> Touched | None:
+        conn, step = self._conn, self._step
+        if self._bulk is not None:
+            self._write_ranges()
+        conn.execute("update journal_now set step = 0, bulk = 0")
+        rows, size = conn.execute(f"select count(*), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?", (step,)).fetchone()
+        if not rows:
+            conn.execute("delete from journal_step where id = ?", (step,))
+            return None
+        conn.execute("update journal_step set rows = ?, size = ? where id = ?", (rows, size, step))
+        conn.execute("delete from journal_row where step_id in (select id from journal_step where undone)")
+        conn.execute("delete from journal_step where undone")
+        self._trim()
+        return self._touched(step)
+
+    def _highest(self, table: str) -> int:
+        if table == "document":  # AUTOINCREMENT: ids of deleted documents are never given again
+            found = self._conn.execute("select seq from sqlite_sequence where name = 'document'").fetchone()
+        else:
+            found = self._conn.execute(f"select max(id) from {table}").fetchone()
+        return (found and found[0]) or 0
+
+    def _write_ranges(self) -> None:
+        """New rows of a bulk step as ranges. What the step did to its own new rows needs no journal: undo deletes them."""
+        for table, before in self._bulk.items():
+            after = self._highest(table)
+            if after > before:
+                self._conn.execute("delete from journal_row where step_id = ? and tbl = ? and rid > ?", (self._step, table, before))
+                self._conn.execute(
+                    "insert into journal_row(step_id, tbl, op, rid, c0) values(?, ?, 'range', ?, ?)", (self._step, table, before + 1, after)
+                )
+
+    def _trim(self) -> None:
+        """Forget the oldest steps beyond 10,000 steps or 1 GB; the newest stays in any case."""
+        conn = self._conn
+        count, size, oldest, newest = conn.execute("select count(*), sum(size), min(id), max(id) from journal_step").fetchone()
+        reason = ""
+        if count > MAX_STEPS:
+            (limit,) = conn.execute("select id from journal_step order by id desc limit 1 offset ?", (MAX_STEPS - 1,)).fetchone()
+            reason = f"the history keeps {MAX_STEPS:,} steps"
+        elif size > MAX_BYTES:
+            limit, total = newest, 0
+            for id, bytes_ in conn.execute("select id, size from journal_step order by id desc").fetchall():
+                total += bytes_
+                if total > MAX_BYTES and id != newest:
+                    break
+                limit = id
+            reason = f"the history keeps {MAX_BYTES / (1 << 30):g} GB"
+        if reason and limit > oldest:
+            conn.execute("delete from journal_row where step_id < ?", (limit,))
+            conn.execute("delete from journal_step where id < ?", (limit,))
+            conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
+
+    # ------------------------------------------------------------ undo and redo
+
+    def undo(self) -> tuple[str, Touched] | None:
+        """Take back the newest step that stands. Gives its title and what changed, or None if there is none."""
+        return self._play(next_undo(self._conn), undone=True)
+
+    def redo(self) -> tuple[str, Touched] | None:
+        return self._play(next_redo(self._conn), undone=False)
+
+    def _play(self, step: HistoryStep | None, *, undone: bool) -> tuple[str, Touched] | None:
+        if self.open:
+            raise ProjectBusy("Undo is not possible in the middle of an edit.")
+        if step is None:
+            return None
+        conn = self._conn
+        conn.execute("pragma defer_foreign_keys = on")
+        conn.execute("update journal_now set step = ?, bulk = 0", (step.id,))
+        (last,) = conn.execute("select max(seq) from journal_row").fetchone()
+        order = "select tbl, op, rid, seq from journal_row where step_id = ? order by seq desc"
+        for (table, op), group in groupby(conn.execute(order, (step.id,)).fetchall(), key=lambda row: row[:2]):
+            self._replay(table, op, [(rid, seq) for _, _, rid, seq in group])
+        conn.execute("delete from journal_row where step_id = ? and seq <= ?", (step.id, last))
+        conn.execute("update journal_now set step = 0")
+        rows, size = conn.execute(f"select count(*), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?", (step.id,)).fetchone()
+        conn.execute("update journal_step set undone = ?, rows = ?, size = ? where id = ?", (int(undone), rows, size, step.id))
+        return step.title, self._touched(step.id)
+
+    def _replay(self, table: str, op: str, rows: list[tuple[int, int]]) -> None:
+        """Rows of one table and kind, newest first. The values stay in SQL: one statement copies a row back."""
+        columns = self._columns[table]
+        names = ", ".join(f'"{name}"' for name in columns)
+        stored = ", ".join(f"c{number}" for number in range(len(columns)))
+        if op == "range":
+            for first, seq in rows:
+                (last,) = self._conn.execute("select c0 from journal_row where seq = ?", (seq,)).fetchone()
+                self._conn.execute(f"delete from {table} where id between ? and ?", (first, last))
+        elif op == "delete":
+            self._conn.executemany(f"delete from {table} where id = ?", ((rid,) for rid, _ in rows))
+        elif op == "update":
+            statement = f"update {table} set ({names}) = (select {stored} from journal_row where seq = ?) where id = ?"
+            self._conn.executemany(statement, ((seq, rid) for rid, seq in rows))
+        else:
+            statement = f"insert into {table}({names}) select {stored} from journal_row where seq = ?"
+            self._conn.executemany(statement, ((seq,) for _, seq in rows))
+
+    def _touched(self, step: int) -> Touched:
+        conn = self._conn
+        total = "select sum(case op when 'range' then c0 - rid + 1 else 1 end) from journal_row where step_id = ?"
+        if (conn.execute(total, (step,)).fetchone()[0] or 0) > MANY_ROWS:
+            return Touched(None, None)
+        rows: dict[str, set[int]] = {}
+        documents: set[int] = set()
+        for table, op, rid, doc, last in conn.execute(
+            "select tbl, op, rid, doc, c0 from journal_row where step_id = ?", (step,)
+        ).fetchall():
+            rows.setdefault(table, set()).update(range(rid, last + 1) if op == "range" else (rid,))
+            if op == "range" and (column := _document_column(self._columns[table])):
+                found = conn.execute(f"select distinct {column} from {table} where id between ? and ?", (rid, last)).fetchall()
+                documents.update(row[0] for row in found)
+            elif doc is not None:
+                documents.add(doc)
+        return Touched({table: frozenset(ids) for table, ids in rows.items()}, frozenset(documents))
+
+
+def _document_column(columns: list[str]) -> str | None:
+    """The column that names the document of a row; the table of documents is known by its `text_hash`."""
+    if "document_id" in columns:
+        return "document_id"
+    return "id" if "text_hash" in columns else None
+
+
+def _triggers(table: str, columns: list[str]) -> Iterator[str]:
+    into = ", ".join(f"c{number}" for number in range(len(columns)))
+    old = ", ".join(f'old."{name}"' for name in columns)
+    document = _document_column(columns)
+    step = f"(case (select step from journal_now) when 0 then raise(abort, '{table} is changed outside of an edit') else (select step from journal_now) end)"
+    new_doc, old_doc = (f"new.{document}", f"old.{document}") if document else ("null", "null")
+    yield (
+        f"create temp trigger journal_{table}_insert after insert on main.{table} when (select bulk from journal_now) = 0 begin"
+        f" insert into journal_row(step_id, tbl, op, rid, doc) values({step}, '{table}', 'delete', new.id, {new_doc}); end"
+    )
+    if table != "body":  # never updated
+        watched = [name for name in columns if name != "id"]
+        names = ", ".join(f'"{name}"' for name in watched)
+        differs = " or ".join(f'old."{name}" is not new."{name}"' for name in watched)
+        yield (
+            f"create temp trigger journal_{table}_update after update of {names} on main.{table}"
+            f" when {differs} begin insert into journal_row(step_id, tbl, op, rid, doc, {into})"
+            f" values({step}, '{table}', 'update', old.id, {old_doc}, {old}); end"
+        )
+    yield (
+        f"create temp trigger journal_{table}_delete before delete on main.{table} begin"
+        f" insert into journal_row(step_id, tbl, op, rid, doc, {into})"
+        f" values({step}, '{table}', 'insert', old.id, {old_doc}, {old}); end"
+    )
+
+
+# ---------------------------------------------------------------- reading, on any connection
+
+_STEP = "select id, title, undone, at, rows from journal_step"
+
+
+def next_undo(conn: sqlite3.Connection) -> HistoryStep | None:
+    return _one(conn, f"{_STEP} where undone = 0 order by id desc limit 1")
+
+
+def next_redo(conn: sqlite3.Connection) -> HistoryStep | None:
+    return _one(conn, f"{_STEP} where undone = 1 order by id limit 1")
+
+
+def history(conn: sqlite3.Connection, limit: int) -> tuple[HistoryStep, ...]:
+    """Newest first; steps that were undone stand before those that can be undone."""
+    return tuple(map(_history_step, conn.execute(f"{_STEP} order by id desc limit ?", (limit,)).fetchall()))
+
+
+def where_it_ends(conn: sqlite3.Connection) -> str:
+    """Why the history reaches no further back, or "" while it reaches to the beginning."""
+    row = conn.execute("select value from meta where key = 'journal_cut'").fetchone()
+    return row[0] if row else ""
+
+
+def _one(conn: sqlite3.Connection, statement: str) -> HistoryStep | None:
+    row = conn.execute(statement).fetchone()
+    return _history_step(row) if row else None
+
+
+def _history_step(row: tuple) -> HistoryStep:
+    return HistoryStep(row[0], row[1], bool(row[2]), row[3], row[4])

@@ -1,0 +1,164 @@
+"""Layers and their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from workbench.storage.database import Database
+from workbench.storage.values import ids_in, json_in, json_out, name_in, new_uid
+from workbench.text.labels import Label, Layer
+
+_LABEL = "id, uid, layer_id, name, colour, key, description, position"
+
+
+def layers(db: Database) -> tuple[Layer, ...]:
+    """All layers with their labels in order of position."""
+    found: dict[int, list[Label]] = {}
+    for row in db.reader().execute(f"select {_LABEL} from label order by layer_id, position, id").fetchall():
+        found.setdefault(row[2], []).append(_label(row))
+    rows = db.reader().execute("select id, uid, name, kind, options, guideline from layer order by id").fetchall()
+    return tuple(_layer(row, tuple(found.get(row[0], ()))) for row in rows)
+
+
+def layer(db: Database, id: int) -> Layer:
+    """Raises KeyError if there is no such layer."""
+    for one in layers(db):
+        if one.id == id:
+            return one
+    raise KeyError(id)
+
+
+def layer_by_name(db: Database, name: str) -> Layer | None:
+    return next((one for one in layers(db) if one.name == name), None)
+
+
+def label(db: Database, id: int) -> tuple[int, Label]:
+    """(layer id, label). Raises KeyError if there is no such label."""
+    row = db.reader().execute(f"select {_LABEL} from label where id = ?", (id,)).fetchone()
+    if row is None:
+        raise KeyError(id)
+    return row[2], _label(row)
+
+
+def _label(row: tuple) -> Label:
+    id, uid, _, name, colour, key, description, position = row
+    return Label(name, colour, key, description, position, id, uid)
+
+
+def _layer(row: tuple, found: tuple[Label, ...]) -> Layer:
+    id, uid, name, kind, options, guideline = row
+    rest = dict(json_out(options))
+    return Layer(name, kind, found, int(rest.pop("texts", 1)), guideline, rest, id, uid)
+
+
+def gold(db: Database) -> dict[int, int]:
+    """Layer id → the annotator whose marks are gold there."""
+    return dict(db.reader().execute("select id, gold from layer").fetchall())
+
+
+# ---------------------------------------------------------------- layers
+
+
+def add_layer(db: Database, name: str, kind: str, *, texts: int = 1, guideline: str = "", options: dict | None = None) -> int:
+    """Gold is at first what the project's own annotator says."""
+    stored = json_in({**(options or {}), "texts": texts})
+    row = (new_uid(), name_in(name), kind, stored, guideline, int(db.meta("annotator")))
+    return db.writer.execute("insert into layer(uid, name, kind, options, guideline, gold) values(?, ?, ?, ?, ?, ?)", row).lastrowid
+
+
+def update_layer(db: Database, id: int, **values: Any) -> None:
+    """`name`, `guideline`, `gold`, `options` (all but `texts`, which is kept)."""
+    if "options" in values:
+        values["options"] = json_in({**values["options"], "texts": layer(db, id).texts})
+    _update(db, "layer", {"name", "guideline", "gold", "options"}, id, values)
+
+
+def delete_layer(db: Database, id: int) -> None:
+    """With its labels, marks, spans, states and suggestions."""
+    db.writer.execute("delete from layer where id = ?", (id,))
+
+
+# ---------------------------------------------------------------- labels
+
+
+def add_label(db: Database, layer_id: int, name: str, *, colour: str = "", key: str = "", description: str = "") -> int:
+    """At the end of the layer."""
+    after = "select ifnull(max(position) + 1, 0) from label where layer_id = ?"
+    (position,) = db.writer.execute(after, (layer_id,)).fetchone()
+    row = (new_uid(), layer_id, name_in(name), colour, key, description, position)
+    statement = "insert into label(uid, layer_id, name, colour, key, description, position) values(?, ?, ?, ?, ?, ?, ?)"
+    return db.writer.execute(statement, row).lastrowid
+
+
+def update_label(db: Database, id: int, **values: Any) -> None:
+    """`name`, `colour`, `key`, `description`."""
+    _update(db, "label", {"name", "colour", "key", "description"}, id, values)
+
+
+def move_label(db: Database, id: int, position: int) -> None:
+    """To place `position` (0-based, among the labels of its layer); the others make room."""
+    layer_id, _ = label(db, id)
+    order = [one.id for one in layer(db, layer_id).labels if one.id != id]
+    order.insert(max(0, position), id)
+    db.writer.executemany("update label set position = ? where id = ?", [(place, one) for place, one in enumerate(order)])
+
+
+def delete_label(db: Database, id: int) -> None:
+    """With its marks, spans and suggestions. Submitted documents that lose their class go back to draft."""
+    layer_id, _ = label(db, id)
+    if layer(db, layer_id).kind == "class":
+        db.writer.execute(
+            "update state set state = 'draft' where layer_id = ? and state = 'submitted' and exists (select 1 from mark"
+            " where mark.label_id = ? and mark.document_id = state.document_id and mark.annotator_id = state.annotator_id)",
+            (layer_id, id),
+        )
+    db.writer.execute("delete from label where id = ?", (id,))
+
+
+def _update(db: Database, table: str, allowed: set[str], id: int, values: dict[str, Any]) -> None:
+    if unknown := set(values) - allowed:
+        raise TypeError(f"a {table} has no {', '.join(sorted(unknown))}")
+    changes = ", ".join(f"{name} = ?" for name in values)
+    done = db.writer.execute(f"update {table} set {changes} where id = ?", (*values.values(), id))
+    if not done.rowcount:
+        raise KeyError(id)
+
+
+# ---------------------------------------------------------------- counts
+
+
+def counts(db: Database) -> dict[int, int]:
+    """Label id → marks and spans with that label; labels without any stand there with 0."""
+    found = {id: 0 for (id,) in db.reader().execute("select id from label").fetchall()}
+    for table in ("mark", "span"):
+        rows = f"select label_id, count(*) from {table} where label_id is not null group by label_id"
+        for id, count in db.reader().execute(rows).fetchall():
+            found[id] += count
+    return found
+
+
+def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
+    """What deleting these labels takes along: `marks`, `spans`, `suggestions` (open), `documents` (with a mark or span of them)."""
+    ids = ids_in(label_ids)
+    wanted = "label_id in (select value from json_each(?))"
+    one = {
+        "marks": f"select count(*) from mark where {wanted}",
+        "spans": f"select count(*) from span where {wanted}",
+        "suggestions": f"select count(*) from suggestion where {wanted} and status = 'open'",
+    }
+    found = {name: db.reader().execute(statement, (ids,)).fetchone()[0] for name, statement in one.items()}
+    both = f"select document_id from mark where {wanted} union select document_id from span where {wanted}"
+    found["documents"] = db.reader().execute(f"select count(*) from ({both})", (ids, ids)).fetchone()[0]
+    return found
+
+
+def submitted_counts(db: Database) -> dict[int, int]:
+    """Layer id → documents that are training data for it: submitted by its gold annotator."""
+    statement = (
+        "select s.layer_id, count(*) from state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+        " where s.state = 'submitted' group by s.layer_id"
+    )
+    found = {id: 0 for (id,) in db.reader().execute("select id from layer").fetchall()}
+    found.update(db.reader().execute(statement).fetchall())
+    return found

@@ -1,0 +1,110 @@
+"""One writer per project file: an operating-system lock on `<name>.lock`.
+
+The system frees it when the process ends, however it ends; a lock file that is left over means nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from workbench.base.errors import ProjectError, ProjectLocked
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+def lock_path(project_file: Path) -> Path:
+    return project_file.with_name(project_file.stem + ".lock")
+
+
+class FileLock:
+    """Held from `take` to `free`."""
+
+    def __init__(self, descriptor: int, path: Path):
+        self._descriptor, self._path = descriptor, path
+
+    @classmethod
+    def take(cls, project_file: Path) -> FileLock:
+        """Raises ProjectLocked if another holds it, ProjectError if the file cannot be made.
+
+        Tries for 0.3 s, as a reader that asks `held` has it for an instant.
+        """
+        path = lock_path(project_file)
+        give_up = time.monotonic() + 0.3
+        while True:
+            descriptor = _open(path, project_file)
+            if _try_lock(descriptor) and _is_still(descriptor, path):
+                return cls(descriptor, path)
+            os.close(descriptor)
+            if time.monotonic() > give_up:
+                raise ProjectLocked(
+                    f"{project_file} is already open in another window or command.",
+                    hint="Close it there, or open it read-only to look at it.",
+                )
+            time.sleep(0.02)
+
+    def free(self) -> None:
+        """Let go and take the file away. Removed while still held, so nobody can lock a file that is about to go."""
+        if self._descriptor < 0:
+            return
+        if sys.platform != "win32":
+            _remove(self._path)
+        os.close(self._descriptor)
+        self._descriptor = -1
+        if sys.platform == "win32":
+            _remove(self._path)
+
+
+def held(project_file: Path) -> bool:
+    """Whether a writer has the project open just now."""
+    try:
+        descriptor = os.open(lock_path(project_file), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return not _try_lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path, project_file: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise ProjectError(
+            f"{project_file} cannot be opened for writing: its lock {path.name} cannot be made ({error.strerror}).",
+            hint="Check the rights of the folder, or open the project read-only.",
+        ) from error
+
+
+def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_still(descriptor: int, path: Path) -> bool:
+    """Whether the locked file is still the one at `path`, not one that its last owner has just removed."""
+    if sys.platform == "win32":
+        return True
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _remove(path: Path) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # means nothing when left over

@@ -1,0 +1,76 @@
+"""Prompts and their versions. Undoable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.storage.database import Database
+from workbench.storage.values import new_uid, now
+
+
+@dataclass(frozen=True)
+class PromptVersion:
+    id: int
+    prompt_id: int
+    number: int  # 1, 2, … within its prompt
+    body: str
+    parent_id: int | None
+    at: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    id: int
+    uid: str
+    name: str
+    versions: tuple[PromptVersion, ...] = ()  # oldest first
+
+    @property
+    def body(self) -> str:
+        return self.versions[-1].body if self.versions else ""
+
+
+def all(db: Database) -> tuple[Prompt, ...]:
+    """In order of their names."""
+    versions: dict[int, list[PromptVersion]] = {}
+    columns = "id, prompt_id, number, body, parent_id, at"
+    for row in db.reader().execute(f"select {columns} from prompt_version order by prompt_id, number").fetchall():
+        versions.setdefault(row[1], []).append(PromptVersion(*row))
+    rows = db.reader().execute("select id, uid, name from prompt order by name, id").fetchall()
+    return tuple(Prompt(*row, versions=tuple(versions.get(row[0], ()))) for row in rows)
+
+
+def get(db: Database, id: int) -> Prompt:
+    """Raises KeyError if there is no such prompt."""
+    for one in all(db):
+        if one.id == id:
+            return one
+    raise KeyError(id)
+
+
+def by_name(db: Database, name: str) -> Prompt | None:
+    return next((one for one in all(db) if one.name == name), None)
+
+
+def add(db: Database, name: str, body: str) -> Prompt:
+    id = db.writer.execute("insert into prompt(uid, name) values(?, ?)", (new_uid(), name)).lastrowid
+    add_version(db, id, body)
+    return get(db, id)
+
+
+def add_version(db: Database, prompt_id: int, body: str) -> PromptVersion:
+    """The next version; an unchanged body gives the newest one again."""
+    last = get(db, prompt_id).versions[-1:]
+    if last and last[0].body == body:
+        return last[0]
+    row = (prompt_id, last[0].number + 1 if last else 1, body, last[0].id if last else None, now())
+    id = db.writer.execute("insert into prompt_version(prompt_id, number, body, parent_id, at) values(?, ?, ?, ?, ?)", row).lastrowid
+    return PromptVersion(id, *row)
+
+
+def rename(db: Database, id: int, name: str) -> None:
+    db.writer.execute("update prompt set name = ? where id = ?", (name, id))
+
+
+def delete(db: Database, id: int) -> None:
+    db.writer.execute("delete from prompt where id = ?", (id,))

@@ -1,0 +1,375 @@
+"""The way of an import into the project: a child writes a small database of its own, the parent attaches it and copies.
+
+So parsing holds up nobody, and the copy is one transaction: all of an import is in the project, or nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.base.errors import ImportFailed, ProjectBusy, WorkbenchError
+from workbench.storage.values import borders_in, json_in, json_out, name_in, text_in
+from workbench.text.dataset import Record
+from workbench.text.labels import Label, Layer
+
+_TABLES = """
+create table doc(seq integer primary key, file integer, line integer, key text, split text, fold_group text, meta text,
+  text_hash text, length integer, texts integer);
+create table body(seq integer, field text, content);
+create table tokens(seq integer, field text, borders blob);
+create table state(seq integer, layer integer, state text);
+create table mark(seq integer, layer integer, label integer);
+create table span(seq integer, layer integer, label integer, field text, start integer, "end" integer);
+create table layer(n integer primary key, name text, kind text, texts integer, guideline text, options text, declared integer);
+create table label(n integer primary key, layer integer, name text, colour text, key text, description text);
+create table skipped(file integer, line integer, reason text);
+create table warning(message text);
+"""
+_INSERTS = {
+    "doc": "insert into doc values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "body": "insert into body values(?, ?, ?)",
+    "tokens": "insert into tokens values(?, ?, ?)",
+    "state": "insert into state values(?, ?, ?)",
+    "mark": "insert into mark values(?, ?, ?)",
+    "span": "insert into span values(?, ?, ?, ?, ?, ?)",
+    "skipped": "insert into skipped values(?, ?, ?)",
+    "warning": "insert into warning values(?)",
+}
+_BATCH = 2000
+
+
+@dataclass(frozen=True)
+class StagedLayer:
+    """A layer as the import brings it. `n` names it within the staging file; `declared`: the file itself describes it."""
+
+    n: int
+    layer: Layer
+    labels: tuple[tuple[int, Label], ...]  # (number, label)
+    declared: bool
+
+
+class StagingWriter:
+    """Used by the child that parses. `close` completes the file; without it the file is worth nothing."""
+
+    def __init__(self, path: Path):
+        self.documents = 0
+        self._layers: dict[tuple[str, int], int] = {}
+        self._declared: dict[str, int] = {}
+        self._info: dict[int, Layer] = {}
+        self._several: set[int] = set()  # layers with more than one class on a document
+        self._labels: dict[tuple[int, str], int] = {}
+        self._rows: dict[str, list[tuple]] = {table: [] for table in _INSERTS}
+        self._waiting = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        self._conn = sqlite3.connect(path, isolation_level=None)
+        self._conn.executescript("pragma journal_mode = off; pragma synchronous = off;" + _TABLES)
+        self._conn.execute("begin")
+
+    def declare(self, layer: Layer) -> None:
+        """A layer that the file itself describes, with all its labels in their order. Of two files the first is heard."""
+        if layer.name in self._declared:
+            for label in layer.labels:
+                self._label(self._declared[layer.name], label)
+            return
+        number = self._new_layer(layer, declared=True)
+        self._declared[layer.name] = number
+        for label in layer.labels:
+            self._label(number, label)
+
+    def add(self, record: Record, key: str, file: int, line: int) -> None:
+        document = record.document
+        self.documents += 1
+        seq = self.documents
+        rows = self._rows
+        group = None if document.group is None else name_in(document.group)
+        length = sum(len(content) for _, content in document.texts)
+        meta = json_in(dict(document.meta))
+        texts = len(document.texts)
+        rows["doc"].append((seq, file, line, name_in(key), document.split, group, meta, document.text_hash, length, texts))
+        for field, content in document.texts:
+            rows["body"].append((seq, field, text_in(content)))
+        for field, borders in document.tokens.items():
+            rows["tokens"].append((seq, field, borders_in(borders)))
+        for name, labels in record.marks.items():
+            self._marks(seq, self._layer(name, "class", texts), labels)
+        for name, spans in record.spans.items():
+            layer = self._layer(name, "span", texts)
+            labels = self._labels
+            for one in spans:
+                label = labels.get((layer, one.label)) or self._label(layer, Label(one.label))
+                rows["span"].append((seq, layer, label, one.field, one.start, one.end))
+        for name, state in record.states.items():
+            if state != "pending":
+                rows["state"].append((seq, self._layer(name, "class" if name in record.marks else "span", texts), state))
+        self._waiting += 1
+        if self._waiting >= _BATCH:
+            self.flush()
+
+    def skip(self, file: int, line: int, reason: str) -> None:
+        self._rows["skipped"].append((file, line, reason))
+
+    def warn(self, message: str) -> None:
+        self._rows["warning"].append((message,))
+
+    def _marks(self, seq: int, layer: int, labels: tuple[str, ...]) -> None:
+        if len(labels) > 1:
+            self._several.add(layer)
+        for name in labels:
+            self._rows["mark"].append((seq, layer, self._labels.get((layer, name)) or self._label(layer, Label(name))))
+
+    def _layer(self, name: str, kind: str, texts: int) -> int:
+        if name in self._declared:
+            return self._declared[name]
+        found = self._layers.get((name, texts))
+        if found is None or self._info[found].kind != kind:
+            taken = found is not None
+            wanted = f"{name} {'spans' if kind == 'span' else 'class'}" if taken else name
+            found = self._layers.get((wanted, texts)) if taken else None
+            if found is None:
+                found = self._layers[wanted, texts] = self._new_layer(Layer(wanted, kind, texts=texts), declared=False)
+        return found
+
+    def _new_layer(self, layer: Layer, *, declared: bool) -> int:
+        number = len(self._info) + 1
+        self._info[number] = layer
+        row = (number, name_in(layer.name), layer.kind, layer.texts, layer.guideline, json_in(dict(layer.options)), int(declared))
+        self._conn.execute("insert into layer values(?, ?, ?, ?, ?, ?, ?)", row)
+        return number
+
+    def _label(self, layer: int, label: Label) -> int:
+        if (layer, label.name) not in self._labels:
+            number = self._labels[layer, label.name] = len(self._labels) + 1
+            row = (number, layer, name_in(label.name), label.colour, label.key, label.description)
+            self._conn.execute("insert into label values(?, ?, ?, ?, ?, ?)", row)
+        return self._labels[layer, label.name]
+
+    def flush(self) -> None:
+        """Raises ImportFailed if the disk is full."""
+        try:
+            for table, rows in self._rows.items():
+                self._conn.executemany(_INSERTS[table], rows)
+                rows.clear()
+        except sqlite3.OperationalError as error:
+            raise ImportFailed(f"The import could not be prepared: {error}.", hint="Make room on the disk, then try again.") from error
+        self._waiting = 0
+
+    def close(self) -> None:
+        self.flush()
+        for number in self._several:
+            if self._info[number].kind == "class":
+                self._conn.execute("update layer set kind = 'multi' where n = ?", (number,))
+        self._conn.execute("commit")
+        self._conn.close()
+
+    def abandon(self) -> None:
+        self._conn.close()
+
+
+# ---------------------------------------------------------------- what a staging file says
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What a complete staging file holds, beside its documents."""
+
+    path: Path
+    documents: int
+    layers: tuple[StagedLayer, ...]
+    skipped: tuple[tuple[int, int, str], ...]  # (file, line, reason)
+    warnings: tuple[str, ...]
+
+
+def examine(path: Path) -> Staged:
+    """Raises WorkbenchError if the file is not complete."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
+            labels: dict[int, list[tuple[int, Label]]] = {}
+            for n, layer, name, colour, key, description in conn.execute("select * from label order by n").fetchall():
+                labels.setdefault(layer, []).append((n, Label(name, colour, key, description)))
+            layers = tuple(
+                StagedLayer(n, Layer(name, kind, (), texts, guideline, json_out(options)), tuple(labels.get(n, ())), bool(declared))
+                for n, name, kind, texts, guideline, options, declared in conn.execute("select * from layer order by n").fetchall()
+            )
+            (documents,) = conn.execute("select count(*) from doc").fetchone()
+            skipped = tuple(conn.execute("select file, line, reason from skipped order by file, line").fetchall())
+            warnings = tuple(message for (message,) in conn.execute("select message from warning").fetchall())
+    except sqlite3.Error as error:
+        raise WorkbenchError(f"The prepared import {path} cannot be read: {error}.", hint="Import the file again.") from error
+    return Staged(path, documents, layers, skipped, warnings)
+
+
+# ---------------------------------------------------------------- into the project
+
+
+@contextmanager
+def attached(db, path: Path) -> Iterator[None]:
+    """The staging file as database `staging` of the writer. Hold it around the edit: a database is attached between transactions only."""
+    # The lock of the writer, so that no other thread is in the middle of a transaction of this connection.
+    if not db._mutex.acquire(blocking=not _at_home(db)):
+        raise ProjectBusy("Another change to the project is still being written.", hint="Wait until it is done, then try again.")
+    try:
+        db.writer.execute("attach ? as staging", (str(path.absolute()),))
+        try:
+            yield
+        finally:
+            db.writer.execute("detach staging")
+    finally:
+        db._mutex.release()
+
+
+def _at_home(db) -> bool:
+    return threading.get_ident() == db._home
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A staged document whose key stands in the project already: with the same text, or with another."""
+
+    seq: int
+    file: int
+    line: int
+    key: str
+    document_id: int
+    same_text: bool
+
+
+def clashes(db) -> tuple[Clash, ...]:
+    """Inside `attached`. Of several documents with one key, one with the same text counts."""
+    rows = db.writer.execute(
+        "select s.seq, s.file, s.line, s.key, d.id, d.text_hash = s.text_hash from staging.doc s join main.document d on d.key = s.key"
+        " order by s.seq, d.text_hash = s.text_hash, d.id desc"
+    ).fetchall()
+    found = {seq: Clash(seq, file, line, key, id, bool(same)) for seq, file, line, key, id, same in rows}
+    return tuple(found.values())
+
+
+def free_keys(db, keys: list[str]) -> dict[int, str]:
+    """For each wanted key (by its place in the list) one that neither project nor staging file has: "key (2)", "key (3)" …"""
+    conn, given = db.writer, set()
+    found: dict[int, str] = {}
+    for place, key in enumerate(keys):
+        number = 2
+        while True:
+            wanted = f"{key} ({number})"
+            taken = conn.execute(
+                "select exists(select 1 from main.document where key = ?) or exists(select 1 from staging.doc where key = ?)", (wanted, wanted)
+            ).fetchone()[0]
+            if not taken and wanted not in given:
+                break
+            number += 1
+        given.add(wanted)
+        found[place] = wanted
+    return found
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Numbers of the staging file → ids of the project."""
+
+    layers: Mapping[int, int]
+    labels: Mapping[int, int]
+    sources: Mapping[int, int]  # by file
+
+
+def take_in(db, targets: Targets, *, annotator_id: int, at: str, skip: list[int], keys: Mapping[int, str]) -> tuple[int, int]:
+    """Copy all staged documents but `skip` with everything of theirs; gives how many documents and spans. Inside `attached` and an edit.
+
+    `keys`: new keys by seq.
+    """
+    conn = db.writer
+    _prepare(conn, targets, skip, keys)
+    conn.execute(
+        "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, text_hash, length, texts)"
+        " select t.id, lower(hex(randomblob(8))), ifnull(k.key, s.key), s.split, s.fold_group, s.meta, f.source, s.text_hash, s.length, s.texts"
+        " from staging.doc s join temp.taken t on t.seq = s.seq join temp.file_source f on f.file = s.file"
+        " left join temp.new_key k on k.seq = s.seq order by s.seq"
+    )
+    for statement in (
+        "insert into body(document_id, field, content) select t.id, s.field, s.content"
+        " from staging.body s join temp.taken t on t.seq = s.seq order by s.rowid",
+        "insert into tokens(document_id, field, borders) select t.id, s.field, s.borders"
+        " from staging.tokens s join temp.taken t on t.seq = s.seq order by s.rowid",
+    ):
+        conn.execute(statement)
+    of_layer = "join temp.taken t on t.seq = s.seq join temp.layer_id y on y.n = s.layer"
+    of_label = f"{of_layer} join temp.label_id l on l.n = s.label join temp.file_source f on f.file = t.file"
+    conn.execute(
+        f"insert into state(document_id, layer_id, annotator_id, state, at) select t.id, y.id, ?, s.state, ? from staging.state s {of_layer} order by s.rowid",
+        (annotator_id, at),
+    )
+    conn.execute(
+        "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
+        f" select t.id, y.id, l.id, ?, f.source from staging.mark s {of_label} order by s.rowid",
+        (annotator_id,),
+    )
+    conn.execute(
+        'insert into span(uid, document_id, field, layer_id, label_id, start, "end", annotator_id, source_id)'
+        f' select lower(hex(randomblob(8))), t.id, s.field, y.id, l.id, s.start, s."end", ?, f.source from staging.span s {of_label} order by s.rowid',
+        (annotator_id,),
+    )
+    spans = conn.execute("select changes()").fetchone()[0]
+    documents = conn.execute("select count(*) from temp.taken").fetchone()[0]
+    return documents, spans
+
+
+def suggest(db, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> int:
+    """Labels of staged documents (seq, document id) as open suggestions; what is gold or suggested already is left out. Gives how many."""
+    conn = db.writer
+    _prepare(conn, targets, [], {})
+    conn.execute("create temp table if not exists pair(seq integer primary key, id integer)")
+    conn.execute("delete from temp.pair")
+    conn.executemany("insert into temp.pair values(?, ?)", pairs)
+    joined = (
+        "join temp.pair p on p.seq = s.seq join temp.layer_id y on y.n = s.layer join temp.label_id l on l.n = s.label"
+        " join staging.doc d on d.seq = s.seq join temp.file_source f on f.file = d.file"
+    )
+    conn.execute(
+        "insert into suggestion(document_id, layer_id, label_id, kind, source_id, status, at)"
+        f" select p.id, y.id, l.id, 'class', f.source, 'open', ? from staging.mark s {joined}"
+        " where not exists (select 1 from main.mark m where m.document_id = p.id and m.label_id = l.id)"
+        " and not exists (select 1 from main.suggestion o where o.document_id = p.id and o.label_id = l.id and o.kind = 'class' and o.status = 'open')",
+        (at,),
+    )
+    count = conn.execute("select changes()").fetchone()[0]
+    same = 'o.document_id = p.id and o.label_id = l.id and o.field = s.field and o.start = s.start and o."end" = s."end"'
+    conn.execute(
+        'insert into suggestion(document_id, layer_id, label_id, kind, field, start, "end", source_id, status, at)'
+        f' select p.id, y.id, l.id, \'span\', s.field, s.start, s."end", f.source, \'open\', ? from staging.span s {joined}'
+        f" where not exists (select 1 from main.span o where {same})"
+        f" and not exists (select 1 from main.suggestion o where {same} and o.kind = 'span' and o.status = 'open')",
+        (at,),
+    )
+    return count + conn.execute("select changes()").fetchone()[0]
+
+
+def _prepare(conn: sqlite3.Connection, targets: Targets, skip: list[int], keys: Mapping[int, str]) -> None:
+    """Temporary tables of the writer: what goes where. They vanish with the connection."""
+    for name, columns in (
+        ("skip", "seq integer primary key"),
+        ("taken", "seq integer primary key, id integer, file integer"),
+        ("layer_id", "n integer primary key, id integer"),
+        ("label_id", "n integer primary key, id integer"),
+        ("file_source", "file integer primary key, source integer"),
+        ("new_key", "seq integer primary key, key text"),
+    ):
+        conn.execute(f"create temp table if not exists {name}({columns})")
+        conn.execute(f"delete from temp.{name}")
+    conn.executemany("insert into temp.skip values(?)", ((seq,) for seq in skip))
+    conn.executemany("insert into temp.layer_id values(?, ?)", targets.layers.items())
+    conn.executemany("insert into temp.label_id values(?, ?)", targets.labels.items())
+    conn.executemany("insert into temp.file_source values(?, ?)", targets.sources.items())
+    conn.executemany("insert into temp.new_key values(?, ?)", keys.items())
+    # AUTOINCREMENT: ids of documents are never given again, so they follow the highest that ever was.
+    row = conn.execute("select seq from main.sqlite_sequence where name = 'document'").fetchone()
+    conn.execute(
+        "insert into temp.taken select seq, ? + row_number() over (order by seq), file from staging.doc"
+        " where seq not in (select seq from temp.skip) order by seq",
+        (row[0] if row else 0,),
+    )
+

@@ -1,0 +1,119 @@
+"""Suggestions: what a run, a prompt or an import would say. Rows of a table of their own until a person accepts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.storage.database import Database
+from workbench.storage.values import ids_in, now
+
+STATUSES = ("open", "accepted", "rejected")
+
+
+@dataclass(frozen=True)
+class NewSuggestion:
+    """A class where `start` is None, else a span."""
+
+    document_id: int
+    layer_id: int
+    label_id: int
+    start: int | None = None
+    end: int | None = None
+    field: str = "text"
+    score: float | None = None
+
+    @property
+    def kind(self) -> str:
+        return "class" if self.start is None else "span"
+
+    @property
+    def what(self) -> tuple:
+        """Equal for suggestions that say the same."""
+        return self.document_id, self.label_id, self.start, self.end, self.field if self.start is not None else ""
+
+
+@dataclass(frozen=True)
+class SuggestionRow:
+    """`source`: the name of the run, else what kind of act it came from."""
+
+    id: int
+    document_id: int
+    layer_id: int
+    label_id: int
+    kind: str
+    start: int | None
+    end: int | None
+    field: str
+    score: float | None
+    run_id: int | None
+    source: str
+    source_id: int
+    status: str
+
+
+_ROW = (
+    'select g.id, g.document_id, g.layer_id, g.label_id, g.kind, g.start, g."end", g.field, g.score, g.run_id,'
+    " ifnull(r.name, s.kind), g.source_id, g.status from suggestion g join source s on s.id = g.source_id left join run r on r.id = g.run_id"
+)
+
+
+def suggestions(db: Database, document_id: int, status: str = "open") -> tuple[SuggestionRow, ...]:
+    """In order of the text, classes first. Open ones that equal gold by now are left out."""
+    rows = db.reader().execute(f"{_ROW} where g.document_id = ? and g.status = ?", (document_id, status)).fetchall()
+    found = [SuggestionRow(*row) for row in rows]
+    if status == "open" and found:
+        gold = gold_of(db, [document_id])
+        found = [one for one in found if _what(one) not in gold]
+    return tuple(sorted(found, key=lambda one: (one.kind, one.layer_id, one.field, one.start or 0, -(one.end or 0), -(one.score or 0))))
+
+
+def by_ids(db: Database, ids: Iterable[int]) -> tuple[SuggestionRow, ...]:
+    rows = db.reader().execute(f"{_ROW} where g.id in (select value from json_each(?)) order by g.id", (ids_in(ids),)).fetchall()
+    return tuple(SuggestionRow(*row) for row in rows)
+
+
+def add_suggestions(db: Database, rows: Iterable[NewSuggestion], *, source_id: int, run_id: int | None = None) -> int:
+    """As they are; see `operations.annotate.add_suggestions` for the rules. Gives how many."""
+    columns = 'document_id, layer_id, label_id, kind, field, start, "end", score, source_id, run_id, at'
+    at = now()
+    stored = [(r.document_id, r.layer_id, r.label_id, r.kind, r.field, r.start, r.end, r.score, source_id, run_id, at) for r in rows]
+    db.writer.executemany(f"insert into suggestion({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", stored)
+    return len(stored)
+
+
+def set_suggestion_status(db: Database, ids: Iterable[int], status: str) -> int:
+    """Raises ValueError for an unknown status. Gives how many were changed."""
+    if status not in STATUSES:
+        raise ValueError(f"status {status!r} is none of {STATUSES}")
+    statement = "update suggestion set status = ?, at = ? where id in (select value from json_each(?)) and status != ?"
+    return db.writer.execute(statement, (status, now(), ids_in(ids), status)).rowcount
+
+
+def delete_open(db: Database, run_id: int) -> int:
+    """All open suggestions of a run."""
+    return db.writer.execute("delete from suggestion where run_id = ? and status = 'open'", (run_id,)).rowcount
+
+
+def rejected(db: Database, run_id: int) -> set[tuple]:
+    """`what` of everything that a person rejected from this run."""
+    statement = "select document_id, label_id, start, \"end\", field from suggestion where run_id = ? and status = 'rejected'"
+    return {_key(*row) for row in db.reader().execute(statement, (run_id,)).fetchall()}
+
+
+def gold_of(db: Database, document_ids: Iterable[int]) -> set[tuple]:
+    """`what` of all gold marks and spans of these documents."""
+    ids = ids_in(document_ids)
+    gold = "join layer l on l.id = t.layer_id and l.gold = t.annotator_id where t.document_id in (select value from json_each(?))"
+    read = db.reader().execute
+    found = {_key(*row, None, None, "") for row in read(f"select t.document_id, t.label_id from mark t {gold}", (ids,)).fetchall()}
+    spans = read(f'select t.document_id, t.label_id, t.start, t."end", t.field from span t {gold}', (ids,)).fetchall()
+    return found | {_key(*row) for row in spans}
+
+
+def _key(document_id: int, label_id: int, start: int | None, end: int | None, field: str) -> tuple:
+    return document_id, label_id, start, end, field if start is not None else ""
+
+
+def _what(row: SuggestionRow) -> tuple:
+    return _key(row.document_id, row.label_id, row.start, row.end, row.field)
