@@ -191,6 +191,9 @@ def _inputs() -> str:
         font-size: {theme.size("mono")}px; }}
     QPlainTextEdit[plain="true"], QTextEdit[plain="true"] {{ border: 1px solid transparent; background: transparent; }}
     QPlainTextEdit[plain="true"]:focus, QTextEdit[plain="true"]:focus {{ border: 1px solid {t["accent"]}; padding: 6px; }}
+    QAbstractSpinBox QLineEdit, QComboBox QLineEdit, QAbstractSpinBox QLineEdit:focus, QComboBox QLineEdit:focus {{ border: 0;
+        min-height: 0; padding: 0 8px; background: transparent; }}
+    QSpinBox, QDoubleSpinBox, QSpinBox:focus, QDoubleSpinBox:focus {{ padding: 0; }}
     QComboBox {{ padding-right: 26px; }} QComboBox:focus {{ padding-right: 25px; }}
     QComboBox::drop-down, QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
         border: 0; width: 22px; background: transparent; }}
@@ -217,6 +220,10 @@ def _tables() -> str:
     QHeaderView {{ background: {t["surface"]}; }}
     QHeaderView::section {{ background: {t["surface"]}; color: {t["muted"]}; border: 0; border-bottom: 1px solid {t["line"]};
         padding: 0 12px; height: {pad}px; font-size: {theme.size("small")}px; font-weight: 500; }}
+    QTableView[part="matrix"] QHeaderView::section {{ padding: 0 0 3px 0; border: 0; font-size: {theme.size("caption")}px; font-weight: 400; }}
+    QTableView[part="matrix"] QHeaderView::section:vertical {{ padding: 0 8px 0 0; }}
+    QTableView[part="matrix"]::item {{ border: 0; padding: 0; }}
+    QTableCornerButton::section {{ background: {t["surface"]}; border: 0; }}
     QHeaderView::down-arrow {{ image: url({icon_file("chevron-down", "muted")}); width: 12px; height: 12px; }}
     QHeaderView::up-arrow {{ image: url({icon_file("chevron-up", "muted")}); width: 12px; height: 12px; }}
     """

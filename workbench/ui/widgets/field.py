@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QComboBox, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import IconLabel, call, set_tone, words
@@ -27,6 +27,9 @@ class Field(QFrame):
         layout.addWidget(self._title)
         layout.addWidget(control)
         layout.addWidget(self._below)
+        tall = control.sizePolicy().verticalPolicy()
+        grows = tall in (QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding if grows else QSizePolicy.Policy.Maximum)
         self.set_error("")
 
     def set_title(self, title: str) -> None:
@@ -56,6 +59,7 @@ def combo(items: tuple[tuple[object, str], ...] | list = (), *, value: object = 
     it = QComboBox()
     it.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     it.setMinimumContentsLength(8)
+    it.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     if name:
         it.setAccessibleName(name)
     fill(it, items, value)

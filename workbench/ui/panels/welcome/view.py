@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.base import paths
@@ -112,7 +112,10 @@ class _Card(Button):
         for part, stretch in ((mark, 0), (middle, 1), (when, 0), (remove, 0)):
             layout.addWidget(part, stretch)
         self.setSizePolicy(self.sizePolicy().Policy.Expanding, self.sizePolicy().Policy.Fixed)
-        self.setFixedHeight(max(54, layout.sizeHint().height()))
+        self.setMinimumHeight(54)
+
+    def sizeHint(self):
+        return self.layout().sizeHint().expandedTo(QSize(100, 54))
 
 
 def _start(button: Button, hint: str) -> QFrame:

@@ -1,0 +1,234 @@
+"""A plot that grows while a run goes on: legend in the card's head, hairline grid, best point marked, value on hover.
+
+pyqtgraph is imported when the first plot is made. Points may come as fast as they like; it is drawn at most twice a second.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import clear
+from workbench.ui.widgets.words import words
+
+REDRAW_MS = 500
+TONES = ("accent", "warn", "good", "bad", "muted")  # of curves whose caller names none
+
+
+@dataclass
+class Curve:
+    """`x`, `y` of equal length; `tone` is a colour name of the theme, `width` in pixels."""
+
+    tone: str = "accent"
+    width: float = 2.0
+    x: list[float] = field(default_factory=list)
+    y: list[float] = field(default_factory=list)
+
+
+class LivePlot(QFrame):
+    """`add(name, x, y)` adds a point, `set_curves` replaces all, `mark_best` draws the best point."""
+
+    def __init__(self, title: str, *, x_name: str = "step", percent: bool = False):
+        """`percent`: values are fractions of 1 and the axis shows them times 100."""
+        super().__init__()
+        import pyqtgraph
+
+        self._pg, self._title, self._x_name, self._percent = pyqtgraph, title, x_name, percent
+        self.curves: dict[str, Curve] = {}
+        self._best: tuple[float, float] | None = None
+        self._items: dict[str, object] = {}
+        self.setProperty("part", "card")
+        self._build()
+        self._clock = QTimer(self)
+        self._clock.setSingleShot(True)
+        self._clock.setInterval(REDRAW_MS)
+        self._clock.timeout.connect(self.draw)
+
+    def _build(self) -> None:
+        self._legend = QHBoxLayout()
+        self._legend.setSpacing(5)
+        self._value = words("", "caption", "muted")
+        menu = QMenu(self)
+        menu.addAction(_("Save picture…"), self._ask_picture)
+        menu.addAction(_("Save numbers…"), self._ask_numbers)
+        more = Button("", "ellipsis", "quiet", small=True, name=_("Save {title}").format(title=self._title), menu=menu)
+        more.setProperty("menu", False)  # the icon says enough, no arrow beside it
+        more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(words(self._title, weight=600))
+        head.addWidget(self._value)
+        head.addStretch(1)
+        head.addLayout(self._legend)
+        head.addWidget(more)
+        self.view = self._pg.PlotWidget()
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setMenuEnabled(False)
+        self.view.hideButtons()
+        self.view.setMouseEnabled(x=False, y=False)
+        self.view.setAccessibleName(self._title)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setMinimumHeight(120)
+        self.view.scene().sigMouseMoved.connect(self._hover)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 8, 8, 8)
+        layout.setSpacing(4)
+        layout.addLayout(head)
+        layout.addWidget(self.view, 1)
+        self._dress()
+
+    # ---------------------------------------------------------------- what callers use
+
+    def set_curves(self, curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], tones: Mapping[str, str] | None = None) -> None:
+        """Replace everything: name → (x, y)."""
+        self.clear()
+        for name, (x, y) in curves.items():
+            self._curve(name, (tones or {}).get(name, "")).x[:] = list(x)
+            self.curves[name].y[:] = list(y)
+        self.draw()
+
+    def add(self, name: str, x: float, y: float, *, tone: str = "", width: float = 2.0) -> None:
+        """One point more; what is not finite is left out."""
+        if not math.isfinite(y):
+            return
+        curve = self._curve(name, tone, width)
+        curve.x.append(x)
+        curve.y.append(y)
+        if not self._clock.isActive():
+            self._clock.start()
+
+    def mark_best(self, x: float, y: float) -> None:
+        self._best = (x, y)
+        if not self._clock.isActive():
+            self._clock.start()
+
+    def clear(self) -> None:
+        self.curves.clear()
+        self._items.clear()
+        self._best = None
+        self.view.clear()
+        clear(self._legend)
+        self._value.setText("")
+
+    def draw(self) -> None:
+        """Draw now; called by the clock."""
+        for name, curve in self.curves.items():
+            pen = self._pg.mkPen(theme.colour(curve.tone), width=curve.width)
+            if name not in self._items:
+                self._items[name] = self.view.plot(pen=pen, antialias=True)
+                self._add_legend(name, curve)
+            dots = {"symbol": "o", "symbolSize": 6, "symbolBrush": theme.colour(curve.tone), "symbolPen": None} if len(curve.x) == 1 else {}
+            self._items[name].setData(curve.x, curve.y, pen=pen, **(dots or {"symbol": None}))
+        self._draw_best()
+
+    def _draw_best(self) -> None:
+        for name in ("best line", "best point"):
+            if name in self._items:
+                self.view.removeItem(self._items.pop(name))
+        if self._best is None:
+            return
+        pen = self._pg.mkPen(theme.colour("good"), width=1, style=Qt.PenStyle.DashLine)
+        self._items["best line"] = self._pg.InfiniteLine(self._best[0], pen=pen)
+        self.view.addItem(self._items["best line"])
+        border = self._pg.mkPen(theme.colour("surface"), width=2)
+        self._items["best point"] = self.view.plot(
+            [self._best[0]], [self._best[1]], pen=None, symbol="o", symbolSize=10, symbolBrush=theme.colour("good"), symbolPen=border
+        )
+
+    def _curve(self, name: str, tone: str = "", width: float = 2.0) -> Curve:
+        if name not in self.curves:
+            self.curves[name] = Curve(tone or TONES[len(self.curves) % len(TONES)], width)
+        return self.curves[name]
+
+    def _add_legend(self, name: str, curve: Curve) -> None:
+        self._legend.addWidget(_Swatch(curve.tone))
+        self._legend.addWidget(words(name, "caption", "muted"))
+        self._legend.addSpacing(4)
+
+    # ---------------------------------------------------------------- looks and hover
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "view"):
+            self._dress()
+            self._items and self.draw()
+        super().changeEvent(event)
+
+    def _dress(self) -> None:
+        self.view.setBackground(theme.colour("surface"))
+        for side in ("left", "bottom"):
+            axis = self.view.getAxis(side)
+            axis.setPen(self._pg.mkPen(theme.colour("line")))
+            axis.setTextPen(self._pg.mkPen(theme.colour("muted")))
+            axis.setStyle(tickLength=-4, tickFont=theme.font("caption"))
+            axis.enableAutoSIPrefix(False)
+        if self._percent:
+            self.view.getAxis("left").setScale(100.0)
+        self.view.showGrid(y=True, alpha=0.14)
+
+    def _hover(self, at: QPointF) -> None:
+        box = self.view.getPlotItem().vb
+        if not self.curves or not self.view.sceneBoundingRect().contains(at):
+            self._value.setText("")
+            return
+        x = box.mapSceneToView(at).x()
+        found = []
+        for name, curve in self.curves.items():
+            if curve.x:
+                nearest = min(range(len(curve.x)), key=lambda i, curve=curve: abs(curve.x[i] - x))
+                found.append(f"{name} {self._figure(curve.y[nearest])}")
+        longest = max(self.curves.values(), key=lambda one: len(one.x))
+        where = min(longest.x, key=lambda value: abs(value - x)) if longest.x else x
+        self._value.setText(f"{self._x_name} {where:g}:  " + "  ".join(found))
+
+    def leaveEvent(self, event) -> None:
+        self._value.setText("")
+        super().leaveEvent(event)
+
+    def _figure(self, value: float) -> str:
+        return f"{100 * value:.1f}" if self._percent else f"{value:.3g}"
+
+    # ---------------------------------------------------------------- saving
+
+    def save_picture(self, path: Path) -> None:
+        """The plot as PNG, two pixels a point."""
+        picture = self.view.grab().scaled(self.view.size() * 2, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
+        picture.save(str(path))
+
+    def save_numbers(self, path: Path) -> None:
+        """All points as CSV: curve, x, y."""
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(("curve", self._x_name, "value"))
+            for name, curve in self.curves.items():
+                writer.writerows((name, x, y) for x, y in zip(curve.x, curve.y, strict=True))
+
+    def _ask_picture(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(self, _("Save picture"), f"{self._title}.png", "PNG (*.png)")
+        if path:
+            self.save_picture(Path(path))
+
+    def _ask_numbers(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(self, _("Save numbers"), f"{self._title}.csv", "CSV (*.csv)")
+        if path:
+            self.save_numbers(Path(path))
+
+
+class _Swatch(QWidget):
+    def __init__(self, tone: str):
+        super().__init__()
+        self._tone = tone
+        self.setFixedSize(12, 12)
+
+    def paintEvent(self, _event) -> None:
+        painter = QPainter(self)
+        painter.fillRect(0, 5, 12, 3, theme.qcolour(self._tone))

@@ -1,0 +1,136 @@
+"""Confusion matrix: share of the row as depth of colour, count as number, diagonal outlined; a cell can be opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QTableWidget, QTableWidgetItem
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+
+_COUNT, _SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+LEAST_CELL, MOST_CELL = 22, 56
+
+
+class Matrix(QTableWidget):
+    """Gold down, predicted across. `opened(row, column)` by Enter, Space, or a click on a cell that counts something."""
+
+    opened = Signal(int, int)
+
+    def __init__(self, name: str = "Confusion"):
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setProperty("part", "matrix")
+        self._names: tuple[str, ...] = ()
+        self._as_shares = False
+        self.setShowGrid(False)
+        self.setCornerButtonEnabled(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setTabKeyNavigation(False)
+        self.setItemDelegate(_Cell(self))
+        self.setFrameShape(self.Shape.NoFrame)
+        for head in (self.horizontalHeader(), self.verticalHeader()):
+            head.setSectionResizeMode(head.ResizeMode.Fixed)
+            head.setMinimumSectionSize(LEAST_CELL)
+            head.setHighlightSections(False)
+            head.setSectionsClickable(False)
+        self.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom)
+        self.verticalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.cellClicked.connect(self._open)
+
+    def set_counts(self, names: Sequence[str], counts: Sequence[Sequence[int]]) -> None:
+        """`counts[gold][predicted]`, rows and columns in the order of `names`."""
+        self._names = tuple(names)
+        self.clear()
+        self.setRowCount(len(names))
+        self.setColumnCount(len(names))
+        for row, values in enumerate(counts):
+            total = sum(values) or 1
+            for column, count in enumerate(values):
+                item = QTableWidgetItem()
+                item.setData(_COUNT, count)
+                item.setData(_SHARE, count / total)
+                item.setToolTip(_("gold {gold}, predicted {predicted}: {count}").format(gold=names[row], predicted=names[column], count=count))
+                item.setText(str(count))
+                self.setItem(row, column, item)
+        self._fit()
+
+    def show_shares(self, on: bool) -> None:
+        """Numbers as per cent of their row instead of counts."""
+        self._as_shares = on
+        self.viewport().update()
+
+    @property
+    def as_shares(self) -> bool:
+        return self._as_shares
+
+    def sizeHint(self) -> QSize:
+        side = len(self._names) * 40 + 110
+        return QSize(side, side)
+
+    def keyPressEvent(self, event) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.currentItem() is not None:
+            self._open(self.currentRow(), self.currentColumn())
+            return
+        super().keyPressEvent(event)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        count = len(self._names)
+        if not count:
+            return
+        metrics = QFontMetrics(theme.font("caption"))
+        left = min(max(metrics.horizontalAdvance(one) for one in self._names) + 18, theme.px(120), max(60, self.width() // 3))
+        self.verticalHeader().setFixedWidth(left)
+        self.horizontalHeader().setFixedHeight(theme.px(26))
+        room = min((self.width() - left - 18) // count, (self.height() - theme.px(26) - 6) // count)
+        cell = min(max(room, LEAST_CELL), theme.px(MOST_CELL))
+        self.horizontalHeader().setDefaultSectionSize(cell)
+        self.verticalHeader().setDefaultSectionSize(cell)
+        for index, name in enumerate(self._names):
+            across = QTableWidgetItem(metrics.elidedText(name, Qt.TextElideMode.ElideRight, cell - 2))
+            down = QTableWidgetItem(metrics.elidedText(name, Qt.TextElideMode.ElideRight, left - 14))
+            for item in (across, down):
+                item.setToolTip(name)
+                item.setFont(theme.font("caption"))
+            across.setTextAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom)
+            down.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            self.setHorizontalHeaderItem(index, across)
+            self.setVerticalHeaderItem(index, down)
+
+    def _open(self, row: int, column: int) -> None:
+        item = self.item(row, column)
+        if item is not None and item.data(_COUNT):
+            self.opened.emit(row, column)
+
+
+class _Cell(QStyledItemDelegate):
+    def paint(self, painter: QPainter, option, index) -> None:
+        count, share = index.data(_COUNT) or 0, index.data(_SHARE) or 0.0
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(option.rect).adjusted(1.5, 1.5, -1.5, -1.5)
+        view: Matrix = self.parent()
+        focused = view.hasFocus() and view.currentIndex() == index
+        pen = QPen(theme.qcolour("accent"), 2.4) if focused else QPen(theme.qcolour("text"), 1.2)
+        painter.setPen(pen if focused or index.row() == index.column() else Qt.PenStyle.NoPen)
+        ground = _mix(theme.qcolour("surface"), theme.qcolour("accent"), 0.05 + 0.95 * share if count else 0.03)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(area, 4, 4)
+        readable = max(("on_accent", "text"), key=lambda name: theme.contrast(theme.colour(name), ground.name()))
+        painter.setPen(theme.qcolour(readable if count else "faint"))
+        painter.setFont(theme.font("caption"))
+        text = "·" if not count else f"{100 * share:.0f}" if view.as_shares else str(count)
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, text)
+        painter.restore()
+
+
+def _mix(one: QColor, other: QColor, share: float) -> QColor:
+    return QColor.fromRgbF(*(a + (b - a) * share for a, b in zip(one.getRgbF()[:3], other.getRgbF()[:3], strict=True)))
