@@ -1,0 +1,46 @@
+"""`export`: a run as folders that other programs load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.i18n import _
+from workbench.cli.output import Progress, as_json, emit, say, size
+from workbench.cli.session import failed, project_argument, session
+
+
+@click.command()
+@project_argument
+@click.argument("outdir", type=click.Path(path_type=Path), metavar="OUTDIR")
+@click.option("--run", required=True, help=_("The run, by name."))
+@click.option(
+    "--formats", default="hf,onnx", show_default=True, help=_("Which to write, with commas: hf (transformers folder), onnx (32-bit).")
+)
+@as_json
+def export(file: Path, outdir: Path, run: str, formats: str, as_json: bool) -> None:
+    """Write the model of a run to OUTDIR/hf and OUTDIR/onnx, then compare both on dev and test texts.
+
+    Works beside an open window.
+    """
+    from workbench.operations import export as operations
+    from workbench.operations import results
+
+    wanted = operations.formats_of(formats)
+    with session(file, read_only=True) as opened:
+        job = operations.start(opened.project, opened.queue, results.run_named(opened.project, run), outdir, wanted)
+        progress = Progress(_("Exporting"))
+        opened.wait(job, progress.heard)
+        progress.end()
+        if job.status != "done":
+            raise failed(job, _("The export"))
+        found = {name: job.result.get(name) for name in ("folders", "files", "check")}
+        words = operations.sentence(found["check"]) if found["check"] else ""
+    if as_json:
+        emit(found)
+        return
+    for one in found["files"]:
+        say(f"{size(one['bytes']):>8}  {one['path']}")
+    if words:
+        say(words)

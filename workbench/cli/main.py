@@ -1,0 +1,123 @@
+"""`glossbench`: the table of commands and the one place where errors become messages and exit codes.
+
+0 done, 1 could not be done (message on standard error), 2 wrong use. Groups are imported when called,
+so `--help` costs the import of click and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from workbench import __version__
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+
+COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
+    "open": ("window", "open_window", _("Open the window, on a project if one is named.")),
+    "sample": ("projects", "sample", _("Copy the sample project into a folder and print its path.")),
+    "project": ("projects", "project", _("Make a project file, describe it, check it.")),
+    "import": ("data", "import_data", _("Read data files into a project.")),
+    "labels": ("data", "labels", _("List the layers and labels of a project with their counts.")),
+    "models": ("models", "models", _("List, add and describe pretrained models.")),
+    "train": ("train", "train", _("Fine-tune a pretrained model on what is submitted.")),
+    "evaluate": ("use", "evaluate", _("Score a run against today's gold.")),
+    "predict": ("use", "predict", _("Ask a run or a model folder about texts.")),
+    "suggest": ("use", "suggest", _("Let a run suggest labels for unlabelled documents.")),
+    "prompt": ("prompt", "prompt", _("Score a prompt by the words of the labels.")),
+    "export": ("export", "export", _("Write a run as a Hugging Face folder and as ONNX.")),
+    "export-data": ("data", "export_data", _("Write documents and labels to a file.")),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and line, and imports one when it is called."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute, _line = COMMANDS[name]
+        return getattr(importlib.import_module(f"workbench.cli.{module}"), attribute)
+
+    def resolve_command(self, context: click.Context, arguments: list[str]):
+        name, command, rest = super().resolve_command(context, arguments)
+        return name, command, rest
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(_("Commands")):
+            formatter.write_dl([(name, line) for name, (_module, _attribute, line) in COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="glossbench")
+def cli() -> None:
+    """Glossbench: label text, fine-tune pretrained models, see what they predict, export them. Offline.
+
+    Without a command it opens the window. Every command has --help; exit codes: 0 done, 1 could not be done,
+    2 wrong use. With --json a command prints JSON on standard output and nothing else.
+    """
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code and never raises what a user can cause."""
+    try:
+        code = cli.main(args=arguments, prog_name="glossbench", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as ending:
+        return ending.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _say(_("Interrupted."))
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return 1
+    except BrokenPipeError:
+        return _reader_gone()
+    except WorkbenchError as error:
+        return _say(str(error))
+    except OSError as error:
+        return _say(_("{what}: {why}").format(what=error.filename or type(error).__name__, why=error.strerror or error))
+    except MemoryError:
+        return _say(_("There is not enough memory for this. Try fewer documents at a time."))
+    except Exception as error:  # a bug: kept for the report, one line for the person
+        return _say(_unexpected(error))
+
+
+def _say(message: str) -> int:
+    click.echo(_("Error: {message}").format(message=message), err=True)
+    return 1
+
+
+def _reader_gone() -> int:
+    """The reader of a pipe (`| head`) has gone: silence the flush at exit as well."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _unexpected(error: Exception) -> str:
+    import traceback
+
+    from workbench.base import paths
+
+    log = paths.log_file()
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with open(log, "a", encoding="utf-8") as file:
+            file.write("".join(traceback.format_exception(error)) + "\n")
+    except OSError:
+        return _("Something unexpected happened: {error!r}.").format(error=error)
+    return _("Something unexpected happened: {error!r}. The details are in {log}.").format(error=error, log=log)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,101 @@
+"""What commands print: one JSON value or plain lines on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+import click
+
+from workbench.base.i18n import _
+
+as_json = click.option("--json", "as_json", is_flag=True, help=_("Print one JSON value and nothing else on standard output."))
+
+
+def emit(value: object) -> None:
+    """One JSON value on one line. A lone surrogate is escaped, so the line is always UTF-8."""
+    try:
+        line = json.dumps(value, ensure_ascii=False)
+        line.encode()
+    except UnicodeEncodeError:
+        line = json.dumps(value)
+    sys.stdout.buffer.write(line.encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def say(text: str = "") -> None:
+    click.echo(text)
+
+
+def note(text: str) -> None:
+    """A remark or progress, on standard error."""
+    click.echo(text, err=True)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Columns aligned by width; numbers to the right."""
+    lines = [tuple(map(_cell, row)) for row in rows]
+    widths = [max([len(name), *(len(line[at]) for line in lines)]) for at, name in enumerate(head)]
+    say("  ".join(name.ljust(width) for name, width in zip(head, widths, strict=True)).rstrip())
+    for line in lines:
+        cells = (cell.rjust(width) if _is_number(cell) else cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        say("  ".join(cells).rstrip())
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "–" if value is None else str(value)
+
+
+def _is_number(cell: str) -> bool:
+    return cell.replace(".", "", 1).replace(",", "").lstrip("-").isdigit()
+
+
+def size(count: int) -> str:
+    """Bytes in words of a thousand: 46 MB."""
+    value = float(count)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if value >= 10 or unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError("unreachable")
+
+
+class Progress:
+    """A line that is rewritten on a terminal; on a pipe a line at the start and for every tenth."""
+
+    def __init__(self, title: str, *, quiet: bool = False):
+        self.title, self.quiet, self._tenth = title, quiet, -1
+        self._terminal = sys.stderr.isatty()
+        self._open = False
+
+    def show(self, part: float | None, text: str = "") -> None:
+        """`part` is done of 1, None if unknown."""
+        if self.quiet:
+            return
+        shown = f"{self.title} {part:4.0%} {text}" if part is not None else f"{self.title} {text}"
+        if self._terminal:
+            sys.stderr.write(f"\r\x1b[K{shown}")
+            sys.stderr.flush()
+            self._open = True
+        elif part is not None and int(part * 10) > self._tenth:
+            self._tenth = int(part * 10)
+            note(shown.rstrip())
+
+    def heard(self, payload: Mapping, job) -> None:
+        """What a job yields: `done` of `total` (its own, else the one in its parameters)."""
+        total = payload.get("total") or job.spec.params.get("total")
+        if total and payload.get("done") is not None:
+            self.show(payload["done"] / total)
+
+    def line(self, text: str) -> None:
+        """A line that stays."""
+        self.end()
+        note(text)
+
+    def end(self) -> None:
+        if self._open:
+            sys.stderr.write("\r\x1b[K")
+            self._open = False

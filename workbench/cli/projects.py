@@ -1,0 +1,99 @@
+"""`sample` and `project new|info|check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base import paths
+from workbench.base.errors import ProjectError
+from workbench.base.i18n import _
+from workbench.cli.output import as_json, emit, say, table
+from workbench.cli.session import PROJECT, project_argument, reading
+
+
+@click.command()
+@click.argument("folder", type=PROJECT, metavar="DIR")
+@as_json
+def sample(folder: Path, as_json: bool) -> None:
+    """Copy the sample project into DIR and print its path.
+
+    DIR is made if it is missing; a copy that stands there already is kept, the new one gets a free name.
+    The sample holds 488 short texts in three layers: a class, nested spans, and sentence pairs.
+    """
+    from workbench.operations import corpus
+
+    made = corpus.create_sample(folder)
+    emit({"path": str(made)}) if as_json else say(str(made))
+
+
+@click.group()
+def project() -> None:
+    """Make a project file, describe it, check it.
+
+    A project is one SQLite file that ends in .glossbench; what is trained lies beside it in <name>.runs.
+    """
+
+
+@project.command("new")
+@project_argument
+@as_json
+def new(file: Path, as_json: bool) -> None:
+    """Make an empty project FILE. Nothing is ever overwritten."""
+    from workbench.project.project import Project
+
+    if file.suffix != paths.PROJECT_SUFFIX:
+        raise ProjectError(
+            _("{file} does not end in {suffix}.").format(file=file, suffix=paths.PROJECT_SUFFIX), hint=_("Project files do.")
+        )
+    Project.create(file).close()
+    emit({"path": str(file)}) if as_json else say(str(file))
+
+
+@project.command("info")
+@project_argument
+@as_json
+def info(file: Path, as_json: bool) -> None:
+    """Say what is in FILE: documents, layers, splits, states, runs. Works beside an open window."""
+    from workbench.operations import corpus
+
+    with reading(file) as opened:
+        found = corpus.info(opened)
+    emit(found) if as_json else _show_info(file, found)
+
+
+def _show_info(file: Path, found: dict) -> None:
+    say(_("{file}: {n} documents").format(file=file, n=found["documents"]))
+    say("  ".join(f"{name} {count}" for name, count in found["splits"].items()))
+    say("  ".join(f"{name} {count}" for name, count in found["states"].items()))
+    say()
+    table((_("Layer"), _("Kind"), _("Labels")), [(one["layer"], one["kind"], one["labels"]) for one in found["layers"]])
+    if found["runs"]:
+        say()
+        table((_("Run"), _("Status"), _("Task"), _("Model"), _("Scores on dev")), [_run_row(one) for one in found["runs"]])
+
+
+def _run_row(run: dict) -> tuple:
+    scores = (run["scores"] or {}).get("dev", {})
+    return run["name"], run["status"], run["task"], run["model"], "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
+
+
+@project.command("check")
+@project_argument
+@as_json
+def check(file: Path, as_json: bool) -> None:
+    """Look through FILE for damage: the database, its links, texts and offsets. Ends with 1 if there is any."""
+    from workbench.operations import corpus
+
+    with reading(file) as opened:
+        problems = list(corpus.check(opened))
+    if as_json:
+        emit({"ok": not problems, "problems": problems})
+    if problems:
+        raise ProjectError(
+            _("{file} has {n} problem(s): {list}").format(file=file, n=len(problems), list="; ".join(problems[:10])),
+            hint=_("Take a backup of it."),
+        )
+    if not as_json:
+        say(_("{file}: no problem found.").format(file=file))

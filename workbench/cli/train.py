@@ -1,0 +1,216 @@
+"""`train`: fine-tune in a worker process, progress on standard error, Ctrl+C once to stop, twice to cancel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.errors import Cancelled, JobFailed, SpecError
+from workbench.base.i18n import _
+from workbench.cli.output import Progress, as_json, emit, note, say
+from workbench.cli.session import PROJECT, Session, failed, interrupts, seconds_in_words, session
+from workbench.tasks.spec import BY_ID, LATER
+from workbench.training.spec import OPTIONS, TrainSpec, parse_settings
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.storage.runs import Run
+
+
+class TaskName(click.ParamType):
+    """A task by name; one that is planned but not built yet is wrong use and says so."""
+
+    name = "task"
+
+    def get_metavar(self, *_args, **_named) -> str:
+        return "[" + "|".join(BY_ID) + "]"
+
+    def convert(self, value, param, ctx):
+        if value in BY_ID:
+            return value
+        if value in LATER:
+            self.fail(_("task {task} is not built yet. Tasks so far: {tasks}.").format(task=value, tasks=", ".join(BY_ID)), param, ctx)
+        self.fail(_("there is no task {task!r}. Tasks: {tasks}.").format(task=value, tasks=", ".join(BY_ID)), param, ctx)
+
+
+def _settings(_context, _parameter, values: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for value in values:
+        key, sign, setting = value.partition("=")
+        if not sign or not key:
+            raise click.BadParameter(_("{value!r} is not KEY=VALUE, for example epochs=3.").format(value=value))
+        found[key.strip()] = setting
+    return found
+
+
+@click.command()
+@click.argument("file", type=PROJECT, metavar="FILE", required=False)
+@click.option("--task", type=TaskName(), help=_("What to learn: classify (document class), pairs (sentence pair), tag (token tagging)."))
+@click.option("--model", help=_("The pretrained model to start from: a name of `models list`, or a folder."))
+@click.option(
+    "--layer", help=_("The layer to learn; needed only where several fit and the one with most submitted documents is not meant.")
+)
+@click.option(
+    "--set", "settings", multiple=True, callback=_settings, metavar="KEY=VALUE", help=_("Change a setting; --options lists them.")
+)
+@click.option("--name", default="", help=_("The name of the run; task-1, task-2, … if left out."))
+@click.option("--seed", type=int, default=1, show_default=True, help=_("Equal seeds give equal runs."))
+@click.option("--with-test", is_flag=True, help=_("Score on test too, at the end. Counts as a look at the test score."))
+@click.option("--options", "list_options", is_flag=True, help=_("List every setting with its default, and end."))
+@as_json
+def train(
+    file: Path | None, task, model, layer, settings, name: str, seed: int, with_test: bool, list_options: bool, as_json: bool
+) -> None:
+    """Fine-tune a pretrained model on what is submitted in project FILE.
+
+    The best version by the score on dev is kept. Ctrl+C once stops and keeps the best so far, twice cancels.
+    """
+    if list_options:
+        return _list_options(task, as_json)
+    for value, what in ((file, "FILE"), (task, "--task"), (model, "--model")):
+        if value is None:
+            raise click.UsageError(_("Missing {what}.").format(what=what))
+    from workbench.operations import models
+
+    with session(file) as opened:
+        card = models.find(model)
+        if task not in card.uses:
+            raise SpecError(
+                _("{model} cannot learn task {task}.").format(model=card.name, task=task),
+                hint=_("It can be used for: {uses}.").format(uses=", ".join(card.uses)),
+            )
+        spec = TrainSpec(task, layer or "", card.path, card.name, seed, parse_settings(task, settings), name, with_test, card.pickled)
+        run = _train(opened, spec, card)
+        report = _report(opened, run)
+    emit(report) if as_json else _show(report)
+
+
+def _train(opened: Session, spec: TrainSpec, card) -> Run:
+    from workbench.operations import train as operations
+
+    layer, remark = operations.choose_layer(opened.project, spec.task, spec.layer or None)
+    if remark:
+        note(remark)
+    run = operations.start(opened.project, opened.queue, spec)
+    check = operations.check_texts(
+        opened.project, spec.task, layer, card.path, max_length=spec.option("max_length"), model_length=card.max_length
+    )
+    for warning in operations.text_warnings(spec.task, check, card.name):
+        note(_("Warning: {warning}").format(warning=warning))
+    job = operations.job_of(opened.queue, opened.project, run.id)
+    _follow(opened, job, run)
+    if job.status == "cancelled":
+        raise Cancelled(_("Training was cancelled; nothing of it was kept."))
+    ended = operations.run(opened.project, run.id)
+    if ended.status not in ("done", "stopped"):
+        raise JobFailed(ended.result.get("message") or failed(job, _("Training")).message, hint=ended.result.get("hint", ""))
+    return ended
+
+
+def _follow(opened: Session, job: Job, run: Run) -> None:
+    from workbench.jobs.events import Output
+
+    progress = Progress(_("Training {name}").format(name=run.name))
+    drop = job.changed.connect(lambda event: _tell(progress, event.payload) if isinstance(event, Output) else None)
+
+    def interrupted(count: int) -> None:
+        if count == 1:
+            progress.line(_("Stopping; the best so far is kept. Once more to cancel."))
+            job.stop()
+        else:
+            progress.line(_("Cancelling."))
+            job.cancel()
+
+    try:
+        with interrupts(interrupted):
+            opened.queue.wait(job)
+    finally:
+        drop()
+        progress.end()
+
+
+def _tell(progress: Progress, payload) -> None:
+    kind = payload.get("kind")
+    if kind == "step":
+        loss = sum(payload.get("losses", {}).values())
+        left = payload.get("seconds_left")
+        words = [f"{payload['step']}/{payload['total']}", _("loss {loss:.3f}").format(loss=loss)]
+        if left is not None:
+            words.append(_("{time} left").format(time=seconds_in_words(left)))
+        progress.show(payload["step"] / max(1, payload["total"]), "  ".join(words))
+    elif kind == "evaluated":
+        scores = "  ".join(f"{name} {value:.3f}" for name, value in payload.get("scores", {}).items())
+        progress.line(_("Step {step}, {split}: {scores}").format(step=payload["step"], split=payload.get("split", "dev"), scores=scores))
+    elif kind == "log":
+        progress.line(str(payload.get("line", "")))
+
+
+def _report(opened: Session, run: Run) -> dict:
+    from workbench.operations import train as operations
+
+    result = run.result
+    plan = run.spec.get("plan", {})
+    used = {
+        "train": 0,
+        "dev": 0,
+        "test": 0,
+        **plan.get("used", {}),
+        **{k: v for k, v in result.get("used", {}).items() if isinstance(v, int)},
+    }
+    left_out = list(plan.get("left_out", []))
+    if result.get("cut"):
+        left_out.append({"reason": _("documents cut at the maximum length (their beginning was used)"), "count": result["cut"]})
+    kept = {name: result.get(name) for name in ("loss", "steps", "seconds", "cpu_seconds", "device", "best_step")}
+    return {
+        "run": run.name,
+        "status": run.status,
+        "task": run.spec["task"],
+        "layer": run.layer,
+        "model": run.spec.get("model_name") or run.spec["model"],
+        "used": used,
+        "left_out": left_out,
+        "scores": run.scores,
+        **kept,
+        "cut": result.get("cut", 0),
+        "versions": run.versions,
+        "fingerprint": run.data_fingerprint,
+        "command": operations.command(opened.project, run),
+    }
+
+
+def _show(report: dict) -> None:
+    say(_("Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}, best at step {best_step}.").format(**report))
+    for split, scores in report["scores"].items():
+        say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
+    used = report["used"]
+    say(_("Used: {train} to train, {dev} to compare.").format(**used))
+    for one in report["left_out"]:
+        say(_("Left out: {count} ({reason})").format(**one))
+    say(_("Again: {command}").format(command=report["command"]))
+
+
+def _list_options(task: str | None, as_json: bool) -> None:
+    found = [one for one in OPTIONS if task is None or task in one.tasks]
+    if as_json:
+        emit([_option(one) for one in found])
+        return
+    for one in found:
+        default = one.automatic or one.default
+        tasks = "" if set(one.tasks) >= set(BY_ID) else _(" (only {tasks})").format(tasks=", ".join(one.tasks))
+        say(f"{one.name}{tasks}")
+        say(f"    {one.help}")
+        say(_("    Default: {default}").format(default=f"auto – {default}" if one.automatic else default))
+
+
+def _option(one) -> dict:
+    return {
+        "name": one.name,
+        "kind": one.kind,
+        "default": one.default,
+        "automatic": one.automatic,
+        "choices": list(one.choices),
+        "tasks": list(one.tasks),
+        "help": one.help,
+    }

@@ -1,0 +1,286 @@
+"""Answers of a run: stored ones, missing ones by a job, and answers to texts and files that are in no project.
+
+An answer of one run to one text never changes, so it is computed once and kept in the project.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import Cancelled, ExportFailed, JobFailed, WorkbenchError
+from workbench.base.i18n import _
+from workbench.jobs.events import Finished
+from workbench.jobs.spec import JobSpec
+from workbench.operations import train
+from workbench.storage import documents, runs
+from workbench.text import dataset
+from workbench.text.document import TEXT, TEXT_B, Document
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+
+TARGET = "workbench.tasks.predictor:run"
+PLAIN = (".txt", ".text", "")  # endings of files with a text a line
+Then = Callable[["object | None", "WorkbenchError | None"], None]
+
+
+# ---------------------------------------------------------------- documents of a project
+
+
+def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, Prediction]:
+    """The answers kept for these documents, by id; one to an earlier text does not count."""
+    kept = runs.predictions(project.db, run.id, [one.id for one in found])
+    return {one.id: kept[one.id][1] for one in found if one.id in kept and kept[one.id][0] == one.text_hash}
+
+
+def ensure(project: Project, queue: Queue, run: Run, found: Sequence[Document], then: Then) -> Job | None:
+    """Call `then(answers by document id, None)` once every document has one, or `then(None, error)`.
+
+    Returns the job that computes what is missing, None if `then` was called at once. New answers are kept
+    unless the project is open for reading only.
+    """
+    have = stored(project, run, found)
+    missing = [one for one in found if one.id not in have]
+    if not missing:
+        then(have, None)
+        return None
+
+    def finished(rows: list[tuple[Document, Prediction]] | None, error: WorkbenchError | None) -> None:
+        if rows is None:
+            return then(None, error)
+        if not project.read_only:
+            with project.write():
+                runs.save_predictions(project.db, run.id, [(one.id, one.text_hash, answer.to_json()) for one, answer in rows])
+        then({**have, **{one.id: answer for one, answer in rows}}, None)
+
+    folder = train.model_folder(project, run)
+    about = {"project": project.uid, "id": run.id, "purpose": "predict"}
+    return _start(queue, folder, missing, finished, title=_("Predict with {name}").format(name=run.name), about=about, device=_device(run))
+
+
+def _device(run: Run) -> str:
+    return str(run.spec.get("options", {}).get("device") or "auto")
+
+
+def documents_of(project: Project, ids: Sequence[int]) -> tuple[Document, ...]:
+    return tuple(one.document for one in documents.records(project.db, layers=(), ids=ids))
+
+
+# ---------------------------------------------------------------- the job
+
+
+def _start(
+    queue: Queue, model: Path, asked: Sequence[Document], then: Callable, *, title: str, about: Mapping | None = None, device: str = "auto"
+) -> Job:
+    """Ask `model` about documents in a worker; `then(rows of (document, answer) in order, None)` or `then(None, error)`."""
+    folder = Path(tempfile.mkdtemp(prefix="glossbench-"))
+    given, output = folder / "asked.jsonl", folder / "answers.jsonl"
+    numbered = [_numbered(one, number) for number, one in enumerate(asked)]
+    dataset.write(given, (), (dataset.Record(one) for one in numbered), ids=True)
+    params = {
+        "model": str(model),
+        "input": str(given),
+        "output": str(output),
+        "device": device,
+        "run": dict(about or {}),
+        "total": len(asked),
+    }
+    job = queue.add(JobSpec(TARGET, params, str(folder), device=train.queue_device(device), title=title))
+
+    def heard(event) -> None:
+        if not isinstance(event, Finished):
+            return
+        drop()
+        try:
+            rows, error = _outcome(event, asked, output)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        then(rows, error)
+
+    drop = job.changed.connect(heard)
+    return job
+
+
+def _numbered(document: Document, number: int) -> Document:
+    """The same texts under the number of its line, so answers find back; files have no ids of their own."""
+    return Document(document.key, document.texts, tokens=document.tokens, id=number)
+
+
+def _outcome(event: Finished, asked: Sequence[Document], output: Path):
+    if event.status == "cancelled":
+        return None, Cancelled()
+    if event.status != "done":
+        return None, JobFailed(event.message or _("The prediction ended early ({status}).").format(status=event.status), hint=event.hint)
+    try:
+        answers = dict(read_answers(output))
+        return [(one, answers[number]) for number, one in enumerate(asked)], None
+    except (OSError, ValueError, KeyError) as error:
+        return None, JobFailed(_("The answers of the worker cannot be read: {error!r}.").format(error=error))
+
+
+def read_answers(path: Path) -> Iterator[tuple[int, Prediction]]:
+    """(document id, answer) of a file that a worker wrote."""
+    from workbench.text.fields import Prediction
+
+    with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        for line in file:
+            raw = json.loads(line)
+            yield raw["document_id"], Prediction.from_json(raw["prediction"])
+
+
+# ---------------------------------------------------------------- texts and files
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A line that gave no document. `line` is 1-based."""
+
+    file: str
+    line: int
+    reason: str
+
+
+def texts_to_documents(texts: Iterable[str | tuple[str, str]]) -> tuple[Document, ...]:
+    """Typed texts (or pairs of them) as documents."""
+    return tuple(_typed(number, one) for number, one in enumerate(texts, 1))
+
+
+def _typed(number: int, given: str | tuple[str, str]) -> Document:
+    pair = (given,) if isinstance(given, str) else tuple(given)
+    return Document(str(number), tuple(zip((TEXT, TEXT_B), pair, strict=False)))
+
+
+def ask(queue: Queue, model: Path, asked: Sequence[Document], then: Callable, *, device: str = "auto") -> Job | None:
+    """Ask a model folder about documents of no project; `then(rows, None)` or `then(None, error)`, rows in order."""
+    if not asked:
+        then([], None)
+        return None
+    return _start(queue, model, asked, then, title=_("Predict with {name}").format(name=model.name), device=device)
+
+
+def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
+    """The documents of a file, or of all files of a folder, in order, and the lines that gave none.
+
+    Plain text gives one document for each line, empty ones included, so answers stand beside the lines.
+    Raises WorkbenchError if nothing can be read.
+    """
+    files = sorted(one for one in source.iterdir() if one.is_file() and not one.name.startswith(".")) if source.is_dir() else [source]
+    found: list[Document] = []
+    skipped: list[Skipped] = []
+    for file in files:
+        if file.suffix.lower() in PLAIN:
+            found += _lines(file)
+        else:
+            records, faults = _imported(file)
+            found += records
+            skipped += faults
+    if not files:
+        raise WorkbenchError(_("There is no file in {source}.").format(source=source))
+    return tuple(found), tuple(skipped)
+
+
+def _lines(file: Path) -> list[Document]:
+    try:
+        content = file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = file.read_bytes()[: error.start].count(b"\n") + 1
+        raise WorkbenchError(
+            _("{file}, line {line}: not UTF-8 text.").format(file=file, line=line), hint=_("Save the file as UTF-8.")
+        ) from None
+    lines = content.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return [Document(f"{file.name}:{number}", ((TEXT, line.removesuffix("\r")),)) for number, line in enumerate(lines, 1)]
+
+
+def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
+    """The documents of a file in any format that can be imported; its labels do not matter."""
+    from workbench.importers import detect
+    from workbench.importers.base import Options, Row
+    from workbench.importers.base import Skipped as Fault
+    from workbench.importers.source import Source
+
+    source = Source(file)
+    found, skipped = [], []
+    for item in detect.importer(detect.detect(source).format).read(source, Options()):
+        if isinstance(item, Row):
+            document = item.record.document
+            found.append(document if document.key else Document(f"{file.name}:{item.line}", document.texts, tokens=document.tokens))
+        elif isinstance(item, Fault):
+            skipped.append(Skipped(str(file), item.line, item.reason))
+    if not found:
+        why = _("line {line}: {reason}").format(line=skipped[0].line, reason=skipped[0].reason) if skipped else _("it is empty")
+        raise WorkbenchError(_("{file} holds no text that can be read ({why}).").format(file=file, why=why))
+    return found, skipped
+
+
+def answer_json(document: Document, answer: Prediction, *, named: bool = False) -> dict:
+    """One answer as an object: the text (both of a pair), what the model says, and the key where the input had keys."""
+    texts = {name: content for name, content in document.texts}
+    return {**({"key": document.key} if named else {}), **texts, **answer.to_json()}
+
+
+def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None:
+    """Write answers as CSV where the name ends in .csv, else as JSON lines; whole or not at all."""
+    draft = out.with_name(out.name + ".part")
+    try:
+        with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            _write_table(rows, file) if out.suffix.lower() == ".csv" else _write_lines(rows, file)
+        os.replace(draft, out)
+    except OSError as error:
+        raise ExportFailed(_("{out} cannot be written: {why}.").format(out=out, why=error.strerror or error)) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_lines(rows, file) -> None:
+    for document, answer in rows:
+        file.write(json.dumps(answer_json(document, answer, named=True), ensure_ascii=False) + "\n")
+
+
+def _write_table(rows, file) -> None:
+    """key, text, label, score for classes; key, text and spans as JSON for tags."""
+    table = csv.writer(file)
+    table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
+    for document, answer in rows:
+        texts = dict(document.texts)
+        spans = json.dumps(answer.to_json()["spans"], ensure_ascii=False) if answer.classes is None else ""
+        score = f"{max(answer.classes.scores):.6f}" if answer.classes else ""
+        table.writerow([document.key, document.text, texts.get(TEXT_B, ""), answer.label or "", score, spans, "yes" if answer.cut else ""])
+
+
+def apply_to_files(project: Project, queue: Queue, run: Run, source: Path, out: Path, then: Then) -> Job | None:
+    """Ask a run about a file or a folder of files and save the answers; the project stays as it is.
+
+    `then(Applied, None)` or `then(None, error)`. Raises WorkbenchError where the source cannot be read.
+    """
+    asked, skipped = read_inputs(source)
+
+    def answered(rows, error) -> None:
+        if rows is None:
+            return then(None, error)
+        try:
+            save_answers(rows, out)
+        except WorkbenchError as failure:
+            return then(None, failure)
+        then(Applied(out, len(rows), skipped), None)
+
+    return ask(queue, train.model_folder(project, run), asked, answered, device=_device(run))
+
+
+@dataclass(frozen=True)
+class Applied:
+    out: Path
+    documents: int
+    skipped: tuple[Skipped, ...]

@@ -1,0 +1,279 @@
+"""What came out of a run: scores as run and against today's gold, per label, the matrix, errors, comparison, deletion."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.operations import predict, scoring, train
+from workbench.operations.scoring import Evaluation, Scored
+from workbench.storage import labels, runs
+from workbench.text.labels import Layer
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+
+NOTHING = "–"  # row or column of the matrix for "no label here"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Confusion counts: `cells[gold][predicted]`, rows and columns in the order of `labels`; `documents` of each cell by id.
+
+    For tags a unit is a span with equal borders on both sides; what only one side has stands in the row or column "–".
+    """
+
+    labels: tuple[str, ...]
+    cells: tuple[tuple[int, ...], ...]
+    documents: Mapping[tuple[str, str], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """A document whose answer differs from gold. `score` is how sure the model was, 0 to 1."""
+
+    document_id: int
+    key: str
+    text: str
+    gold: str
+    predicted: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """A run on dev. `as_run` are the scores of its own time, `today` is against today's gold (None: no answers to score)."""
+
+    run: Run
+    as_run: Mapping[str, float]
+    today: Evaluation | None
+    matrix: Matrix | None
+    errors: tuple[ErrorRow, ...]
+    without_answer: int
+    bytes_on_disk: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs over the documents that both answered."""
+
+    first: Evaluation
+    second: Evaluation
+    only_first: tuple[ErrorRow, ...]  # right in the first run only; the row shows the second's answer
+    only_second: tuple[ErrorRow, ...]
+    both_right: int
+    both_wrong: int
+
+
+def run_named(project: Project, name: str) -> Run:
+    """A run by its name. Raises WorkbenchError naming the runs there are."""
+    found = runs.by_name(project.db, name)
+    if found is None:
+        known = ", ".join(one.name for one in runs.all(project.db)) or _("none yet")
+        raise WorkbenchError(
+            _("There is no run {name!r} in {file}.").format(name=name, file=project.path.name), hint=_("Runs: {known}.").format(known=known)
+        )
+    return found
+
+
+def run(project: Project, run_id: int) -> Run:
+    """The run as it stands now. Raises KeyError if it was deleted."""
+    return runs.get(project.db, run_id)
+
+
+def all_runs(project: Project) -> tuple[Run, ...]:
+    """Newest first."""
+    return tuple(sorted(runs.all(project.db), key=lambda one: -one.id))
+
+
+def layer_of(project: Project, run: Run) -> Layer:
+    """The layer a run learned. Raises WorkbenchError if it was deleted since."""
+    for layer in labels.layers(project.db):
+        if layer.id == run.layer_id or (run.layer_id is None and layer.name == run.layer):
+            return layer
+    raise WorkbenchError(_("Layer {layer!r} of run {name!r} is no longer in the project.").format(layer=run.layer, name=run.name))
+
+
+def task_of(run: Run) -> str:
+    return str(run.spec["task"])
+
+
+# ---------------------------------------------------------------- scores
+
+
+def evaluate(project: Project, run: Run, split: str, answers: Mapping[int, Prediction]) -> Evaluation:
+    """Score given answers (by document id) on today's gold of a split; documents without an answer are not counted."""
+    found = [one for one in scored(project, run, split) if one.document.id in answers]
+    return scoring.evaluate(task_of(run), split, found, [answers[one.document.id] for one in found])
+
+
+def scored(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
+    return scoring.scored_documents(project, task_of(run), layer_of(project, run), split)
+
+
+def start_evaluation(project: Project, queue: Queue, run: Run, split: str, then) -> Job | None:
+    """Score a run on a split, computing missing answers first: `then(Evaluation, None)` or `then(None, error)`.
+
+    A score on test counts as a look and needs a project open for writing.
+    """
+    found = scored(project, run, split)
+    if not found:
+        layer = layer_of(project, run).name
+        raise WorkbenchError(_("No submitted document of layer {layer!r} is in the {split} split.").format(layer=layer, split=split))
+
+    def answered(answers, error) -> None:
+        if error is not None:
+            return then(None, error)
+        if split == "test":
+            count_look(project, run.id)
+        then(scoring.evaluate(task_of(run), split, found, [answers[one.document.id] for one in found]), None)
+
+    return predict.ensure(project, queue, run, [one.document for one in found], answered)
+
+
+def count_look(project: Project, run_id: int) -> int:
+    """Note that the test score of a run was seen; returns how often by now."""
+    with project.write():
+        looks = runs.get(project.db, run_id).seen_test + 1
+        runs.update(project.db, run_id, seen_test=looks)
+    return looks
+
+
+def results(project: Project, run_id: int) -> Results:
+    """Everything the Results page shows of a run, from stored answers on dev; no model is asked."""
+    run = runs.get(project.db, run_id)
+    found = scored(project, run, "dev")
+    answers = predict.stored(project, run, [one.document for one in found])
+    have = [one for one in found if one.document.id in answers]
+    given = [answers[one.document.id] for one in have]
+    task = task_of(run)
+    today = scoring.evaluate(task, "dev", have, given) if have else None
+    matrix = confusion(task, layer_of(project, run).names, have, given) if have else None
+    return Results(
+        run, run.scores.get("dev", {}), today, matrix, errors(task, have, given), len(found) - len(have), disk_space(project, run_id)
+    )
+
+
+# ---------------------------------------------------------------- matrix
+
+
+def confusion(task: str, names: Sequence[str], found: Sequence[Scored], answers: Sequence[Prediction]) -> Matrix:
+    """The matrix of given answers; labels that occur on neither side are left out."""
+    from workbench.metrics import confusion as metrics
+
+    if task == "tag":
+        made = metrics.span_confusion([one.gold.spans for one in found], [one.spans for one in answers], names)
+    else:
+        made = metrics.confusion([one.gold.label for one in found], [one.label or NOTHING for one in answers], names)
+    ids = [one.document.id for one in found]
+    used = [at for at in range(len(made.labels)) if made.counts[at].any() or made.counts[:, at].any()]
+    shown = {at: made.labels[at] or NOTHING for at in used}
+    cells = tuple(tuple(int(made.counts[gold, predicted]) for predicted in used) for gold in used)
+    where = {(shown[gold], shown[predicted]): tuple(ids[at] for at in positions) for (gold, predicted), positions in made.where.items()}
+    return Matrix(tuple(shown.values()), cells, where)
+
+
+# ---------------------------------------------------------------- errors
+
+
+def errors(task: str, found: Sequence[Scored], answers: Sequence[Prediction]) -> tuple[ErrorRow, ...]:
+    """The documents answered otherwise than gold, surest answer first."""
+    rows = [error_row(task, one, answer) for one, answer in zip(found, answers, strict=True) if not scoring.agrees(task, one.gold, answer)]
+    return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))
+
+
+def error_row(task: str, one: Scored, answer: Prediction) -> ErrorRow:
+    if task != "tag":
+        score = max(answer.classes.scores) if answer.classes else 0.0
+        return ErrorRow(
+            one.document.id, one.document.key, one.document.text[:160], one.gold.label or NOTHING, answer.label or NOTHING, score
+        )
+    text = one.document.text
+    only_gold = [span for span in one.gold.spans if (span.start, span.end, span.label) not in scoring.span_set(answer.spans)]
+    only_answer = [span for span in answer.spans if (span.start, span.end, span.label) not in scoring.span_set(one.gold.spans)]
+    return ErrorRow(
+        one.document.id,
+        one.document.key,
+        text[:160],
+        _listed(text, only_gold),
+        _listed(text, only_answer),
+        _sureness(only_answer, only_gold, answer),
+    )
+
+
+def _listed(text: str, spans) -> str:
+    return ", ".join(f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans) or NOTHING
+
+
+def _sureness(only_answer, only_gold, answer: Prediction) -> float:
+    """Of extra spans the surest; of missed ones how sure the words in them were to be outside."""
+    if only_answer:
+        return max(span.score or 0.0 for span in only_answer)
+    missed = [word.score for word in answer.words if any(word.start < span.end and span.start < word.end for span in only_gold)]
+    return max(missed, default=0.0)
+
+
+# ---------------------------------------------------------------- two runs
+
+
+def compare(project: Project, first_id: int, second_id: int) -> Comparison:
+    """Two runs of one task and layer on today's gold of dev. Raises WorkbenchError where they cannot be compared."""
+    first, second = runs.get(project.db, first_id), runs.get(project.db, second_id)
+    if (task_of(first), first.layer_id) != (task_of(second), second.layer_id):
+        raise WorkbenchError(
+            _("{one} and {other} learned different layers, so their answers cannot be compared.").format(one=first.name, other=second.name)
+        )
+    task = task_of(first)
+    found = scored(project, first, "dev")
+    answers = [predict.stored(project, run, [one.document for one in found]) for run in (first, second)]
+    both = [one for one in found if all(one.document.id in given for given in answers)]
+    left, right = ([given[one.document.id] for one in both] for given in answers)
+    judged = [
+        (one, a, b, scoring.agrees(task, one.gold, a), scoring.agrees(task, one.gold, b))
+        for one, a, b in zip(both, left, right, strict=True)
+    ]
+    return Comparison(
+        scoring.evaluate(task, "dev", both, left),
+        scoring.evaluate(task, "dev", both, right),
+        tuple(error_row(task, one, b) for one, _a, b, ok, also in judged if ok and not also),
+        tuple(error_row(task, one, a) for one, a, _b, ok, also in judged if also and not ok),
+        sum(ok and also for *_rest, ok, also in judged),
+        sum(not ok and not also for *_rest, ok, also in judged),
+    )
+
+
+# ---------------------------------------------------------------- weights on disk
+
+
+def disk_space(project: Project, run_id: int) -> int:
+    """Bytes in the run's folder."""
+    folder = paths.run_folder(project.path, run_id)
+    return sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) if folder.is_dir() else 0
+
+
+def delete(project: Project, run_id: int) -> int:
+    """Take a run away, with its answers, open suggestions and weights; returns the bytes set free. Cannot be undone."""
+    run = runs.get(project.db, run_id)
+    if run.status in ("waiting", "running"):
+        raise WorkbenchError(_("Run {name!r} is under way.").format(name=run.name), hint=_("Cancel it first."))
+    freed = disk_space(project, run_id)
+    with project.write():
+        runs.delete(project.db, run_id)
+    remove_folder(project, run_id)
+    return freed
+
+
+def remove_folder(project: Project, run_id: int) -> None:
+    shutil.rmtree(paths.run_folder(project.path, run_id), ignore_errors=True)
+
+
+def command(project: Project, run: Run) -> str:
+    return train.command(project, run)

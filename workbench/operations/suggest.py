@@ -1,0 +1,70 @@
+"""A run suggests labels for documents that nobody has labelled; a person accepts or rejects each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.operations import annotate, predict, results
+from workbench.operations.annotate import NewSuggestion
+from workbench.storage import documents
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.dataset import Record
+    from workbench.text.fields import Prediction
+    from workbench.text.labels import Layer
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """`documents` were asked about, `suggestions` new rows wait for a person."""
+
+    run: str
+    documents: int
+    suggestions: int
+
+
+def waiting_documents(project: Project, layer: Layer, *, split: str | None = None, ids: Sequence[int] | None = None) -> tuple[Record, ...]:
+    """The documents of the layer that a person has not begun, of one split or of the chosen ones only."""
+    wanted = documents.Filter(layer_id=layer.id, state="pending", split=split, ids=ids)
+    found = documents.records(project.db, layers=(layer.name,), ids=documents.ids(project.db, wanted))
+    return tuple(one for one in found if one.document.text.strip())
+
+
+def suggest(project: Project, queue: Queue, run: Run, then, *, split: str | None = None, ids: Sequence[int] | None = None) -> Job | None:
+    """Put the run's answers beside unlabelled documents as suggestions; `then(Suggested, None)` or `then(None, error)`.
+
+    This run's open suggestions are replaced; what was rejected from it, and what equals gold, does not come.
+    """
+    if project.read_only:
+        raise WorkbenchError(project.read_only_reason or _("The project is open for reading only."))
+    layer = results.layer_of(project, run)
+    found = waiting_documents(project, layer, split=split, ids=ids)
+    title = _("Suggest with {run}").format(run=run.name)
+
+    def answered(answers: Mapping[int, Prediction] | None, error: WorkbenchError | None) -> None:
+        if answers is None:
+            return then(None, error)
+        rows = [row for one in found for row in _rows(results.task_of(run), layer, one, answers[one.document.id])]
+        added = annotate.add_suggestions(project, run.id, rows, title=title)
+        then(Suggested(run.name, len(found), added), None)
+
+    return predict.ensure(project, queue, run, [one.document for one in found], answered)
+
+
+def _rows(task: str, layer: Layer, record: Record, answer: Prediction) -> list[NewSuggestion]:
+    """What an answer says in the labels that the layer still has."""
+    ids = {one.name: one.id for one in layer.labels}
+    document = record.document.id
+    if task != "tag":
+        if answer.label not in ids:
+            return []
+        return [NewSuggestion(document, layer.id, ids[answer.label], score=max(answer.classes.scores))]
+    spans = [one for one in answer.spans if one.label in ids and one.start < one.end]
+    return [NewSuggestion(document, layer.id, ids[one.label], one.start, one.end, one.field, one.score) for one in spans]
