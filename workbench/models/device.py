@@ -1,0 +1,139 @@
+"""Which device computes, how many threads, how much memory. Asked in workers only."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+
+from workbench.base.errors import SpecError
+
+
+def pick(wanted: str = "auto") -> torch.device:
+    """auto → CUDA, then MPS, then CPU. Raises SpecError where the wanted device is not there."""
+    cuda, mps = torch.cuda.is_available(), torch.backends.mps.is_available()
+    if wanted == "auto":
+        return torch.device("cuda" if cuda else "mps" if mps else "cpu")
+    try:
+        device = torch.device(wanted)
+    except RuntimeError as error:
+        raise SpecError(f"device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.") from error
+    there = {"cpu": True, "cuda": cuda and (device.index or 0) < torch.cuda.device_count(), "mps": mps}
+    if not there.get(device.type, False):
+        hint = (
+            "Choose auto or cpu." if device.type != "cuda" else "Choose auto or cpu; CUDA needs an NVIDIA driver and a CUDA build of torch."
+        )
+        raise SpecError(f"device is {wanted!r}, but this machine has none that torch can use.", hint=hint)
+    return device
+
+
+def name(device: torch.device) -> str:
+    """For people: "cuda (NVIDIA H200)", "cpu"."""
+    return f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
+
+
+@lru_cache(maxsize=1)
+def physical_cores() -> int:
+    """Cores that this process may use, hyper-threads counted once."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = set()
+        for cpu in os.sched_getaffinity(0):
+            siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+            cores.add(siblings.read_text().strip() if siblings.is_file() else str(cpu))
+        return max(1, len(cores))
+    if sys.platform == "darwin":
+        return max(1, torch.get_num_threads())  # torch asks hw.physicalcpu there
+    return max(1, (os.cpu_count() or 2) // 2)
+
+
+def use_threads() -> int:
+    """As many compute threads as physical cores, unless OMP_NUM_THREADS says otherwise."""
+    if not os.environ.get("OMP_NUM_THREADS"):
+        torch.set_num_threads(physical_cores())
+    return torch.get_num_threads()
+
+
+def has_bf16(device: torch.device) -> bool:
+    """Whether bfloat16 is done in hardware: CUDA of capability 8.0 or more, a CPU with AMX or AVX512_BF16."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    return device.type == "cpu" and (_cpu_has("_is_amx_tile_supported", "amx_bf16") or _cpu_has("_is_avx512_bf16_supported", "avx512_bf16"))
+
+
+def gains_from_bf16(device: torch.device) -> bool:
+    """Whether bfloat16 is chosen by itself: where it is a multiple faster than float32 (see tests/benchmarks)."""
+    return device.type == "cuda" and has_bf16(device) or device.type == "cpu" and _cpu_has("_is_amx_tile_supported", "amx_bf16")
+
+
+def _cpu_has(question: str, flag: str) -> bool:
+    if asked := getattr(torch.cpu, question, None):
+        return bool(asked())
+    try:
+        return flag in Path("/proc/cpuinfo").read_text(encoding="ascii", errors="ignore")
+    except OSError:
+        return False
+
+
+def memory_mb(device: torch.device) -> int:
+    """Memory in use: of the process on a CPU, of torch on an accelerator."""
+    if device.type == "cuda":
+        return torch.cuda.memory_reserved(device) >> 20
+    if device.type == "mps":
+        return torch.mps.driver_allocated_memory() >> 20
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+    except (OSError, ValueError, IndexError):
+        return _peak_mb()
+
+
+def _peak_mb() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak >> 20 if sys.platform == "darwin" else peak >> 10
+
+
+def release(device: torch.device) -> None:
+    """Give memory back to the device after a model is dropped."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    elif device.type == "mps":
+        torch.mps.empty_cache()
+
+
+def describe() -> list[dict]:
+    """Every device: name, title, total and free memory in MB (0: not known), bf16."""
+    found = [
+        {"name": "cpu", "title": f"CPU, {physical_cores()} cores", "memory_mb": 0, "free_mb": 0, "bf16": has_bf16(torch.device("cpu"))}
+    ]
+    for number in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
+        free, total = torch.cuda.mem_get_info(number)
+        device = torch.device("cuda", number)
+        found.append(
+            {
+                "name": str(device),
+                "title": torch.cuda.get_device_name(number),
+                "memory_mb": total >> 20,
+                "free_mb": free >> 20,
+                "bf16": has_bf16(device),
+            }
+        )
+    if torch.backends.mps.is_available():
+        found.append(
+            {"name": "mps", "title": "Apple GPU", "memory_mb": torch.mps.recommended_max_memory() >> 20, "free_mb": 0, "bf16": False}
+        )
+    return found
+
+
+def report(params: Mapping, folder: Path) -> Iterator[dict]:
+    """Job target: what devices there are, and which one auto picks."""
+    yield {"kind": "log", "line": f"torch {torch.__version__}"}
+    return {"devices": describe(), "auto": str(pick("auto")), "torch": torch.__version__}

@@ -1,0 +1,171 @@
+"""From scores to answers: classes, words with tags, spans. numpy alone, shared by training, hosts and exported models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from workbench.text.fields import ClassScores, Prediction, WordTag
+from workbench.text.spans import Span
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Over the last axis, in float64 so that rows add up to 1."""
+    shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
+    powers = np.exp(shifted)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def classes(logits: np.ndarray, labels: Sequence[str], *, cut: bool = False) -> Prediction:
+    """logits (L,) → a probability for each label."""
+    return Prediction(ClassScores(tuple(labels), tuple(map(float, softmax(logits)))), cut=cut)
+
+
+# ---------------------------------------------------------------- BIO
+
+
+def bio_tags(labels: Sequence[str]) -> tuple[str, ...]:
+    """O, then B- and I- of each label: the order of a tagger's outputs."""
+    return ("O", *(f"{prefix}-{label}" for label in labels for prefix in "BI"))
+
+
+def split_tag(tag: str) -> tuple[str, str | None]:
+    """("B", "PER"); ("O", None)."""
+    prefix, _, label = tag.partition("-")
+    return (prefix, label) if label else ("O", None)
+
+
+def tag_words(borders: Sequence[tuple[int, int]], spans: Iterable[Span]) -> list[str]:
+    """The BIO tag of each word under flat spans: B at the first word that a span touches, I at the rest, O elsewhere.
+
+    A word that two spans touch belongs to the earlier one. Both lists in order of the text.
+    """
+    tags, word = ["O"] * len(borders), 0
+    for span in sorted(spans, key=lambda one: one.start):
+        while word < len(borders) and borders[word][1] <= span.start:
+            word += 1
+        prefix = "B"
+        while word < len(borders) and borders[word][0] < span.end:
+            tags[word] = f"{prefix}-{span.label}"
+            prefix, word = "I", word + 1
+    return tags
+
+
+@lru_cache(maxsize=32)
+def _allowed(tags: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(start (L,), step (L, L) from → to): 0 where BIO allows it, -inf where not."""
+    parts = [split_tag(one) for one in tags]
+    start = np.array([-np.inf if prefix == "I" else 0.0 for prefix, _ in parts])
+    step = np.array([[-np.inf if to == "I" and (before == "O" or left != right) else 0.0 for to, right in parts] for before, left in parts])
+    return start, step
+
+
+def viterbi(scores: np.ndarray, start: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """The best path through scores (T, L) with start (L,) and transition (L, L) scores; the lower number on a tie."""
+    length, count = scores.shape
+    best, back = scores[0] + start, np.zeros((length, count), dtype=np.int64)
+    for position in range(1, length):
+        paths = best[:, None] + step  # (from, to)
+        back[position] = paths.argmax(axis=0)
+        best = paths[back[position], np.arange(count)] + scores[position]
+    path = [int(best.argmax())]
+    for position in range(length - 1, 0, -1):
+        path.append(int(back[position, path[-1]]))
+    return np.array(path[::-1], dtype=np.int64)
+
+
+def decide(probabilities: np.ndarray, tags: Sequence[str]) -> np.ndarray:
+    """Tag numbers (T,) of words with distributions (T, L): greedy where that is a legal BIO sequence, else the most probable legal one."""
+    if not len(probabilities):
+        return np.zeros(0, dtype=np.int64)
+    start, step = _allowed(tuple(tags))
+    greedy = probabilities.argmax(axis=1)
+    if np.isfinite(start[greedy[0]]) and np.isfinite(step[greedy[:-1], greedy[1:]]).all():
+        return greedy
+    return viterbi(np.log(np.maximum(probabilities, 1e-30)), start, step)
+
+
+def tagged(
+    text: str, borders: Sequence[tuple[int, int]], probabilities: np.ndarray, tags: Sequence[str], *, cut: bool = False
+) -> Prediction:
+    """Words (with borders) and their tag distributions (T, L) → words with labels, spans with scores.
+
+    A span's score is the mean probability of its words' decided tags. No span begins or ends in white space.
+    """
+    chosen = decide(probabilities, tags)
+    scores = probabilities[np.arange(len(chosen)), chosen] if len(chosen) else np.zeros(0)
+    parts = [split_tag(tags[one]) for one in chosen]
+    words = tuple(WordTag(start, end, label, float(score)) for (start, end), (_, label), score in zip(borders, parts, scores, strict=True))
+    return Prediction(words=words, spans=tuple(_spans(text, borders, parts, scores)), cut=cut)
+
+
+def _spans(text: str, borders: Sequence[tuple[int, int]], parts: Sequence[tuple[str, str | None]], scores: np.ndarray) -> Iterable[Span]:
+    first = None
+    for position in range(len(parts) + 1):
+        prefix, label = parts[position] if position < len(parts) else ("O", None)
+        if first is not None and prefix != "I":
+            span = _trimmed(text, borders[first][0], borders[position - 1][1], parts[first][1], float(scores[first:position].mean()))
+            if span:
+                yield span
+            first = None
+        if prefix == "B" and label is not None:
+            first = position
+
+
+def _trimmed(text: str, start: int, end: int, label: str, score: float) -> Span | None:
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end, label, score=score) if start < end else None
+
+
+# ---------------------------------------------------------------- words over subwords and windows
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Where the words of a text stand in its windows. All int64 (W,), -1 where a word has no subword of its own.
+
+    window: the window in which the word has the most context around it; first, end: its subwords there, end exclusive.
+    """
+
+    window: np.ndarray
+    first: np.ndarray
+    end: np.ndarray
+
+
+def align(borders: Sequence[tuple[int, int]], windows: Sequence[tuple[np.ndarray, np.ndarray]]) -> Alignment:
+    """Find every word in the windows of its text.
+
+    borders: (start, end) of words, in order, not overlapping. windows: for each, the subwords' borders int (T, 2) and whether each is
+    text bool (T,). A subword belongs to the word that holds its last character; one that covers several words serves them all.
+    """
+    given = np.asarray(borders, dtype=np.int64).reshape(-1, 2)
+    count = len(given)
+    window, first, end = (np.full(count, -1, np.int64) for _ in range(3))
+    context = np.full(count, -1, np.int64)
+    for number, (offsets, is_text) in enumerate(windows):
+        positions = np.flatnonzero(is_text & (offsets[:, 1] > offsets[:, 0]))
+        if not len(positions) or not count:
+            continue
+        starts, ends = offsets[positions, 0].astype(np.int64), offsets[positions, 1].astype(np.int64)
+        left = np.searchsorted(ends, given[:, 0], side="right")  # first subword that ends after the word begins
+        right = np.searchsorted(starts, given[:, 1], side="left")  # past the last that begins before the word ends
+        here = left < right
+        near = np.minimum(left, len(positions) - right)  # subwords between the word and the nearer border
+        near = np.where((left == 0) & _begins(number), len(positions) - right, near)
+        near = np.where((right == len(positions)) & (number == len(windows) - 1), left, near)
+        better = here & (near > context)
+        window[better], context[better] = number, near[better]
+        first[better] = positions[left[better]]
+        end[better] = positions[np.minimum(right[better], len(positions)) - 1] + 1
+    return Alignment(window, first, end)
+
+
+def _begins(number: int) -> bool:
+    """The text's own beginning is no missing context."""
+    return number == 0

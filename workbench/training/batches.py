@@ -1,0 +1,59 @@
+"""Which items make a batch: like lengths together, anew each epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+MEGA = 50  # batches among which like lengths are looked for, at most
+
+
+def bucketed(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Every item once, in batches of like length in random order; ceil(n / batch_size) of them.
+
+    Items are shuffled, sorted by length within groups of several batches, cut, and the batches shuffled. Few items make small
+    groups, so that a batch is not the same in every epoch.
+    """
+    count = len(lengths)
+    groups = int(np.clip(np.ceil(count / batch_size) // 3, 1, MEGA))
+    order = rng.permutation(count)
+    batches = []
+    for start in range(0, count, groups * batch_size):
+        group = order[start : start + groups * batch_size]
+        group = group[np.argsort(lengths[group], kind="stable")]
+        batches += [group[at : at + batch_size] for at in range(0, len(group), batch_size)]
+    for number in rng.permutation(len(batches)):
+        yield batches[number]
+
+
+class CheapDropout(nn.Module):
+    """Dropout whose mask comes from random bytes, eight draws of a 64-bit word (p in steps of 1/256).
+
+    torch draws one number per element on a CPU, which costs more than the matrix product before it (12.6 against 2.8 ns an element).
+    """
+
+    def __init__(self, p: float, rng: np.random.Generator):
+        super().__init__()
+        self.p = p  # attention code reads it
+        self.rng = rng
+
+    def forward(self, x: Tensor) -> Tensor:
+        level = round(256 * self.p)
+        if not self.training or not level:
+            return x
+        count = x.numel()
+        drawn = self.rng.integers(0, 2**64, (count + 7) // 8, dtype=np.uint64).view(np.uint8)[:count]
+        keep = torch.from_numpy(drawn).view(x.shape) >= level
+        return x * keep.to(x.dtype).mul_(256 / (256 - level))
+
+
+def use_cheap_dropout(model: nn.Module, seed: int) -> int:
+    """Put CheapDropout in the place of every plain dropout of a model on the CPU; returns how many."""
+    rng = np.random.Generator(np.random.SFC64(seed))
+    found = [(parent, name, one) for parent in model.modules() for name, one in parent.named_children() if type(one) is nn.Dropout]
+    for parent, name, one in found:
+        setattr(parent, name, CheapDropout(one.p, rng).train(one.training))
+    return len(found)

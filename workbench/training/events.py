@@ -1,0 +1,67 @@
+"""What a training tells its caller: frozen, one JSON object each, told apart by "kind"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass(frozen=True)
+class Step:
+    """One optimiser update. `losses` are named parts, each its own curve; `epoch` from 1; memory in MB, of the device."""
+
+    step: int
+    total: int
+    epoch: int
+    losses: Mapping[str, float] = field(hash=False)
+    learning_rate: float
+    examples_per_second: float
+    memory_mb: int
+    seconds_left: float
+
+    def to_json(self) -> dict:
+        return {"kind": "step", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Scores (fractions of 1) and mean loss of a split after `step` updates; the loss is None where it was not computed."""
+
+    step: int
+    split: str
+    scores: Mapping[str, float] = field(hash=False)
+    loss: float | None
+
+    def to_json(self) -> dict:
+        return {"kind": "evaluated", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The version after `step` updates is the best so far and lies in the run's folder."""
+
+    step: int
+
+    def to_json(self) -> dict:
+        return {"kind": "saved", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A sign of life between steps."""
+
+    step: int
+
+    def to_json(self) -> dict:
+        return {"kind": "tick", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Log:
+    line: str
+
+    def to_json(self) -> dict:
+        return {"kind": "log", **asdict(self)}
+
+
+Event = Step | Evaluated | Saved | Tick | Log
