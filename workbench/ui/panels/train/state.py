@@ -1,0 +1,366 @@
+"""What the Train page shows: the choices for a new run, what it would use, and the run under way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.jobs.events import Finished, Log, Output, Started
+from workbench.models.spec import ModelInfo
+from workbench.operations import models, train
+from workbench.tasks import spec as tasks
+from workbench.training.spec import Option, TrainSpec
+from workbench.training.spec import plan as automatic
+
+LOG_LINES = 400
+
+
+@dataclass
+class Live:
+    """The curves and figures of one run; grows with its events. `best` is the step that is kept so far."""
+
+    run_id: int
+    name: str
+    title: str
+    status: str = "waiting"
+    step: int = 0
+    total: int = 0
+    epoch: int = 0
+    learning_rate: float = 0.0
+    speed: float = 0.0
+    seconds_left: float = 0.0
+    memory_mb: int = 0
+    device: str = ""
+    steps: list[int] = field(default_factory=list)
+    losses: dict[str, list[float]] = field(default_factory=dict)
+    seen: list[int] = field(default_factory=list)
+    scores: dict[str, list[float]] = field(default_factory=dict)
+    best: int | None = None
+    log: list[str] = field(default_factory=list)
+    message: str = ""
+    hint: str = ""
+    details: str = ""
+
+    @property
+    def active(self) -> bool:
+        return self.status in ("waiting", "running")
+
+    @property
+    def share(self) -> float | None:
+        """How much is done; None while it loads."""
+        return self.step / self.total if self.total else None
+
+
+class TrainState(State):
+    """`task`, `layer`, `model` and `values` (what differs from the defaults, as text) are the choices; `plan` what they would use."""
+
+    def __init__(self, context):
+        super().__init__()
+        self.context, self.project, self.queue = context, context.project, context.queue
+        self.task, self.layer, self.model = "", "", ""
+        self.tasks: tuple[str, ...] = ()
+        self.layers: tuple[tuple[str, int], ...] = ()
+        self.models: tuple[ModelInfo, ...] = ()
+        self.values: dict[str, str] = {}
+        self.seed = 1
+        self.errors: dict[str, str] = {}
+        self.plan = None
+        self.warnings: tuple[str, ...] = ()
+        self.live: Live | None = None
+        self.waiting = 0
+        self._lives: dict[int, Live] = {}
+        self._asked = 0
+        self.listen(self.project.changed, self._project_changed)
+        self.listen(self.queue.changed, self._heard)
+        self._pick_up()
+        self.look()
+
+    # ---------------------------------------------------------------- choices
+
+    def look(self) -> None:
+        """Read layers and models again, keep what is chosen where it still is, and work out what would be used."""
+        fitting = {one.id: train.fitting_layers(self.project, one.id) for one in tasks.TASKS}
+        present = tuple(task for task, found in fitting.items() if found)
+        task = self.task if self.task in present else max(present, key=lambda one: fitting[one][0][1], default="")
+        layers = tuple((layer.name, count) for layer, count in fitting.get(task, ()))
+        layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
+        cards = tuple(one for one in models.list(self.context.settings) if one.usable)
+        names = [one.name for one in cards]
+        model = self.model if self.model in names else self._best_model(cards)
+        self.update(tasks=present, task=task, layers=layers, layer=layer, models=cards, model=model)
+        self._work_out()
+
+    @staticmethod
+    def _best_model(cards: tuple[ModelInfo, ...]) -> str:
+        """The bidirectional starter before any other: it learns classes and tags best of those that are always there."""
+        named = [one.name for one in cards]
+        return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
+
+    def choose_task(self, task: str) -> None:
+        self.values = {name: value for name, value in self.values.items() if name in {one.name for one in train.options(task)}}
+        self.task, self.layer = task, ""
+        self.look()
+        self.changed.emit(frozenset({"task", "values"}))
+
+    def choose_layer(self, layer: str) -> None:
+        self.update(layer=layer)
+        self._work_out()
+
+    def choose_model(self, model: str) -> None:
+        self.update(model=model)
+        self._work_out()
+
+    def set_seed(self, seed: int) -> None:
+        self.update(seed=seed)
+
+    def set_values(self, values: dict[str, str]) -> None:
+        """Settings as typed; those that do not fit are told at their field and keep the run from starting."""
+        errors = {}
+        for option in self.options:
+            if option.name in values:
+                try:
+                    option.parse(values[option.name])
+                except SpecError as error:
+                    errors[option.name] = error.message
+        self.update(values=dict(values), errors=errors)
+
+    def take(self, spec: TrainSpec) -> None:
+        """The settings of an earlier run, for the same again or almost the same."""
+        self.task, self.layer = spec.task, spec.layer
+        self.model, self.seed = spec.model_name or spec.model, spec.seed
+        self.values = {name: "auto" if value is None else str(value) for name, value in spec.options.items()}
+        self.look()
+        self.changed.emit(frozenset({"task", "layer", "model", "seed", "values"}))
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        return train.options(self.task) if self.task else ()
+
+    @property
+    def card(self) -> ModelInfo | None:
+        return next((one for one in self.models if one.name == self.model), None)
+
+    @property
+    def ready(self) -> bool:
+        return bool(self.task and self.model and self.plan and not self.plan.problem and not self.errors and not self.project.read_only)
+
+    def spec(self) -> TrainSpec:
+        card = self.card
+        path = card.path if card else self.model
+        return TrainSpec(self.task, self.layer, path, self.model, self.seed, self.values, allow_pickle=bool(card and card.pickled))
+
+    def defaults_told(self) -> str:
+        """One sentence on what the automatic settings come to for this data."""
+        if self.plan is None or self.plan.problem or self.errors or not self.card:
+            return ""
+        made = automatic(
+            self.spec(),
+            documents=max(1, self.plan.used["train"]),
+            width=self.card.width or 384,
+            model_length=self.card.max_length or 512,
+        )
+        return _("{epochs} epochs of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept.").format(
+            epochs=made.epochs, steps=made.steps_per_epoch, batch=made.batch_size, rate=made.learning_rate
+        )
+
+    def _work_out(self) -> None:
+        """What would be used and how many words are unknown, off the main thread; only the latest answer counts."""
+        self._asked += 1
+        asked, task, layer, card = self._asked, self.task, self.layer, self.card
+        if not task:
+            self.update(plan=None, warnings=())
+            return
+
+        def work():
+            plan = train.plan(self.project, task, layer or None)
+            return plan, _text_warnings(self.project, plan, card) if card else ()
+
+        def done(found):
+            if asked == self._asked:
+                self.update(plan=found[0], warnings=found[1])
+
+        self.context.run(work, done)
+
+    # ---------------------------------------------------------------- runs
+
+    @property
+    def running(self) -> bool:
+        return bool(self.live and self.live.active)
+
+    def start(self) -> None:
+        """Begin (or queue) a run with these choices; what stands in the way is told at the top of the window."""
+        if not self.ready:
+            return
+        try:
+            run = train.start(self.project, self.queue, self.spec())
+        except WorkbenchError as error:
+            self.context.fail(error)
+            return
+        self._follow(run.id)
+
+    def stop(self) -> None:
+        if self.live:
+            train.stop(self.project, self.queue, self.live.run_id)
+
+    def cancel(self) -> None:
+        if self.live:
+            train.cancel(self.project, self.queue, self.live.run_id)
+
+    def log_folder(self) -> str:
+        from workbench.base import paths
+
+        return str(paths.run_folder(self.project.path, self.live.run_id)) if self.live else ""
+
+    def show_results(self) -> None:
+        if self.live:
+            self.context.go("results", run=self.live.run_id)
+
+    def _pick_up(self) -> None:
+        """Runs that were under way before this page was first shown."""
+        for job in self.queue.jobs:
+            about = job.spec.params.get("run") or {}
+            if about.get("project") == self.project.uid and about.get("purpose") == "train" and job.status in ("waiting", "running"):
+                self._replay(job, about["id"])
+
+    def _replay(self, job, run_id: int) -> None:
+        live = self._live(run_id)
+        live.status = job.status
+        for event in job.events:
+            self._take_event(live, event)
+        self.live = live
+
+    def _live(self, run_id: int) -> Live:
+        if run_id not in self._lives:
+            run = train.run(self.project, run_id)
+            spec = run.spec
+            title = " · ".join((run.layer or spec.get("layer", ""), spec.get("model_name") or spec.get("model", "")))
+            self._lives[run_id] = Live(run_id, run.name, title)
+        return self._lives[run_id]
+
+    def _follow(self, run_id: int) -> None:
+        live = self._live(run_id)
+        if not self.running:
+            self.live = live
+        self._count()
+        self.changed.emit(frozenset({"live", "run"}))
+
+    def _count(self) -> None:
+        self.waiting = sum(one.active for one in self._lives.values()) - bool(self.live and self.live.active)
+
+    def _heard(self, job, event) -> None:
+        about = job.spec.params.get("run") or {}
+        if about.get("project") != self.project.uid or about.get("purpose") != "train":
+            return
+        try:
+            live = self._live(about["id"])
+        except KeyError:
+            live = self._lives.get(about["id"])
+            if live is None:
+                return
+        if isinstance(event, Started) and not self.running:
+            self.live = live
+        self._take_event(live, event)
+        if isinstance(event, Started) or (isinstance(event, Finished) and live is self.live):
+            self._next(live, event)
+        if live is self.live:
+            whole = isinstance(event, Started | Finished)
+            self.changed.emit(frozenset({"live", "run"} if whole else {"live"}))
+
+    def _next(self, live: Live, event) -> None:
+        """A run that begins while none is shown takes the place of one that has ended."""
+        if isinstance(event, Started) and (self.live is None or not self.live.active):
+            self.live = live
+        self._count()
+        self.context.commands_changed()
+
+    def _take_event(self, live: Live, event) -> None:
+        if isinstance(event, Started):
+            live.status = "running"
+        elif isinstance(event, Log):
+            _add_line(live, event.line)
+        elif isinstance(event, Finished):
+            live.status, live.message, live.hint, live.details = event.status, event.message, event.hint, event.details
+            live.device = str(event.result.get("device") or live.device)
+            live.best = event.result.get("best_step", live.best)
+            live.seconds_left = 0.0
+        elif isinstance(event, Output):
+            _TAKE.get(event.payload.get("kind"), _ignore)(live, event.payload)
+
+    def _project_changed(self, changes) -> None:
+        if any(changes.touches(table) for table in ("state", "label", "layer", "mark", "span", "document")):
+            self.look()
+
+
+def _text_warnings(project, plan, card: ModelInfo) -> tuple[str, ...]:
+    """What the model makes of a sample of the texts: unknown words, texts that are cut."""
+    if plan.layer is None or plan.problem:
+        return ()
+    try:
+        found = train.check_texts(project, plan.task, plan.layer, card.path, model_length=card.max_length)
+    except WorkbenchError as error:  # no readable tokenizer: the run itself will say so
+        return (str(error),)
+    return train.text_warnings(plan.task, found, card.name)
+
+
+def _ignore(live: Live, told) -> None:
+    """A kind of a later version."""
+
+
+def _step(live: Live, told) -> None:
+    live.step, live.total, live.epoch = told["step"], told["total"], told["epoch"]
+    live.learning_rate, live.speed = told["learning_rate"], told["examples_per_second"]
+    live.memory_mb, live.seconds_left = told["memory_mb"], told["seconds_left"]
+    live.steps.append(told["step"])
+    for name, value in told["losses"].items():
+        live.losses.setdefault(name, []).append(value)
+
+
+def _evaluated(live: Live, told) -> None:
+    if told.get("split", "dev") != "dev":
+        return
+    live.seen.append(told["step"])
+    for name, value in told["scores"].items():
+        live.scores.setdefault(name, []).append(value)
+    shown = "  ".join(f"{name} {100 * told['scores'][name]:.1f}" for name in shown_scores(told["scores"]))
+    _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
+
+
+def _saved(live: Live, told) -> None:
+    live.best = told["step"]
+    _add_line(live, _("step {step}: saved, the best so far").format(step=told["step"]))
+
+
+def _log(live: Live, told) -> None:
+    line = str(told.get("line", ""))
+    if line.startswith("On "):
+        live.device = line[3:].split(",")[0]
+    _add_line(live, line)
+
+
+_TAKE = {"step": _step, "evaluated": _evaluated, "saved": _saved, "log": _log}
+
+
+def _add_line(live: Live, line: str) -> None:
+    from time import strftime
+
+    live.log.append(f"{strftime('%H:%M:%S')}  {line}")
+    del live.log[:-LOG_LINES]
+
+
+def shown_scores(scores) -> tuple[str, ...]:
+    """The two scores that are worth a curve: the one that decides, and accuracy."""
+    wanted = ("macro_f1", "accuracy") if "macro_f1" in scores else ("span_f1", "token_accuracy")
+    return tuple(name for name in wanted if name in scores)
+
+
+def smoothed(values: Sequence[float], weight: float = 0.9) -> list[float]:
+    """Exponential mean with bias correction (Kingma and Ba 2015, section 3): the first value is itself."""
+    found, mean, share = [], 0.0, 1.0
+    for value in values:
+        mean = weight * mean + (1 - weight) * value
+        share *= weight
+        found.append(mean / (1 - share))
+    return found

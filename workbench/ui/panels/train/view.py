@@ -1,0 +1,358 @@
+"""The Train page: choices at the left, the run under way at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QSpinBox, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.tasks import spec as tasks
+from workbench.ui.panel import View
+from workbench.ui.panels.train.state import Live, TrainState, shown_scores, smoothed
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.delegates import RUN_TONES
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.job_row import duration, status_words
+from workbench.ui.widgets.layout import bar, card, column, row, scrolled
+from workbench.ui.widgets.meter import Meter, number
+from workbench.ui.widgets.words import Elided, call, words
+
+REDRAW = 500  # milliseconds between two redraws of the curves at the least
+FIRST = ("epochs", "learning_rate")
+SCORE_NAMES = {"macro_f1": _("macro F1"), "accuracy": _("accuracy"), "span_f1": _("span F1"), "token_accuracy": _("token accuracy")}
+TONES = ("accent", "warn", "good", "bad")
+
+
+class TrainView(View):
+    def __init__(self, state: TrainState):
+        super().__init__(state)
+        self._left, self._right = _Choices(state), _LiveRun(state)
+        self.first = self._left.task
+        self._header = PageHeader(_("Train"), _("Runs in the background; keep labelling meanwhile"))
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self._left)
+        self._splitter.addWidget(self._right)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([360, 800])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._header)
+        layout.addWidget(self._splitter, 1)
+
+    def render(self, fields: frozenset[str]) -> None:
+        self._left.render(fields)
+        self._right.render(fields)
+        if concerns(fields, "run", "live"):
+            waiting = self.state.waiting
+            more = _("  ·  {n} more waiting").format(n=waiting) if waiting > 0 else ""
+            self._header.set_hint(_("Runs in the background; keep labelling meanwhile") + more)
+
+
+class _Choices(QFrame):
+    """Three questions: what, from which model, how; then what will be used and left out, and Start."""
+
+    def __init__(self, state: TrainState):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side")
+        self.setMinimumWidth(320)
+        self.setMaximumWidth(440)
+        self._build_controls()
+        self._form: Form | None = None
+        self._form_task = ""
+        self._form_box = QVBoxLayout()
+        self._options = column(self._search, 4, gap=8)
+        self._options.layout().addLayout(self._form_box)
+        self._options.hide()
+        middle = column(
+            words(_("New run"), "heading", weight=600),
+            Field(_("What should it learn?"), self.task, name=_("Task")),
+            Field(_("Which layer?"), self.layer, name=_("Layer")),
+            self._model_field,
+            row((self._epochs, 1), (self._rate, 1), gap=12),
+            self._told,
+            self._used,
+            self._warnings,
+            self._more,
+            self._options,
+            None,
+            gap=14,
+            margins=(20, 18, 20, 18),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(scrolled(middle), 1)
+        layout.addWidget(bar(None, self.start, margins=(20, 10, 20, 10)))
+
+    def _build_controls(self) -> None:
+        state = self.state
+        self.task, self.layer, self.model = combo(), combo(), combo()
+        self.task.activated.connect(lambda _i: state.choose_task(self.task.currentData()))
+        self.layer.activated.connect(lambda _i: state.choose_layer(self.layer.currentData()))
+        self.model.activated.connect(lambda _i: state.choose_model(self.model.currentData()))
+        self._model_field = Field(_("From which model?"), self.model, name=_("Model"))
+        self._epochs = Field(_("Epochs"), self._line("epochs"))
+        self._rate = Field(_("Learning rate"), self._line("learning_rate"))
+        self._told = words("", "caption", "muted", wrap=True)
+        self._used, self._warnings = Callout(), Callout(tone="warn")
+        self._more = Button(_("Options"), "chevron-right", "quiet", on=self._fold, tip=_("Batch size, schedule, freezing, seed and more"))
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(_("Search options"))
+        self._search.setClearButtonEnabled(True)
+        call(self._search, _("Search options"))
+        self._search.textChanged.connect(lambda text: self._form and self._form.filter(text))
+        self._seed = QSpinBox()
+        self._seed.setRange(0, 2**31 - 1)
+        call(self._seed, _("Seed"))
+        self._seed.valueChanged.connect(state.set_seed)
+        self.start = Button(_("Start training"), "play", "primary", on=state.start)
+
+    def _line(self, name: str) -> QLineEdit:
+        it = QLineEdit()
+        it.setPlaceholderText(_("automatic"))
+        it.textEdited.connect(lambda _text: self._edited())
+        it.setProperty("option", name)
+        return it
+
+    def _fold(self) -> None:
+        shown = not self._options.isVisible()
+        if shown:
+            self._make_form()
+        self._options.setVisible(shown)
+        self._more.set_icon("chevron-down" if shown else "chevron-right")
+        if shown:
+            self._search.setFocus()
+
+    def _make_form(self) -> None:
+        if self._form_task == self.state.task:
+            return
+        if self._form is not None:
+            self._form_box.removeWidget(self._form)
+            self._form.deleteLater()
+        self._form_task = self.state.task
+        self._form = Form([one for one in self.state.options if one.name not in FIRST], self.state.values)
+        self._form.changed.connect(lambda _name: self._edited())
+        self._form_box.addWidget(self._form)
+        if self._seed.parent() is None:
+            self._form_box.insertWidget(0, Field(_("Seed"), self._seed, _("Equal seeds give equal runs on one machine.")))
+        self._form.filter(self._search.text())
+
+    def _edited(self) -> None:
+        values = dict(self._form.values()) if self._form else {name: one for name, one in self.state.values.items() if name not in FIRST}
+        for one in (self._epochs, self._rate):
+            if text := one.control.text().strip():
+                values[one.control.property("option")] = text
+        self.state.set_values(values)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "task", "tasks"):
+            fill(self.task, [(one.id, _(one.title)) for one in tasks.TASKS if one.id in state.tasks], state.task)
+            if self._form is not None:
+                self._make_form()
+        if concerns(fields, "layers", "layer", "task"):
+            fill(self.layer, [(name, _("{name}  ({n} submitted)").format(name=name, n=n)) for name, n in state.layers], state.layer)
+        if concerns(fields, "models", "model"):
+            fill(self.model, [(one.name, one.name) for one in state.models], state.model)
+            self._model_field.set_hint(_card_told(state.card))
+        if concerns(fields, "values", "errors", "task"):
+            self._show_values()
+        if concerns(fields, "seed") and self._seed.value() != state.seed:
+            self._seed.setValue(state.seed)
+        if concerns(fields, "plan", "warnings", "task", "values", "model", "errors"):
+            self._show_plan()
+        self.start.setEnabled(state.ready)
+
+    def _show_values(self) -> None:
+        for one in (self._epochs, self._rate):
+            name = one.control.property("option")
+            text = self.state.values.get(name, "")
+            if one.control.text().strip() != text:
+                one.control.setText(text)
+            one.set_error(self.state.errors.get(name, ""))
+        if self._form is None:
+            return
+        if self._form.values() != {name: one for name, one in self.state.values.items() if name not in FIRST}:
+            self._form.set_values(self.state.values)
+        self._form.set_error("", "")
+        for name, message in self.state.errors.items():
+            if name not in FIRST:
+                self._form.set_error(name, message)
+
+    def _show_plan(self) -> None:
+        state, plan = self.state, self.state.plan
+        self._told.setText(state.defaults_told())
+        self._told.setVisible(bool(self._told.text()))
+        if state.project.read_only:
+            self._used.set(_("The project is read-only here, so nothing can be trained."), "warn")
+        elif not state.tasks:
+            self._used.set(_("There is no layer that a task can learn. Add a class or span layer on the Labels page."), "warn")
+        elif plan is None:
+            self._used.set(_("Counting what can be used …"), "accent")
+        elif plan.problem:
+            self._used.set(plan.problem, "warn")
+        else:
+            self._used.set(_used_told(plan), "accent")
+        told = (*(plan.warnings if plan and not plan.problem else ()), *state.warnings)
+        self._warnings.set("\n".join(told), "warn")
+
+
+def _used_told(plan) -> str:
+    used = plan.used
+    text = _("{train} train · {dev} dev · {test} test.").format(**{name: f"{used[name]:,}" for name in ("train", "dev", "test")})
+    if plan.left_out:
+        text += " " + _("Left out: ") + ", ".join(f"{one.count:,} {one.reason}" for one in plan.left_out) + "."
+    return text
+
+
+def _card_told(info) -> str:
+    if info is None:
+        return ""
+    size = f"{info.parameters / 1e6:.1f} M" if info.parameters else ""
+    return "  ·  ".join(
+        part for part in (info.family, size, _("{n} layers").format(n=info.layers) if info.layers else "", info.licence) if part
+    )
+
+
+class _LiveRun(QFrame):
+    """The run under way, or the last one; an outline of what will be seen when there is none."""
+
+    def __init__(self, state: TrainState):
+        super().__init__()
+        self.state = state
+        self._stack = QStackedLayout(self)
+        hint = _("Start a run: the loss and the score on dev are drawn here as they come, with time left, speed and memory.")
+        self._empty = EmptyState("activity", _("No run yet"), hint)
+        self._stack.addWidget(self._empty)
+        self._live: QWidget | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REDRAW)
+        self._timer.timeout.connect(self._draw)
+
+    def render(self, fields: frozenset[str]) -> None:
+        live = self.state.live
+        if live is None:
+            self._stack.setCurrentWidget(self._empty)
+            return
+        if self._live is None:
+            self._build()
+        self._stack.setCurrentWidget(self._live)
+        if concerns(fields, "run"):
+            self._draw()
+        elif concerns(fields, "live") and not self._timer.isActive():
+            self._timer.start()
+
+    def _build(self) -> None:
+        from workbench.ui.widgets.live_plot import LivePlot
+
+        state = self.state
+        self._title, self._chip = Elided("", weight=600), Chip("")
+        self._when = Elided("", "small", "muted")
+        self.stop = Button(_("Stop and keep best"), "square", on=state.stop)
+        self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel)
+        self._results = Button(_("Show results"), "chart-column", on=state.show_results)
+        self._meter = Meter(0.0, name=_("Progress"))
+        self._figures = {name: number(title) for name, title in _FIGURES}
+        head = card(
+            row((column(row(self._title_box(), gap=8), self._when, gap=2), 1), self._results, self.stop, self.cancel),
+            self._meter,
+            row(*((self._figures[name][0], 1) for name, _title in _FIGURES), gap=8),
+            gap=12,
+        )
+        self._message = Callout(tone="bad")
+        self._message.hide()
+        self._loss, self._score = LivePlot(_("Loss")), LivePlot(_("Score on dev"), percent=True)
+        plots = row((self._loss, 1), (self._score, 1), gap=12)
+        self._log = QPlainTextEdit()
+        self._log.setReadOnly(True)
+        self._log.setProperty("kind", "mono")
+        self._log.setMaximumBlockCount(400)
+        self._log.setMinimumHeight(70)
+        call(self._log, _("Log"))
+        folder = Button(_("Open log folder"), "external-link", "quiet", small=True, on=self._open_folder)
+        log = card(self._log, title=_("Log"), note=folder)
+        log.setMaximumHeight(190)
+        self._live = column(head, self._message, (plots, 1), log, gap=12, margins=(16, 16, 16, 16))
+        self._stack.addWidget(self._live)
+
+    def _title_box(self) -> QFrame:
+        box = QFrame()
+        layout = QHBoxLayout(box)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._title, 1)
+        layout.addWidget(self._chip)
+        return box
+
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(self.state.log_folder()))
+
+    def _draw(self) -> None:
+        live = self.state.live
+        if live is None or self._live is None:
+            return
+        self._title.setText(live.title)
+        self._when.setText(live.name)
+        self._chip.set(status_words(live.status), tone=RUN_TONES.get(live.status, ""))
+        self.stop.setVisible(live.status == "running")
+        self.cancel.setVisible(live.active)
+        self._results.setVisible(live.status in ("done", "stopped"))
+        self._meter.set((live.share if live.status == "running" else 0.0) if live.active else 1.0)
+        for name, (value, unit) in _figures(live).items():
+            self._figures[name][1].setText(value)
+            self._figures[name][2].setText(unit)
+        told = " ".join(part for part in (live.message, live.hint) if part)
+        self._message.set(told if not live.active else "", "warn" if live.status == "interrupted" else "bad")
+        self._draw_curves(live)
+        lines = "\n".join(reversed(live.log))
+        if self._log.toPlainText() != lines:
+            self._log.setPlainText(lines)
+
+    def _draw_curves(self, live: Live) -> None:
+        losses, tones = {}, {}
+        for index, (name, values) in enumerate(live.losses.items()):
+            steps = live.steps[-len(values) :]
+            if len(live.losses) == 1:
+                losses[_("each step")], tones[_("each step")] = (steps, values), "strong_line"
+                losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed(values)), "accent"
+            else:
+                losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
+        self._loss.set_curves(losses, tones)
+        shown = shown_scores(live.scores)
+        self._score.set_curves({SCORE_NAMES.get(name, name): (live.seen, live.scores[name]) for name in shown})
+        if shown and live.best in live.seen:
+            self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
+
+
+_FIGURES = (
+    ("step", _("Step")),
+    ("left", _("Time left")),
+    ("speed", _("Speed")),
+    ("rate", _("Learning rate")),
+    ("device", _("Device")),
+    ("memory", _("Memory")),
+)
+
+
+def _figures(live: Live) -> dict[str, tuple[str, str]]:
+    """name → (value, unit) of the row of figures; a dash where nothing is known yet."""
+    begun = bool(live.step)
+    return {
+        "step": (str(live.step) if begun else "–", _("of {n}").format(n=live.total) if live.total else ""),
+        "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
+        "speed": (f"{live.speed:.0f}" if begun else "–", _("texts/s") if begun else ""),
+        "rate": (f"{live.learning_rate:.1e}" if begun else "–", ""),
+        "device": (live.device.upper() if len(live.device) < 9 else live.device or "–", ""),
+        "memory": (f"{live.memory_mb / 1000:.1f}" if live.memory_mb else "–", "GB" if live.memory_mb else ""),
+    }
