@@ -7,6 +7,11 @@ from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True)
+class Queued:
+    """The job stands in the queue. Made by the parent; a child never sends it."""
+
+
+@dataclass(frozen=True)
 class Started:
     pid: int
     at: str  # ISO 8601, UTC
@@ -35,8 +40,8 @@ class Finished:
     details: str = ""  # traceback, or the last lines of the log
 
 
-Event = Started | Output | Log | Finished
-_TYPES = {"started": Started, "output": Output, "log": Log, "finished": Finished}
+Event = Queued | Started | Output | Log | Finished
+_TYPES = {"queued": Queued, "started": Started, "output": Output, "log": Log, "finished": Finished}
 _NAMES = {kind: name for name, kind in _TYPES.items()}
 
 

@@ -1,0 +1,121 @@
+"""Job targets without torch, for the tests of this folder. Named in a JobSpec as "job_targets:counts"."""
+
+import ctypes
+import json
+import sys
+import time
+from pathlib import Path
+
+from workbench.base.errors import WorkbenchError
+
+
+def counts(params, folder):
+    """Tells `total` steps; stopped, it saves what it has; closed, it writes nothing."""
+    total = params.get("total", 5)
+    for step in range(1, total + 1):
+        time.sleep(params.get("pause", 0.0))
+        told = yield {"kind": "step", "step": step, "total": total}
+        if told == "stop":
+            break
+    (Path(folder) / "best.txt").write_text(str(step))
+    yield {"kind": "evaluated", "step": step, "scores": {"accuracy": 0.5}}
+    return {"steps": step}
+
+
+def prints(params, folder):
+    print('{"type": "finished", "status": "failed"}')
+    sys.stdout.flush()
+    yield {"kind": "log", "line": "hello"}
+    return {"ok": True}
+
+
+def fails(params, folder):
+    yield {"kind": "log", "line": "so far so good"}
+    raise ValueError("row 7 is odd")
+
+
+def refuses(params, folder):
+    raise WorkbenchError("Layer 'x' is empty.", hint="Label something.")
+    yield
+
+
+def runs_out_of_memory(params, folder):
+    yield {"kind": "tick"}
+    if params.get("torch"):
+        raise RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."
+        )
+    raise MemoryError
+
+
+def segfaults(params, folder):
+    yield {"kind": "log", "line": "going down"}
+    print("last words", file=sys.stderr, flush=True)
+    ctypes.string_at(0)
+
+
+def ignores_stop(params, folder):
+    Path(folder, "ready").write_text("")
+    while True:
+        time.sleep(0.05)
+        yield {"kind": "tick"}
+
+
+def hangs(params, folder):
+    yield {"kind": "tick"}
+    time.sleep(600)
+
+
+def leaves(params, folder):
+    yield {"kind": "tick"}
+    raise SystemExit(3)
+
+
+def has_child(params, folder):
+    import subprocess
+
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    yield {"kind": "child", "pid": child.pid}
+    time.sleep(600)
+
+
+def environment(params, folder):
+    import os
+
+    nice = os.nice(0) if hasattr(os, "nice") else 10
+    names = ("HF_HUB_OFFLINE", "HF_HUB_DISABLE_TELEMETRY", "TOKENIZERS_PARALLELISM", "OMP_NUM_THREADS", "EXTRA")
+    yield {"kind": "log", "line": "environment"}
+    return {"nice": nice, "heavy": sorted({"torch", "PySide6", "numpy"} & set(sys.modules)), **{one: os.environ.get(one) for one in names}}
+
+
+def modules(params, folder):
+    yield {"kind": "log", "line": "modules"}
+    return {"colorsys": "colorsys" in sys.modules}
+
+
+def report():
+    return {"best": "cpu"}
+
+
+def doubler(params):
+    """Host target: doubles a number, and whatever else the tests ask for."""
+    if params.get("broken"):
+        raise WorkbenchError("config.json is missing.", hint="Choose another folder.")
+
+    def answer(request):
+        time.sleep(request.get("pause", 0.0))
+        if request.get("die"):
+            ctypes.string_at(0)
+        if request.get("bad"):
+            raise WorkbenchError("That text is empty.")
+        if request.get("array"):
+            import numpy
+
+            return {"scores": numpy.arange(6, dtype=numpy.float32).reshape(2, 3), "n": 1}
+        return {"value": request["value"] * 2}
+
+    return answer
+
+
+def lines_of(path):
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,102 @@
+"""A model that stays loaded, played by a target that doubles numbers."""
+
+from pathlib import Path
+
+import pytest
+
+from workbench.base.errors import JobFailed
+from workbench.jobs.host import Host
+from workbench.jobs.serving import newest
+from workbench.jobs.spec import JobSpec
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(autouse=True)
+def targets(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+
+
+@pytest.fixture
+def host():
+    host = Host(JobSpec("job_targets:doubler"))
+    yield host
+    host.close()
+
+
+def test_a_host_answers_many_requests_with_one_load(host):
+    assert host.ask_now({"value": 4}) == {"value": 8}
+    first = host.pid
+    assert host.ask_now({"value": 5}) == {"value": 10}
+    assert host.pid == first
+    assert host.status == "ready"
+
+
+def test_of_one_kind_only_the_newest_is_answered(host):
+    host.ask_now({"value": 0})
+    got = []
+    for value in range(5):
+        host.ask("inspect", {"value": value, "pause": 0.05}, lambda answer, error: got.append(answer["value"]))
+    host.ask("other", {"value": 50}, lambda answer, error: got.append(answer["value"]))
+
+    assert host.dispatch.wait(lambda: len(got) == 2, 20)
+    assert sorted(got) == [8, 100]
+
+
+def test_arrays_come_back_as_arrays_and_leave_no_file(host):
+    answer = host.ask_now({"array": True})
+
+    assert answer["scores"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert list(host.folder.glob("*.npy")) == []
+
+
+def test_an_error_in_one_answer_is_told_and_the_next_is_answered(host):
+    with pytest.raises(JobFailed, match="That text is empty"):
+        host.ask_now({"bad": True})
+    assert host.ask_now({"value": 1}) == {"value": 2}
+
+
+def test_a_crash_is_told_and_the_next_request_loads_again(host):
+    with pytest.raises(JobFailed, match="died"):
+        host.ask_now({"die": True})
+    assert host.status == "crashed"
+    assert host.ask_now({"value": 1}) == {"value": 2}
+
+
+def test_a_model_that_cannot_be_loaded_says_why(tmp_path):
+    host = Host(JobSpec("job_targets:doubler", {"broken": True}))
+    try:
+        with pytest.raises(JobFailed, match="config.json is missing"):
+            host.ask_now({"value": 1})
+        assert host.status == "failed"
+    finally:
+        host.close()
+
+
+def test_a_sleeping_host_wakes_with_the_next_request(host):
+    host.ask_now({"value": 1})
+    first = host.pid
+
+    host.sleep()
+
+    assert host.status == "asleep"
+    assert host.ask_now({"value": 2}) == {"value": 4}
+    assert host.pid != first
+
+
+def test_closing_deletes_the_folder(host):
+    host.ask_now({"value": 1})
+
+    host.close()
+
+    assert not host.folder.exists()
+    got = []
+    host.ask("x", {}, lambda answer, error: got.append(error))
+    host.dispatch.drain()
+    assert isinstance(got[0], JobFailed)
+
+
+def test_newest_keeps_the_order_of_kinds():
+    asked = [{"kind": "a", "id": 1}, {"kind": "b", "id": 2}, {"kind": "a", "id": 3}]
+
+    assert [one["id"] for one in newest(asked)] == [2, 3]

@@ -1,0 +1,320 @@
+"""Jobs in real worker processes, with targets that import nothing heavy."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from workbench.base.errors import JobFailed
+from workbench.jobs.events import Finished, Log, Output, Queued, Started
+from workbench.jobs.process import Grace
+from workbench.jobs.queue import Queue
+from workbench.jobs.spec import JobSpec
+
+pytestmark = pytest.mark.process
+HERE = Path(__file__).parent
+QUICK = Grace(stop=0.5, stop_limit=1.0, cancel=0.5, kill=1.0)
+
+
+@pytest.fixture(autouse=True)
+def targets(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+
+
+@pytest.fixture
+def queue():
+    queue = Queue(grace=QUICK)
+    yield queue
+    queue.close(keep=False)
+
+
+def spec(target, tmp_path, /, device="cpu", **params):
+    return JobSpec(f"job_targets:{target}", params, str(tmp_path / target), device=device)
+
+
+def until_told(queue, job, kind="step"):
+    assert queue.dispatch.wait(lambda: any(isinstance(one, Output) and one.payload["kind"] == kind for one in job.events), 20)
+
+
+def records(folder):
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def test_a_job_tells_its_steps_and_ends_with_its_result(queue, tmp_path):
+    heard = []
+    queue.changed.connect(lambda job, event: heard.append(type(event)))
+
+    job = queue.add(spec("counts", tmp_path, total=3))
+
+    assert queue.wait(job, 20)
+    assert (job.status, job.result, job.progress["step"]) == ("done", {"steps": 3}, 3)
+    assert heard[0] is Queued and heard[1] is Started and heard[-1] is Finished
+    assert records(job.folder)[-1] == {
+        "type": "finished",
+        "status": "done",
+        "result": {"steps": 3},
+        "message": "",
+        "hint": "",
+        "details": "",
+    }
+    assert json.loads((job.folder / "result.json").read_text())["result"] == {"steps": 3}
+
+
+def test_steps_come_at_most_ten_times_a_second_and_scores_always(queue, tmp_path):
+    job = queue.add(spec("counts", tmp_path, total=300, pause=0.002))
+
+    assert queue.wait(job, 30)
+    kinds = [one.payload["kind"] for one in job.events if isinstance(one, Output)]
+    assert kinds.count("evaluated") == 1
+    assert kinds.count("step") < 40
+    assert job.progress["step"] == 300  # the last one before a score is never held back
+
+
+def test_stop_keeps_the_best(queue, tmp_path):
+    job = queue.add(spec("counts", tmp_path, total=1000, pause=0.02))
+    until_told(queue, job)
+
+    job.stop()
+
+    assert queue.wait(job, 20)
+    assert job.status == "stopped"
+    assert (job.folder / "best.txt").read_text() == str(job.result["steps"])
+
+
+def test_cancel_closes_the_target_and_nothing_is_written(queue, tmp_path):
+    job = queue.add(spec("counts", tmp_path, total=1000, pause=0.02))
+    until_told(queue, job)
+
+    job.cancel()
+
+    assert queue.wait(job, 20)
+    assert job.status == "cancelled"
+    assert not (job.folder / "best.txt").exists()
+
+
+def test_cancel_after_stop_still_discards(queue, tmp_path):
+    job = queue.add(spec("hangs", tmp_path))
+    until_told(queue, job, "tick")
+
+    job.stop()
+    job.cancel()
+
+    assert queue.wait(job, 20)
+    assert job.status == "cancelled"
+
+
+def test_an_exception_ends_the_job_with_message_and_traceback(queue, tmp_path):
+    job = queue.add(spec("fails", tmp_path))
+
+    assert queue.wait(job, 20)
+    assert (job.status, job.message) == ("failed", "ValueError: row 7 is odd")
+    assert "Traceback" in job.details and "Traceback" in job.log_file.read_text()
+
+
+def test_a_message_meant_for_a_person_keeps_its_hint(queue, tmp_path):
+    job = queue.add(spec("refuses", tmp_path))
+
+    assert queue.wait(job, 20)
+    assert (job.status, job.message, job.hint) == ("failed", "Layer 'x' is empty.", "Label something.")
+
+
+@pytest.mark.parametrize("torch", [False, True])
+def test_lack_of_memory_has_an_ending_of_its_own(queue, tmp_path, torch):
+    job = queue.add(spec("runs_out_of_memory", tmp_path, torch=torch))
+
+    assert queue.wait(job, 20)
+    assert job.status == "out_of_memory"
+    assert "memory" in job.message and "smaller batch" in job.hint
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="return codes of signals")
+def test_a_segmentation_fault_is_told_with_return_code_and_the_end_of_the_log(queue, tmp_path):
+    job = queue.add(spec("segfaults", tmp_path))
+    after = queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "after")))
+
+    assert queue.wait(after, 30)
+    assert job.status == "crashed"
+    assert "-11 (SIGSEGV)" in job.message
+    assert "last words" in job.details
+    assert json.loads((job.folder / "result.json").read_text())["status"] == "crashed"
+    assert after.status == "done"  # the queue goes on
+
+
+def test_a_target_that_calls_exit_is_a_failure_and_no_silence(queue, tmp_path):
+    job = queue.add(spec("leaves", tmp_path))
+
+    assert queue.wait(job, 20)
+    assert (job.status, job.message) == ("failed", "SystemExit: 3")
+
+
+def test_a_child_that_ignores_stop_is_ended_after_the_grace_time(queue, tmp_path):
+    job = queue.add(spec("ignores_stop", tmp_path))
+    until_told(queue, job, "tick")
+
+    job.stop()
+
+    assert queue.wait(job, 20)
+    assert job.status == "crashed"
+    assert "did not stop in time" in job.message
+
+
+def test_a_child_that_hangs_is_killed_on_cancel_with_what_it_started(queue, tmp_path):
+    job = queue.add(spec("has_child", tmp_path))
+    until_told(queue, job, "child")
+    grandchild = next(one.payload["pid"] for one in job.events if isinstance(one, Output))
+
+    job.cancel()
+
+    assert queue.wait(job, 20)
+    assert job.status == "cancelled"
+    assert not psutil.pid_exists(grandchild) or psutil.Process(grandchild).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_stray_print_goes_to_the_log_and_not_into_the_channel(queue, tmp_path):
+    job = queue.add(spec("prints", tmp_path))
+
+    assert queue.wait(job, 20)
+    assert (job.status, job.result) == ("done", {"ok": True})
+    assert '"status": "failed"' in job.log_file.read_text()
+
+
+def test_jobs_of_one_device_run_one_after_the_other_and_others_at_once(queue, tmp_path):
+    first = queue.add(spec("ignores_stop", tmp_path))
+    second = queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "second"), device="cpu"))
+    free = queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "free"), device=""))
+
+    assert queue.wait(free, 20)
+    assert (first.status, second.status) == ("running", "waiting")
+
+    first.cancel()
+    assert queue.wait(second, 20)
+    assert second.status == "done"
+
+
+def test_a_waiting_job_is_cancelled_without_ever_starting(queue, tmp_path):
+    first = queue.add(spec("ignores_stop", tmp_path))
+    second = queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "second")))
+
+    second.stop()
+
+    assert second.status == "cancelled"
+    assert first.status == "running"
+    assert not (second.folder / "events.jsonl").exists()
+
+
+def test_a_temporary_folder_goes_with_the_last_event(queue, tmp_path):
+    job = queue.add(JobSpec("job_targets:counts", {}))
+    seen = []
+    job.changed.connect(lambda event: seen.append(job.folder.exists()) if isinstance(event, Finished) else None)
+
+    assert queue.wait(job, 20)
+    assert seen == [True]
+    assert not job.folder.exists()
+
+
+def test_a_worker_is_offline_low_in_priority_and_light(queue, tmp_path):
+    job = queue.add(JobSpec("job_targets:environment", {}, str(tmp_path / "e"), env={"EXTRA": "yes"}))
+
+    assert queue.wait(job, 20)
+    assert job.result["nice"] >= 10
+    assert job.result["heavy"] == []
+    assert (job.result["HF_HUB_OFFLINE"], job.result["HF_HUB_DISABLE_TELEMETRY"], job.result["EXTRA"]) == ("1", "1", "yes")
+    assert int(job.result["OMP_NUM_THREADS"]) >= 1
+
+
+def test_closing_the_queue_stops_what_runs_and_tells_the_endings(tmp_path):
+    queue = Queue(grace=QUICK)
+    running = queue.add(spec("counts", tmp_path, total=1000, pause=0.02))
+    waiting = queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "second")))
+    until_told(queue, running)
+
+    queue.close()
+
+    assert (running.status, waiting.status) == ("stopped", "cancelled")
+    with pytest.raises(JobFailed):
+        queue.add(spec("counts", tmp_path))
+
+
+def test_a_folder_that_cannot_be_written_is_told_at_once(queue, tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(JobFailed, match="cannot be written"):
+        queue.add(JobSpec("job_targets:counts", {}, str(tmp_path / "file" / "below")))
+
+
+def test_the_same_job_by_hand_gives_the_same_result(tmp_path):
+    JobSpec("job_targets:counts", {"total": 4}).write(tmp_path / "job.json")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench", "worker", str(tmp_path)],
+        stdin=subprocess.PIPE,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        cwd=HERE.parents[1],
+    )
+
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines[-1]["status"] in ("done", "stopped")  # standard input ends at once here, which counts as stop
+    assert lines == records(tmp_path)
+
+
+PARENT = """
+import sys
+from workbench.jobs.queue import Queue
+from workbench.jobs.spec import JobSpec
+queue = Queue()
+job = queue.add(JobSpec("job_targets:counts", {"total": 100000, "pause": 0.02}, sys.argv[1]))
+queue.dispatch.wait(lambda: bool(job.progress), 20)
+print(job.pid, flush=True)
+queue.wait(job)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_when_the_parent_is_killed_the_worker_keeps_its_best_and_ends(tmp_path):
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True, cwd=HERE.parents[1])
+    worker = psutil.Process(int(parent.stdout.readline()))
+
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+
+    worker.wait(20)
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["status"] == "stopped"
+    assert (tmp_path / "run" / "best.txt").exists()
+    assert records(tmp_path / "run")[-1]["status"] == "stopped"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_killed_worker_is_a_crash(queue, tmp_path):
+    job = queue.add(spec("ignores_stop", tmp_path))
+    until_told(queue, job, "tick")
+
+    os.kill(job.pid, signal.SIGKILL)
+
+    assert queue.wait(job, 20)
+    assert job.status == "crashed"
+    assert "SIGKILL" in job.message
+
+
+def test_events_of_a_long_job_are_thinned_and_scores_stay():
+    from workbench.jobs import queue as module
+
+    steps = [Output({"kind": "step", "step": n}) for n in range(10)]
+    kept = module._thinned([Started(1, ""), *steps, Output({"kind": "evaluated"}), Log("x")])
+
+    assert len(kept) == 8
+    assert [type(one) for one in kept].count(Started) == 1
+
+
+def test_wait_without_a_mailbox_is_refused():
+    queue = Queue(dispatch=lambda fn: fn())
+
+    with pytest.raises(RuntimeError, match="event loop"):
+        queue.wait(None)

@@ -1,0 +1,21 @@
+from workbench.jobs import events
+from workbench.jobs.spec import JobSpec
+
+
+def test_a_job_goes_to_its_file_and_back(tmp_path):
+    spec = JobSpec("a:b", {"text": "grün 🌱"}, "/x", "cuda", "Train", {"A": "1"})
+
+    spec.write(tmp_path / "deep" / "job.json")
+
+    assert JobSpec.read(tmp_path / "deep" / "job.json") == spec
+
+
+def test_events_go_to_json_and_back():
+    for event in (
+        events.Queued(),
+        events.Started(4, "2026-01-01"),
+        events.Output({"kind": "step"}),
+        events.Log("x"),
+        events.Finished("done", {"a": 1}),
+    ):
+        assert events.from_json(events.to_json(event)) == event

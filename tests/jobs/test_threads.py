@@ -1,0 +1,56 @@
+import threading
+
+from workbench.base.errors import Cancelled
+from workbench.jobs import threads
+from workbench.jobs.dispatch import Mailbox
+
+
+def test_work_runs_in_a_thread_and_its_result_comes_to_the_main_one():
+    mailbox, got = Mailbox(), []
+
+    threads.run(threading.get_ident, lambda result, error: got.append((result, error, threading.get_ident())), dispatch=mailbox)
+
+    assert mailbox.wait(lambda: bool(got), 10)
+    result, error, where = got[0]
+    assert error is None
+    assert result != threading.get_ident() == where
+
+
+def test_an_error_is_handed_over():
+    mailbox, got = Mailbox(), []
+
+    threads.run(lambda: 1 / 0, lambda result, error: got.append(error), dispatch=mailbox)
+
+    assert mailbox.wait(lambda: bool(got), 10)
+    assert isinstance(got[0], ZeroDivisionError)
+
+
+def test_nothing_is_told_after_cancel_and_the_work_can_see_it():
+    mailbox, got, seen, go = Mailbox(), [], [], threading.Event()
+    token = threads.Token()
+
+    def work():
+        go.wait(10)
+        try:
+            token.check()
+        except Cancelled:
+            seen.append(True)
+
+    threads.run(work, lambda result, error: got.append(result), dispatch=mailbox, token=token)
+    token.cancel()
+    go.set()
+
+    assert mailbox.wait(threads.idle, 10)
+    mailbox.drain()
+    assert (got, seen) == ([], [True]) or (got, seen) == ([], [])  # cancelled before it began is fine too
+
+
+def test_many_pieces_of_work_share_a_few_threads():
+    mailbox, got = Mailbox(), []
+
+    for number in range(50):
+        threads.run(lambda number=number: number, lambda result, error: got.append(result), dispatch=mailbox)
+
+    assert mailbox.wait(lambda: len(got) == 50, 10)
+    assert sorted(got) == list(range(50))
+    assert sum(one.name.startswith(threads.NAME) for one in threading.enumerate()) <= threads.SIZE

@@ -1,0 +1,51 @@
+"""One door: nothing or `open FILE` → the window; `worker FOLDER` → a background job; anything else → the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+NO_DISPLAY = """Glossbench needs a display to open its window, and there is none (DISPLAY and WAYLAND_DISPLAY are not set).
+Start it from a desktop session; over SSH use `ssh -X`; on a machine without a screen, `xvfb-run` gives a virtual one.
+Everything but the window works without a display: `glossbench --help`."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit code. Imports only what the chosen door needs."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["worker"]:
+        _work(arguments[1:])
+    if not arguments or arguments[0] == "open" and len(arguments) < 3 and not any(one.startswith("-") for one in arguments[1:]):
+        return _open_window(arguments[1:])
+    from workbench.cli.main import main as command_line
+
+    return command_line(arguments)
+
+
+def _open_window(files: list[str]) -> int:
+    if _no_display():
+        print(NO_DISPLAY, file=sys.stderr)
+        return 1
+    from workbench.ui.app import main as window
+
+    return window(files[0] if files else None)
+
+
+def _no_display() -> bool:
+    if sys.platform in ("win32", "darwin"):
+        return False
+    return not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+def _work(arguments: list[str]) -> None:
+    """Does not return: the process ends without the interpreter's farewell, which can hang or crash in foreign libraries."""
+    from workbench.jobs.worker import main as worker
+
+    code = worker(arguments)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,201 @@
+"""A child that stays: one loaded model, many small requests. Used on the main thread."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from workbench.base.errors import JobFailed, WorkbenchError
+from workbench.base.events import Signal
+from workbench.jobs.dispatch import Mailbox
+from workbench.jobs.process import Child, Grace, last_lines
+from workbench.jobs.spare import Spare
+from workbench.jobs.spec import JobSpec
+
+Dispatch = Callable[[Callable[[], None]], None]
+Done = Callable[[Any, WorkbenchError | None], None]
+CRASHES, WITHIN = 3, 60.0  # so many in so many seconds: not started again
+
+
+@dataclass(frozen=True)
+class Asked:
+    kind: str
+    done: Done
+
+
+class Host:
+    """Answers requests from one loaded model. `status` is asleep, starting, ready, failed, crashed or closed.
+
+    The child starts with the first request (or `start`) and again after a crash. `changed(status)` is emitted on the main thread.
+    """
+
+    def __init__(self, spec: JobSpec, *, dispatch: Dispatch | None = None, spare: Spare | None = None, grace: Grace | None = None):
+        self.dispatch: Dispatch = dispatch or Mailbox()
+        self.status, self.message, self.hint, self.details = "asleep", "", "", ""
+        self.changed = Signal("host.changed")
+        self.folder = Path(tempfile.mkdtemp(prefix="glossbench-host-"))
+        self.spec = replace(spec, folder=str(self.folder))
+        self.spec.write(self.folder / "host.json")
+        self._spare, self._grace = spare, grace or Grace(stop=5.0, stop_limit=5.0)
+        self._child: Child | None = None
+        self._generation = 0  # what an earlier child still says is not heard
+        self._numbers = itertools.count(1)
+        self._asked: dict[int, Asked] = {}
+        self._crashes: list[float] = []
+
+    @property
+    def pid(self) -> int | None:
+        return self._child.pid if self._child else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request has no answer yet."""
+        return bool(self._asked)
+
+    def ask(self, kind: str, request: Mapping, done: Done) -> int:
+        """Send a request; `done(answer, None)` or `done(None, error)` on the main thread.
+
+        An older request of the same kind that has no answer yet is dropped: its `done` is never called.
+        Arrays in the answer come as numpy arrays.
+        """
+        number = next(self._numbers)
+        if refusal := self._refusal():
+            self.dispatch(lambda: done(None, refusal))
+            return number
+        self._asked = {one: asked for one, asked in self._asked.items() if asked.kind != kind}
+        self._asked[number] = Asked(kind, done)
+        self.start()
+        assert self._child is not None
+        self._child.send({"type": "ask", "id": number, "kind": kind, "request": dict(request)})
+        return number
+
+    def ask_now(self, request: Mapping, timeout: float = 120.0) -> Any:
+        """Headless: ask and wait. Raises the error of the answer, JobFailed if none comes in time."""
+        if not isinstance(self.dispatch, Mailbox):
+            raise RuntimeError("ask_now() is for a host without an event loop; use ask()")
+        got: list = []
+        self.ask(f"now {next(self._numbers)}", request, lambda answer, error: got.append((answer, error)))
+        if not self.dispatch.wait(lambda: bool(got), timeout):
+            raise JobFailed(f"The model gave no answer in {timeout:.0f} s.")
+        answer, error = got[0]
+        if error is not None:
+            raise error
+        return answer
+
+    def start(self) -> None:
+        """Load the model unless it is loaded or loading."""
+        if self._child is not None or self.status == "closed":
+            return
+        self._generation += 1
+        heard, ended = partial(self._heard, self._generation), partial(self._ended, self._generation)
+        if self._spare and not self.spec.env:
+            self._child = self._spare.take(self.folder, heard, ended, self._grace)
+        if self._child is None:
+            log = self.folder / "log.txt"
+            self._child = Child([str(self.folder)], on_message=heard, on_end=ended, log=log, env=self.spec.env, grace=self._grace)
+        self._child.start()
+        self._become("starting")
+
+    def sleep(self) -> None:
+        """Give its memory back; the next request loads it again."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.stop()
+            self._fail_all(JobFailed("The model was unloaded."))
+            self._become("asleep")
+
+    def close(self) -> None:
+        """End the child and delete its folder. Open requests are dropped."""
+        if self.status == "closed":
+            return
+        child, self._child = self._child, None
+        self._asked.clear()
+        self.status = "closed"
+        if child is not None:
+            child.kill()
+            child.wait(5)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ------------------------------------------------------------ on threads
+
+    def _heard(self, generation: int, message: dict) -> None:
+        if message.get("type") == "answer" and "answer" in message:
+            message["answer"] = _with_arrays(message["answer"], self.folder)
+        self.dispatch(lambda: self._take(message) if generation == self._generation else None)
+
+    def _ended(self, generation: int, code: int | None) -> None:
+        self.dispatch(lambda: self._gone(code) if generation == self._generation else None)
+
+    # ------------------------------------------------------------ on the main thread
+
+    def _take(self, message: dict) -> None:
+        kind = message.get("type")
+        if self.status == "closed":
+            return
+        if kind == "ready":
+            self._become("ready")
+        elif kind == "failed":
+            self._become("failed", message["message"], message["hint"], message["details"])
+            self._fail_all(JobFailed(message["message"], hint=message["hint"]))
+        elif kind == "answer" and (asked := self._asked.pop(message["id"], None)):
+            error = message.get("error")
+            asked.done(message.get("answer"), JobFailed(error["message"], hint=error["hint"]) if error else None)
+
+    def _gone(self, code: int | None) -> None:
+        if self._child is None:
+            return  # put to sleep or closed
+        problem, self._child = self._child.problem, None
+        if self.status != "failed":
+            self._crashes.append(time.monotonic())
+            reason = problem or f"return code {code}"
+            self._become(
+                "crashed",
+                f"The process that held the model died: {reason}.",
+                "Asking again loads it anew.",
+                last_lines(self.folder / "log.txt"),
+            )
+            self._fail_all(JobFailed(self.message, hint=self.hint))
+
+    def _refusal(self) -> WorkbenchError | None:
+        if self.status == "closed":
+            return JobFailed("The model has been closed.")
+        recent = [one for one in self._crashes if time.monotonic() - one < WITHIN]
+        if self._child is None and len(recent) >= CRASHES:
+            return JobFailed(
+                f"{self.message} It died {len(recent)} times in a minute and is not started again now.",
+                hint="Wait a minute, or look at its log.",
+            )
+        return None
+
+    def _fail_all(self, error: WorkbenchError) -> None:
+        asked, self._asked = self._asked, {}
+        for one in asked.values():
+            one.done(None, error)
+
+    def _become(self, status: str, message: str = "", hint: str = "", details: str = "") -> None:
+        self.status, self.message, self.hint, self.details = status, message, hint, details
+        self.changed.emit(status)
+
+
+def _with_arrays(value: Any, folder: Path) -> Any:
+    """Put back the arrays that lie in files of `folder`, and delete those files."""
+    if isinstance(value, dict):
+        if set(value) == {"$npy"}:
+            return _array(folder / Path(value["$npy"]).name)
+        return {key: _with_arrays(one, folder) for key, one in value.items()}
+    return [_with_arrays(one, folder) for one in value] if isinstance(value, list) else value
+
+
+def _array(path: Path) -> Any:
+    import numpy
+
+    found = numpy.load(path, allow_pickle=False)
+    path.unlink(missing_ok=True)
+    return found

@@ -1,0 +1,261 @@
+"""Start one child process, read its lines, stop it, kill it with all that it started.
+
+Two threads a child: one waits for its lines, one for its end. `stop`, `cancel` and `send` may be called from any thread.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"}
+TEXT = {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
+LOG_LINES = 40
+
+
+@dataclass(frozen=True)
+class Grace:
+    """How long a child is waited for, in seconds."""
+
+    stop: float = 60.0  # without a sign of life after stop, then terminated
+    stop_limit: float = 600.0  # in all after stop: long enough to save a large model
+    cancel: float = 5.0  # after cancel, then terminated
+    kill: float = 3.0  # after terminate, then killed
+    linger: float = 10.0  # after its last word, then terminated
+
+
+class Child:
+    """`python -m workbench worker …` with a channel of JSON lines in both directions.
+
+    `on_message(dict)` and `on_end(return code)` are called on threads of this class, `on_end` last and once.
+    The return code is negative for a signal, None if the process could not be started.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        *,
+        on_message: Callable[[dict], None],
+        on_end: Callable[[int | None], None],
+        log: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        grace: Grace | None = None,
+    ):
+        self.arguments, self.log, self.grace = tuple(arguments), log, grace or Grace()
+        self.on_message, self.on_end = on_message, on_end
+        self.problem = ""  # why it could not be started
+        self._env = dict(env or {})
+        self._process: subprocess.Popen | None = None
+        self._unsent: list[dict] | None = []  # until the process stands
+        self._lock = threading.Lock()
+        self._over = False  # nobody new may listen
+        self._ended = threading.Event()
+        self._heard = time.monotonic()
+        self._pressing: set[str] = set()
+        self._work: dict | None = None  # what a running spare is to do
+
+    # ------------------------------------------------------------ from any thread
+
+    def start(self) -> Child:
+        """Begin; for a spare that stands already: give it its work."""
+        if self._work is not None:
+            self.send(self._work)
+        else:
+            threading.Thread(target=self._supervise, name="glossbench-job", daemon=True).start()
+        return self
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return self._ended.wait(timeout)
+
+    def send(self, message: Mapping) -> None:
+        """One line to the child's standard input; a child that has gone is no error."""
+        with self._lock:
+            if self._unsent is not None:
+                self._unsent.append(dict(message))
+            else:
+                self._write(message)
+
+    def stop(self) -> None:
+        """Ask it to keep the best and end; terminated if it shows no sign of life, killed if it ignores that."""
+        self.send({"type": "stop"})
+        self._escalate("stop", self.grace.stop, self.grace.stop_limit)
+
+    def cancel(self) -> None:
+        """Ask it to end and keep nothing; terminated soon if it does not."""
+        self.send({"type": "cancel"})
+        self._escalate("cancel", self.grace.cancel, self.grace.cancel)
+
+    def expect_end(self) -> None:
+        """It has said its last word; terminated if its process lingers."""
+        self._escalate("end", self.grace.linger, self.grace.linger)
+
+    def hand_over(self, work: dict, on_message: Callable[[dict], None], on_end: Callable[[int | None], None]) -> bool:
+        """From now on another one listens; `start` then gives it the work. False if the child has ended already."""
+        with self._lock:
+            if self._over:
+                return False
+            self.on_message, self.on_end, self._work = on_message, on_end, work
+            return True
+
+    def kill(self) -> None:
+        """At once, with the whole tree."""
+        if (process := self._process) and not self.ended:
+            _kill_tree(process, force=True)
+
+    # ------------------------------------------------------------ its threads
+
+    def _supervise(self) -> None:
+        try:
+            process = self._start()
+        except OSError as error:
+            self.problem = f"{error.strerror or error} ({sys.executable})"
+            self._finish(None)
+            return
+        reader = threading.Thread(target=self._read, args=(process,), name="glossbench-job-lines", daemon=True)
+        reader.start()
+        code = process.wait()
+        _kill_group(process.pid)  # a child of the child may hold the channel open
+        reader.join(10)
+        with self._lock, suppress(OSError):
+            process.stdin.close()
+        self._finish(code)
+
+    def _start(self) -> subprocess.Popen:
+        if self.log:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+        errors = open(self.log, "ab") if self.log else subprocess.DEVNULL
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "workbench", "worker", *self.arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, **OFFLINE, **TEXT, **self._env, "PYTHONPATH": _python_path()},
+                **_apart(),
+            )
+        finally:
+            if self.log:
+                errors.close()
+        with self._lock:
+            self._process = process
+            unsent, self._unsent = self._unsent or [], None
+            for message in unsent:
+                self._write(message)
+        return process
+
+    def _write(self, message: Mapping) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        with suppress(OSError, ValueError):  # it has gone: its end is told elsewhere
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def _read(self, process: subprocess.Popen) -> None:
+        assert process.stdout is not None
+        with process.stdout as lines:
+            for line in lines:
+                self._heard = time.monotonic()
+                self.on_message(_parsed(line))
+
+    def _finish(self, code: int | None) -> None:
+        with self._lock:
+            self._over = True
+        try:
+            self.on_end(code)
+        finally:
+            self._ended.set()
+
+    def _escalate(self, why: str, silent: float, limit: float) -> None:
+        with self._lock:
+            if why in self._pressing:
+                return
+            self._pressing.add(why)
+        threading.Thread(target=self._press, args=(silent, limit), name="glossbench-job-grace", daemon=True).start()
+
+    def _press(self, silent: float, limit: float) -> None:
+        """Terminate, then kill, once the child has had its time."""
+        asked = time.monotonic()
+        while not self._ended.wait(0.1):
+            now = time.monotonic()
+            if now - max(asked, self._heard) >= silent or now - asked >= limit:
+                break
+        if (process := self._process) and not self._ended.is_set():
+            _kill_tree(process, force=False)
+            if not self._ended.wait(self.grace.kill):
+                _kill_tree(process, force=True)
+
+
+def last_lines(log: Path, count: int = LOG_LINES) -> str:
+    """The end of a log file, empty if there is none."""
+    try:
+        with open(log, "rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - 64_000))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(lines[-count:])
+
+
+def _parsed(line: bytes) -> dict:
+    """A line that is no JSON object is a line of the log: something wrote past our duplicate of descriptor 1."""
+    try:
+        raw = json.loads(line)
+    except ValueError:
+        raw = None
+    return raw if isinstance(raw, dict) else {"type": "log", "line": line.decode("utf-8", "replace").rstrip()}
+
+
+def _python_path() -> str:
+    """The folder that holds this package, first: the child runs the same code, whatever its working folder."""
+    here = str(Path(__file__).resolve().parents[2])
+    rest = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one and one != here]
+    return os.pathsep.join([here, *rest])
+
+
+def _apart() -> dict:
+    """A session of its own: Ctrl+C in a terminal is for us, and the tree can be killed as a group."""
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS | subprocess.CREATE_NO_WINDOW
+        return {"creationflags": flags}
+    return {"start_new_session": True}
+
+
+def _kill_group(pid: int) -> None:
+    if sys.platform != "win32":
+        import signal
+
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+
+
+def _kill_tree(process: subprocess.Popen, *, force: bool) -> None:
+    """Terminate (or kill) the process and all that it started, deepest last."""
+    import psutil
+
+    try:
+        root = psutil.Process(process.pid)
+        tree = [root, *root.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
+    for one in tree:
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            if force:
+                one.kill()
+            else:
+                one.terminate()

@@ -1,0 +1,267 @@
+"""The queue of jobs: one a device at a time, in order; a crash ends one job and the next begins.
+
+Everything here happens on the main thread; what a child says comes through `dispatch`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from workbench.base.errors import JobFailed
+from workbench.base.events import Signal
+from workbench.jobs import events
+from workbench.jobs.channel import OFTEN
+from workbench.jobs.dispatch import Mailbox
+from workbench.jobs.process import Child, Grace, last_lines
+from workbench.jobs.spare import Spare, Warm
+from workbench.jobs.spec import ENDINGS, JobSpec
+
+Dispatch = Callable[[Callable[[], None]], None]
+MOST_EVENTS = 20_000  # kept of one job; beyond, every second step is let go
+
+
+class Job:
+    """One unit of background work. `status` is waiting, running or one of `spec.ENDINGS`.
+
+    `changed(event)` is emitted on the main thread, after the fields below are up to date.
+    """
+
+    def __init__(self, queue: Queue, number: int, spec: JobSpec, temporary: bool):
+        self.id, self.spec = number, spec
+        self.status = "waiting"
+        self.ending = ""  # what was asked for: "", stop, cancel
+        self.events: list[events.Event] = []
+        self.progress: Mapping = {}  # the last step, tick or progress that it told
+        self.result: Mapping = {}
+        self.message = self.hint = self.details = ""
+        self.started = self.ended = 0.0  # time.monotonic()
+        self.changed = Signal(f"job {number}")
+        self._queue, self._child, self._finished = queue, None, None
+        self._temporary = temporary
+
+    @property
+    def over(self) -> bool:
+        return self.status in ENDINGS
+
+    @property
+    def fraction(self) -> float | None:
+        """Done of 1; None while it is not known."""
+        step, total = self.progress.get("step"), self.progress.get("total")
+        return min(1.0, step / total) if isinstance(step, int | float) and total else None
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.spec.folder)
+
+    @property
+    def pid(self) -> int | None:
+        """Of its process while it runs."""
+        return self._child.pid if self._child else None
+
+    @property
+    def log_file(self) -> Path:
+        return self.folder / "log.txt"
+
+    def stop(self) -> None:
+        """Keep the best and end; a job that still waits is cancelled."""
+        self._queue._end(self, "stop")
+
+    def cancel(self) -> None:
+        """End and keep nothing."""
+        self._queue._end(self, "cancel")
+
+    def _take_in(self, event: events.Event) -> None:
+        if isinstance(event, events.Output) and event.payload.get("kind") in OFTEN:
+            self.progress = event.payload
+            if len(self.events) >= MOST_EVENTS:
+                self.events = _thinned(self.events)
+        self.events.append(event)
+
+
+class Queue:
+    """Jobs in the order of adding. `changed(job, event)` is emitted on the main thread for each event of each job.
+
+    `dispatch(fn)` runs `fn` on the main thread; without one a Mailbox is made, which `wait` drains.
+    """
+
+    def __init__(self, *, dispatch: Dispatch | None = None, warm: Warm | None = None, grace: Grace | None = None):
+        self.dispatch: Dispatch = dispatch or Mailbox()
+        self.grace = grace or Grace()
+        self.jobs: tuple[Job, ...] = ()
+        self.changed = Signal("queue.changed")
+        self.reported = Signal("queue.reported")  # (dict): what a spare worker says of this machine
+        self.spare = Spare(warm, on_report=lambda report: self.dispatch(lambda: self.reported.emit(report))) if warm else None
+        self._numbers = itertools.count(1)
+        self._closed = False
+
+    @property
+    def running(self) -> tuple[Job, ...]:
+        return tuple(job for job in self.jobs if job.status == "running")
+
+    @property
+    def waiting(self) -> tuple[Job, ...]:
+        return tuple(job for job in self.jobs if job.status == "waiting")
+
+    def add(self, spec: JobSpec) -> Job:
+        """Write `job.json` into its folder (a temporary one if it names none) and start it once its device is free.
+
+        A temporary folder goes when the last event has been told. Raises JobFailed if the folder cannot be written.
+        """
+        if self._closed:
+            raise JobFailed("The application is closing; no new work is begun.")
+        temporary = not spec.folder
+        if temporary:
+            spec = replace(spec, folder=tempfile.mkdtemp(prefix="glossbench-job-"))
+        try:
+            spec.write(Path(spec.folder) / "job.json")
+            (Path(spec.folder) / "result.json").unlink(missing_ok=True)
+        except OSError as error:
+            raise JobFailed(
+                f"{spec.folder} cannot be written: {error.strerror or error}.", hint="Is the disk full or read-only?"
+            ) from error
+        job = Job(self, next(self._numbers), spec, temporary)
+        self.jobs = (*self.jobs, job)
+        self._tell(job, events.Queued())
+        self._start_waiting()
+        return job
+
+    def forget(self, job: Job) -> None:
+        """Take an ended job off the list."""
+        if job.over:
+            self.jobs = tuple(one for one in self.jobs if one is not job)
+
+    def wait(self, job: Job, timeout: float | None = None) -> bool:
+        """Headless: run what the children post until the job is over; False if `timeout` seconds pass first."""
+        if not isinstance(self.dispatch, Mailbox):
+            raise RuntimeError("wait() is for a queue without an event loop; listen to job.changed instead")
+        return self.dispatch.wait(lambda: job.over, timeout)
+
+    def close(self, *, keep: bool = True, timeout: float = 30.0) -> None:
+        """End everything: what waits is cancelled, what runs keeps its best (or nothing, with keep=False).
+
+        After `timeout` seconds in all, children are killed. Endings are told before this returns.
+        """
+        self._closed = True
+        for job in self.waiting:
+            self._end(job, "cancel")
+        running = self.running
+        for job in running:
+            self._end(job, "stop" if keep else "cancel")
+        if self.spare:
+            self.spare.close()
+        end = time.monotonic() + timeout
+        for job in running:
+            if not job._child.wait(max(0.0, end - time.monotonic())):
+                job._child.kill()
+                job._child.wait(5)
+            self._over(job, job._finished or _without_result(job, None))
+
+    # ------------------------------------------------------------ inside
+
+    def _start_waiting(self) -> None:
+        for job in self.waiting:
+            busy = {one.spec.device for one in self.running}
+            if not self._closed and (not job.spec.device or job.spec.device not in busy):
+                self._start(job)
+
+    def _start(self, job: Job) -> None:
+        job.status, job.started = "running", time.monotonic()
+        heard, ended = partial(self._heard, job), partial(self._ended, job)
+        job._child = self.spare.take(job.folder, heard, ended, self.grace) if self.spare and not job.spec.env else None
+        if job._child is None:
+            arguments = [str(job.folder.absolute())]
+            job._child = Child(arguments, on_message=heard, on_end=ended, log=job.log_file, env=job.spec.env, grace=self.grace)
+        job._child.start()
+
+    def _end(self, job: Job, how: str) -> None:
+        if job.status == "waiting":
+            job.ending = "cancel"
+            self._over(job, events.Finished("cancelled"))
+        elif job.status == "running" and job.ending != "cancel":
+            job.ending = how
+            job._child.stop() if how == "stop" else job._child.cancel()
+
+    def _heard(self, job: Job, message: dict) -> None:  # on a thread
+        try:
+            event = events.from_json(message)
+        except (KeyError, TypeError):
+            return
+        if isinstance(event, events.Finished):
+            job._finished = event
+            job._child.expect_end()
+        else:
+            self.dispatch(lambda: self._tell(job, event))
+
+    def _ended(self, job: Job, code: int | None) -> None:  # on a thread
+        if job._finished is None:
+            job._finished = _without_result(job, code)
+            _record(job)
+        self.dispatch(lambda: self._over(job, job._finished))
+
+    def _over(self, job: Job, event: events.Finished) -> None:
+        if job.over:
+            return
+        if job.ending == "cancel" and event.status != "cancelled":
+            event = events.Finished("cancelled")
+        job.status, job.ended = event.status, time.monotonic()
+        job.result, job.message, job.hint, job.details = event.result, event.message, event.hint, event.details
+        self._tell(job, event)
+        if job._temporary:
+            shutil.rmtree(job.folder, ignore_errors=True)
+        self._start_waiting()
+
+    def _tell(self, job: Job, event: events.Event) -> None:
+        if job.over and not isinstance(event, events.Finished):
+            return  # said before the end, arrived after it
+        job._take_in(event)
+        job.changed.emit(event)
+        self.changed.emit(job, event)
+
+
+def _thinned(kept: list[events.Event]) -> list[events.Event]:
+    """Every second step, tick and progress is dropped; all else stays."""
+    often = itertools.count()
+    return [one for one in kept if not (isinstance(one, events.Output) and one.payload.get("kind") in OFTEN) or next(often) % 2]
+
+
+def _without_result(job: Job, code: int | None) -> events.Finished:
+    """What is told of a child whose channel ended without a last word."""
+    child, log = job._child, last_lines(job.log_file)
+    if job.ending == "cancel":
+        return events.Finished("cancelled")
+    if child.problem:
+        return events.Finished("failed", message=f"The worker could not be started: {child.problem}.", details=log)
+    if job.ending == "stop":
+        message = "The worker did not stop in time and was ended."
+        return events.Finished("crashed", message=message, hint="What it had saved by then is in its folder.", details=log)
+    hint = f"The last lines of its log are in the details; all of it is in {job.log_file}."
+    return events.Finished("crashed", message=f"The worker process died without a result: {_code_in_words(code)}.", hint=hint, details=log)
+
+
+def _code_in_words(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"return code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    because = ", often because the computer ran out of memory" if name == "SIGKILL" else ""
+    return f"return code {code} ({name}{because})"
+
+
+def _record(job: Job) -> None:
+    """The ending that a dead child could not write itself."""
+    from workbench.jobs.worker import write_result
+
+    with suppress(OSError):
+        if job.folder.is_dir():
+            write_result(job.folder, job._finished)

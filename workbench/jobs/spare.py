@@ -1,0 +1,86 @@
+"""A spare worker kept warm: it has imported what takes seconds and waits for a job or a host request."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.jobs.process import Child, Grace
+
+LEAST_MEMORY = 4 * 1024**3  # bytes free; below, no spare
+REPLACE_AFTER = 15.0  # seconds; the one just taken has the processor first
+
+
+@dataclass(frozen=True)
+class Warm:
+    """What a spare imports, and "module:function" of a report (JSON object) that it sends once it stands."""
+
+    modules: tuple[str, ...]
+    report: str = ""
+
+
+class Spare:
+    """At most one idle worker. `prepare` and `take` on the main thread; `on_report` is called on a thread."""
+
+    def __init__(self, warm: Warm, *, on_report: Callable[[dict], None] | None = None, free_memory: Callable[[], int] | None = None):
+        self.warm, self._on_report = warm, on_report
+        self._free_memory = free_memory or _free_memory
+        self._child: Child | None = None
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @property
+    def standing(self) -> bool:
+        return self._child is not None and not self._child.ended
+
+    def prepare(self, delay: float = 0.0) -> None:
+        """Start one in `delay` seconds unless it stands already or memory is short."""
+        with self._lock:
+            if self._closed or self._timer is not None or self.standing:
+                return
+            self._timer = threading.Timer(delay, self._begin)
+            self._timer.name, self._timer.daemon = "glossbench-spare", True
+            self._timer.start()
+
+    def take(self, folder: Path, on_message: Callable[[dict], None], on_end: Callable[[int | None], None], grace: Grace) -> Child | None:
+        """The spare, which `start()` sets to work on this folder; None if there is none. Another one is made later."""
+        with self._lock:
+            child, self._child = self._child, None
+        if child is None or not child.hand_over({"type": "work", "folder": str(folder)}, on_message, on_end):
+            return None
+        child.grace, child.log = grace, folder / "log.txt"
+        self.prepare(REPLACE_AFTER)
+        return child
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            timer, child = self._timer, self._child
+            self._timer = self._child = None
+        if timer:
+            timer.cancel()
+        if child:
+            child.kill()
+            child.wait(5)
+
+    def _begin(self) -> None:
+        short = self._free_memory() < LEAST_MEMORY
+        with self._lock:
+            self._timer = None
+            if self._closed or short:
+                return
+            arguments = ["--spare", ",".join(self.warm.modules), *(["--report", self.warm.report] if self.warm.report else [])]
+            self._child = Child(arguments, on_message=self._heard, on_end=lambda code: None).start()
+
+    def _heard(self, message: dict) -> None:
+        if message.get("type") == "spare" and message.get("report") and self._on_report:
+            self._on_report(message["report"])
+
+
+def _free_memory() -> int:
+    import psutil
+
+    return psutil.virtual_memory().available

@@ -1,0 +1,187 @@
+"""The child's main: `python -m workbench worker FOLDER`, a job (`job.json`) or a host (`host.json`).
+
+`--spare MODULES [--report TARGET]` instead of a folder imports the modules and waits to be given one.
+The same job by hand: `python -m workbench worker runs/0012` (standard input must stay open: its end means stop).
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from workbench.base.errors import WorkbenchError
+from workbench.jobs import events
+from workbench.jobs.channel import Channel, Commands, take_over
+from workbench.jobs.spec import JobSpec
+
+NICE = 10
+
+
+def main(arguments: list[str]) -> int:
+    """Returns the exit code: 0 unless the job failed."""
+    if not arguments:
+        print("worker needs the folder of a job", file=sys.stderr)
+        return 2
+    incoming, outgoing = take_over()
+    _behave()
+    commands = Commands(incoming)
+    _listen_to_interrupts(commands)
+    if arguments[0] == "--spare":
+        return _spare(arguments[1:], outgoing, commands)
+    return _serve(Path(arguments[0]), outgoing, commands)
+
+
+def _behave() -> None:
+    """Below the window in priority, and one thread of arithmetic a physical core."""
+    if hasattr(os, "nice"):
+        with suppress(OSError):
+            os.nice(NICE)
+    if "OMP_NUM_THREADS" not in os.environ:
+        os.environ["OMP_NUM_THREADS"] = str(cores())
+
+
+def cores() -> int:
+    """Physical cores that this process may use, at least 1."""
+    import psutil
+
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))
+
+
+def _listen_to_interrupts(commands: Commands) -> None:
+    """By hand in a terminal: the first Ctrl+C stops and keeps the best, the second cancels."""
+
+    def heard(_number, _frame) -> None:
+        commands.cancel() if commands.ending else commands.stop()
+
+    signal.signal(signal.SIGINT, heard)
+
+
+def _serve(folder: Path, outgoing: int, commands: Commands) -> int:
+    if (folder / "host.json").is_file():
+        from workbench.jobs import serving
+
+        return serving.serve(folder, Channel(outgoing), commands)
+    return _job(folder, Channel(outgoing, _record(folder)), commands)
+
+
+def _record(folder: Path) -> Path | None:
+    return folder / "events.jsonl" if folder.is_dir() else None
+
+
+# ---------------------------------------------------------------- a job
+
+
+def _job(folder: Path, channel: Channel, commands: Commands) -> int:
+    channel.send(events.Started(os.getpid(), datetime.now(UTC).isoformat(timespec="seconds")))
+    finished = run_target(folder, channel.send, commands)
+    with suppress(OSError):
+        write_result(folder, finished)
+    channel.send(finished)
+    commands.finished.set()
+    channel.close()
+    return 0 if finished.status in ("done", "stopped", "cancelled") else 1
+
+
+def run_target(folder: Path, send: Callable[[events.Event], None], commands) -> events.Finished:
+    """Run the job of `folder` to its end; every exception becomes a Finished. `commands.ending` is looked at after each object."""
+    try:
+        spec = JobSpec.read(folder / "job.json")
+        return _drive(resolve(spec.target)(spec.params, folder), send, commands)
+    except BaseException as error:  # also SystemExit of a library: the parent must hear of it
+        return failure(error)
+
+
+def _drive(target, send: Callable[[events.Event], None], commands) -> events.Finished:
+    told = False
+    try:
+        item = next(target)
+        while True:
+            send(events.Output(item))
+            if commands.ending == "cancel":
+                target.close()
+                return events.Finished("cancelled")
+            if commands.ending == "stop" and not told:
+                told = True
+                item = target.send("stop")
+            else:
+                item = next(target)
+    except StopIteration as end:
+        return events.Finished("stopped" if told else "done", end.value or {})
+
+
+def resolve(target: str) -> Callable:
+    """ "module:function" → the function."""
+    module, name = target.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def failure(error: BaseException) -> events.Finished:
+    """What a person is told of an exception in the target."""
+    details = "".join(traceback.format_exception(error))
+    sys.stderr.write(details)
+    if isinstance(error, WorkbenchError):
+        return events.Finished("failed", message=error.message, hint=error.hint, details=details)
+    if _is_out_of_memory(error):
+        message = f"There was not enough memory: {_first_line(error) or type(error).__name__}"
+        return events.Finished("out_of_memory", message=message, hint="Take a smaller batch or shorter texts.", details=details)
+    message = f"{type(error).__name__}: {_first_line(error)}" if str(error) else type(error).__name__
+    return events.Finished("failed", message=message, details=details)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [""])[0][:500]
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """By name and words, as torch is not known here: torch.OutOfMemoryError, "DefaultCPUAllocator: can't allocate memory"."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    words = str(error).lower()
+    return isinstance(error, RuntimeError) and (
+        "out of memory" in words or "not enough memory" in words or "can't allocate memory" in words
+    )
+
+
+def write_result(folder: Path, finished: events.Finished) -> None:
+    """`result.json`, whole or not at all."""
+    draft = folder / f"result.{os.getpid()}.tmp"
+    draft.write_text(json.dumps(events.to_json(finished), indent=1, default=str), encoding="utf-8")
+    os.replace(draft, folder / "result.json")
+
+
+# ---------------------------------------------------------------- a spare
+
+
+def _spare(arguments: list[str], outgoing: int, commands: Commands) -> int:
+    channel = Channel(outgoing)
+    try:
+        for module in filter(None, arguments[0].split(",") if arguments else ()):
+            importlib.import_module(module)
+        report = resolve(arguments[2])() if len(arguments) > 2 and arguments[1] == "--report" else {}
+    except Exception as error:
+        channel.write({"type": "spare", "problem": failure(error).message})
+        return 1
+    channel.write({"type": "spare", "report": report})
+    given = commands.next()
+    if given is None:
+        return 0
+    return _serve(_move_into(given), outgoing, commands)
+
+
+def _move_into(given: Mapping) -> Path:
+    """From now on what is printed belongs to the log of that folder."""
+    folder = Path(given["folder"])
+    log = os.open(folder / "log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(log, 2)
+    os.dup2(log, 1)
+    os.close(log)
+    return folder
