@@ -216,9 +216,13 @@ def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | N
         "run": {"project": project.uid, "id": run.id, "purpose": "train"},
     }
     folder = paths.run_folder(project.path, run.id)
-    queue.add(
-        JobSpec(TARGET, params, str(folder), device=queue_device(spec.option("device")), title=_("Train {name}").format(name=spec.name))
-    )
+    job = JobSpec(TARGET, params, str(folder), device=queue_device(spec.option("device")), title=_("Train {name}").format(name=spec.name))
+    try:
+        queue.add(job)
+    except WorkbenchError:
+        with project.write():
+            runs.delete(project.db, run.id)
+        raise
     return run
 
 

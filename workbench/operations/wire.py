@@ -130,25 +130,41 @@ def _hint(status: str) -> str:
 
 
 def checkpoint_found(project: Project, run_id: int) -> bool:
-    """Whether the worker of an interrupted run saved a model before it ended, so it can be kept."""
-    return runs.get(project.db, run_id).status in ("interrupted", "crashed") and _last_result(project, run_id) is not None
+    """Whether a run that was interrupted, crashed or ran out of memory left a whole model behind, so it can be kept."""
+    unfinished = runs.get(project.db, run_id).status in ("interrupted", "crashed", "out_of_memory", "failed")
+    return unfinished and _found_result(project, run_id) is not None
 
 
 def keep_checkpoint(project: Project, run_id: int) -> None:
-    """Turn an interrupted run whose worker saved its best version into a stopped one. Does nothing where there is none."""
-    result = _last_result(project, run_id)
+    """Turn an unfinished run whose worker had saved a version into a stopped one. Does nothing where there is none."""
+    result = _found_result(project, run_id)
     if result is not None:
         keep(project, run_id, "stopped", result)
 
 
-def _last_result(project: Project, run_id: int) -> Mapping | None:
-    """The result in the last line of events.jsonl, if the worker came to its end and the weights are whole."""
+def _found_result(project: Project, run_id: int) -> Mapping | None:
+    """What is known of the model in a run's folder: the worker's own result, else what it said up to its last save."""
     folder = paths.run_folder(project.path, run_id)
     if not (folder / "model" / "config.json").is_file():
         return None
     try:
-        lines = (folder / "events.jsonl").read_text(encoding="utf-8", errors="replace").strip().split("\n")
-        last = json.loads(lines[-1])
+        last = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        if last.get("status") in ("done", "stopped") and last.get("result"):
+            return last["result"]
+    except (OSError, ValueError):
+        pass  # no last word: the record of events is read instead
+    return _from_events(folder / "events.jsonl")
+
+
+def _from_events(path: Path) -> Mapping | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            told = [json.loads(line).get("payload") or {} for line in file if line.endswith("\n")]
     except (OSError, ValueError):
         return None
-    return last.get("result") if last.get("type") == "finished" and last.get("status") in ("done", "stopped") else None
+    saved = [one["step"] for one in told if one.get("kind") == "saved"]
+    if not saved:
+        return None
+    scores = [one["scores"] for one in told if one.get("kind") == "evaluated" and one.get("split") == "dev" and one["step"] == saved[-1]]
+    steps = [one["step"] for one in told if one.get("kind") == "step"]
+    return {"scores": {"dev": scores[-1]} if scores else {}, "best_step": saved[-1], "steps": max(steps, default=saved[-1]), "recovered": True}
