@@ -43,7 +43,7 @@ class Form(QFrame):
         """name → text of every option whose value is not the default."""
         found = {}
         for name, option in self._options.items():
-            text = self._text(name)
+            text = self.text(name)
             if text != _as_text(option.default):
                 found[name] = text
         return found
@@ -104,7 +104,8 @@ class Form(QFrame):
             it.textEdited.connect(lambda _text: self.changed.emit(name))
         return call(it, _title(option), option.help)
 
-    def _text(self, name: str) -> str:
+    def text(self, name: str) -> str:
+        """The value of one option as text."""
         control = self._controls[name]
         if isinstance(control, QCheckBox):
             return _as_text(control.isChecked())

@@ -1,0 +1,104 @@
+"""About, the log file, and diagnostics without the user's text."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import metadata
+
+from PySide6.QtCore import QUrl, qVersion
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QLabel
+
+from workbench import __version__
+from workbench.base import paths
+from workbench.base.i18n import _
+from workbench.ui import icons
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.words import words
+
+PACKAGES = ("PySide6-Essentials", "torch", "transformers", "tokenizers", "onnxruntime", "numpy", "sqlite-utils", "pyqtgraph")
+
+
+class About(Dialog):
+    def __init__(self, app):
+        super().__init__(app.window, _("About Glossbench"), width=480)
+        picture = QLabel()
+        picture.setPixmap(icons.app_icon().pixmap(64, 64))
+        facts = column(
+            words(f"Glossbench {__version__}", "heading", weight=600),
+            words(_("A desktop workbench for transfer learning in NLP: label, fine-tune, inspect, prompt, export. Offline."), wrap=True),
+            words(
+                _("Licence: Apache-2.0. No account, no telemetry; nothing leaves this computer unless you ask for a download."),
+                "small",
+                "muted",
+                wrap=True,
+            ),
+            words(
+                _("With Inter and JetBrains Mono (OFL), Lucide icons (ISC), Qt through PySide6 (LGPL), PyTorch and transformers."),
+                "small",
+                "muted",
+                wrap=True,
+            ),
+            words("\n".join(f"{name} {version}" for name, version in versions().items()), "small", "muted", select=True),
+            gap=8,
+        )
+        self.put(row(column(picture, None), (facts, 1), gap=20))
+        close = Button(_("Close"), kind="primary", on=self.accept)
+        self.end(Button(_("Copy diagnostics"), "copy", "quiet", on=lambda: copy_diagnostics(app)), None, close)
+        close.setFocus()
+
+
+def versions() -> dict[str, str]:
+    """What is installed, by package; nothing is imported for it."""
+    found = {"Python": platform.python_version(), "Qt": qVersion()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = _("missing")
+    return found
+
+
+def diagnostics(app) -> str:
+    """What helps to find a fault: versions, system, settings, counts. No text, no names, no paths of the user."""
+    lines = [
+        f"Glossbench {__version__}",
+        f"System: {platform.platform()}, {os.cpu_count()} cores",
+        f"Qt platform: {QApplication.platformName()}",
+    ]
+    lines += [f"{name} {version}" for name, version in versions().items()]
+    chosen = app.settings
+    lines.append(
+        f"Settings: theme {chosen.theme}, text {chosen.text_size} %, font {chosen.font}, device {chosen.device}, offline {chosen.offline}"
+    )
+    lines.append(f"Devices: {chosen.devices or 'not asked yet'}")
+    lines.append(f"Page: {app.window.page}; jobs: {[job.status for job in app.active_jobs()]}")
+    if app.project is not None:
+        from workbench.operations import corpus, labels
+
+        kinds = [f"{layer.kind} ({len(layer.labels)} labels)" for layer in labels.layers(app.project)]
+        lines.append(
+            f"Project: {corpus.counts(app.project).documents} documents; layers: {', '.join(kinds)}; read-only: {app.project.read_only}"
+        )
+    last = getattr(getattr(sys.excepthook, "__self__", None), "last", "")
+    lines.append("Last fault:")
+    lines += [one.strip() for one in last.splitlines() if one.lstrip().startswith("File ")] or ["none"]
+    return "\n".join(lines)
+
+
+def copy_diagnostics(app) -> None:
+    QApplication.clipboard().setText(diagnostics(app))
+    app.note(_("Diagnostics are on the clipboard. They hold none of your text."))
+
+
+def open_log(app) -> None:
+    """Show the log in the system's viewer; without one, say where it is."""
+    path = paths.log_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(exist_ok=True)
+    if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+        app.window.tell(_("The log file is {path}.").format(path=path), "accent")

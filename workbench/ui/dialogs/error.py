@@ -1,0 +1,99 @@
+"""Uncaught exceptions: a dialog, the rotating log, and the project stays saved (each edit is committed when made)."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+from logging.handlers import RotatingFileHandler
+
+from PySide6.QtWidgets import QApplication, QPlainTextEdit
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.words import words
+
+LOG_BYTES, LOG_FILES = 1_000_000, 3
+log = logging.getLogger("workbench")
+
+
+def install(app) -> None:
+    """Send uncaught exceptions of all threads to the log and to a dialog. A second call for another app takes over."""
+    _open_log()
+    reporter = Reporter(app)
+    sys.excepthook = reporter.caught
+    threading.excepthook = lambda args: app.dispatch(lambda: reporter.caught(args.exc_type, args.exc_value, args.exc_traceback))
+
+
+def _open_log() -> None:
+    if log.handlers:
+        return
+    try:
+        paths.log_file().parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(paths.log_file(), maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True)
+    except OSError:
+        handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
+
+class Reporter:
+    """What `sys.excepthook` calls. While one dialog stands, further exceptions are only logged."""
+
+    def __init__(self, app):
+        self._app, self._showing = app, False
+        self.last: str = ""
+
+    def caught(self, kind: type[BaseException], error: BaseException, trace) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            self._app.window.close()
+            return
+        if isinstance(error, WorkbenchError):  # meant for the person, only nobody told it on the way
+            self._app.fail(error)
+            log.warning("%s: %s", kind.__name__, error)
+            return
+        self.last = "".join(traceback.format_exception(kind, error, trace))
+        log.error("Uncaught exception\n%s", self.last)
+        if not self._showing:
+            self._showing = True
+            try:
+                ErrorDialog(self._app, error, self.last).exec()
+            finally:
+                self._showing = False
+
+
+class ErrorDialog(Dialog):
+    """What happened, that nothing is lost, the details folded, and a way to copy them."""
+
+    def __init__(self, app, error: BaseException, details: str):
+        super().__init__(app.window, _("Something went wrong"), _("This is a fault of the program, not of yours."), width=620)
+        self._details = details
+        saved = _("Everything you labelled is saved. You can go on working; if things look odd, close and open the project again.")
+        self.put(words(saved, wrap=True), words(f"{type(error).__name__}: {error}"[:300], "small", "bad", wrap=True, select=True))
+        self._text = QPlainTextEdit(details)
+        self._text.setReadOnly(True)
+        self._text.setProperty("kind", "mono")
+        self._text.setAccessibleName(_("Details"))
+        self._text.setMinimumHeight(220)
+        self._text.hide()
+        self.put(self._text)
+        self._fold = Button(_("Show details"), "chevron-right", "quiet", on=self._toggle)
+        close = Button(_("Go on"), kind="primary", on=self.accept)
+        self.end(self._fold, Button(_("Copy details"), "copy", "quiet", on=self.copy), None, close)
+        close.setFocus()
+
+    def copy(self) -> None:
+        QApplication.clipboard().setText(self._details)
+
+    def _toggle(self) -> None:
+        shown = self._text.isHidden()
+        self._text.setVisible(shown)
+        self._fold.set_text(_("Hide details") if shown else _("Show details"))
+        self._fold.set_icon("chevron-down" if shown else "chevron-right")
+        self.adjustSize()

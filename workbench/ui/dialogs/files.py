@@ -1,0 +1,45 @@
+"""Choosing what to open, and opening the sample project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog
+
+from workbench.base import paths
+from workbench.base.i18n import _
+
+DATA = "*.jsonl *.json *.csv *.tsv *.txt *.conll *.conllu *.iob *.bio"
+
+
+def folder_of(app) -> Path:
+    """Where dialogs about projects begin: the user's choice, else the documents folder."""
+    return Path(app.settings.documents_folder).expanduser() if app.settings.documents_folder else paths.documents_folder()
+
+
+def choose_to_open(app) -> None:
+    """A project is opened; data files start one, or are imported where one is open."""
+    suffix = f"*{paths.PROJECT_SUFFIX}"
+    kinds = ";;".join((_("Projects and data") + f" ({suffix} {DATA})", _("Projects") + f" ({suffix})", _("All files") + " (*)"))
+    folder = folder_of(app)
+    start = str(folder if folder.exists() else Path.home())
+    files, _kind = QFileDialog.getOpenFileNames(app.window, _("Open"), start, kinds)
+    if files:
+        app.dropped(files)
+
+
+def open_sample(app) -> None:
+    """A copy of the sample project under a free name in the documents folder, opened on Annotate."""
+    from workbench.base.errors import WorkbenchError
+    from workbench.operations import corpus
+
+    try:
+        folder = folder_of(app)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = corpus.create_sample(folder)
+    except WorkbenchError as error:
+        app.fail(error)
+    except OSError as error:
+        app.fail(WorkbenchError(_("The sample cannot be written to {folder}: {why}.").format(folder=folder, why=error.strerror or error)))
+    else:
+        app.open_project(path, page="annotate")

@@ -1,0 +1,109 @@
+"""The key sheet: every command with its keys, by place; a key can be changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+from workbench.ui.keys import clashes, keys_of, remap, shown
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.table import Column, Table
+
+
+@dataclass(frozen=True)
+class Line:
+    place: str
+    title: str
+    keys: str
+    command: Command
+
+
+class KeySheet(Dialog):
+    def __init__(self, app):
+        super().__init__(app.window, _("Keys"), _("Type to filter; Enter on a line changes its key."), width=660)
+        self._app = app
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(_("Filter"))
+        self._search.setAccessibleName(_("Filter keys"))
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(lambda _text: self._fill())
+        columns = (
+            Column(_("Where"), lambda line: line.place, 120),
+            Column(_("What"), lambda line: line.title),
+            Column(_("Key"), lambda line: line.keys, 190),
+        )
+        self._table = Table(columns, name=_("Key list"), key=lambda line: line.command.id)
+        self._table.setMinimumHeight(420)
+        self._table.opened.connect(lambda line: self._change(line))
+        self.put(self._search, self._table)
+        close = Button(_("Close"), kind="primary", on=self.accept)
+        self._change_button = Button(_("Change key…"), "keyboard", on=lambda: self._change(self._table.current_row()))
+        self.end(self._change_button, Button(_("Usual keys again"), kind="quiet", on=self._reset), None, close)
+        self._fill()
+        self._search.setFocus()
+
+    def lines(self) -> list[Line]:
+        """Every command that has a key, or a place in a menu."""
+        pages, found = {one.id: one.title for one in self._app.registry.all("panel")}, []
+        for entry in self._app.window.menus.entries:
+            command = entry.command
+            keys = shown(command, self._app.settings)
+            if keys or command.menu:
+                title = _(command.id.capitalize()) if callable(command.title) else command.plain().rstrip("…")
+                found.append(Line(pages.get(entry.page, _("Everywhere")), title, keys, command))
+        return found
+
+    def _fill(self) -> None:
+        wanted = self._search.text().casefold()
+        self._table.set_rows([line for line in self.lines() if wanted in f"{line.place} {line.title} {line.keys}".casefold()])
+
+    def _change(self, line: Line | None) -> None:
+        if line is None:
+            return
+        if line.command.shown_only:
+            self.fault(_("{title} has a fixed key.").format(title=line.title))
+            return
+        self.fault("")
+        if KeyDialog(self, self._app, line).exec():
+            self._app.window.menus.rekey()
+            self._fill()
+
+    def _reset(self) -> None:
+        self._app.settings.window["keys"] = {}
+        self._app.settings.save()
+        self._app.window.menus.rekey()
+        self._fill()
+
+
+class KeyDialog(Dialog):
+    """Press the new key; a key that another command has is refused with its name."""
+
+    def __init__(self, parent: KeySheet, app, line: Line):
+        super().__init__(parent, line.title, _("Press the new key. Backspace alone leaves it without one."), width=380)
+        self._app, self._line = app, line
+        self._edit = QKeySequenceEdit(QKeySequence(keys_of(line.command, app.settings)[0] if keys_of(line.command, app.settings) else ""))
+        self._edit.setMaximumSequenceLength(1)
+        self._edit.setClearButtonEnabled(True)
+        self._field = Field(_("Key"), self._edit)
+        self.put(self._field)
+        self.end(None, Button(_("Cancel"), on=self.reject), Button(_("Use this key"), kind="primary", on=self._use))
+
+    def _use(self) -> None:
+        wanted = self._edit.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
+        before = list(keys_of(self._line.command, self._app.settings))
+        remap(self._line.command, [wanted] if wanted else [], self._app.settings)
+        entries = [(entry.command, entry.page) for entry in self._app.window.menus.entries]
+        taken = [pair for key, *pair in clashes(entries, self._app.settings) if self._line.command in pair and key == wanted]
+        if taken:
+            other = next(one for one in taken[0] if one is not self._line.command)
+            remap(self._line.command, before, self._app.settings)
+            name = other.id if callable(other.title) else other.plain()
+            self._field.set_error(_("{key} belongs to “{name}”.").format(key=wanted, name=name))
+            return
+        self.accept()

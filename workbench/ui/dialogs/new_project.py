@@ -1,0 +1,166 @@
+"""New project: name, folder, what to label, the labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.dialogs.files import folder_of
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.layout import card, column, row
+from workbench.ui.widgets.words import words
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One thing that can be labelled: the layer that comes of it."""
+
+    id: str
+    title: str
+    hint: str
+    layer: str
+    kind: str
+    texts: int
+    example: str
+
+
+KINDS = (
+    Kind("class", "Class", "One label per document: topic, sentiment, intent …", "class", "class", 1, "delay, crowding, driver"),
+    Kind("spans", "Spans", "Labelled pieces of text: names, times, places …", "spans", "span", 1, "PERSON, PLACE, TIME"),
+    Kind("pairs", "Pairs", "One label per two texts: same, contradiction, answer …", "pairs", "class", 2, "same, other"),
+)
+
+
+def split_labels(text: str) -> list[str]:
+    """Labels typed or pasted: one a line, or between commas or semicolons; each once, in order."""
+    found: list[str] = []
+    for one in re.split(r"[\n,;\t]+", text):
+        name = " ".join(one.split())
+        if name and name not in found:
+            found.append(name)
+    return found
+
+
+class NewProject(Dialog):
+    """Makes the file and opens it; with `data` the import dialog follows, else Data offers it."""
+
+    def __init__(self, app, data: Sequence[Path] = ()):
+        super().__init__(app.window, _("New project"), _("One file on your disk. Nothing leaves this computer."), width=640)
+        self._app, self._data = app, list(data)
+        self._name = QLineEdit(self._free_name())
+        self._folder = QLineEdit(str(folder_of(app)))
+        self._name_field = Field(_("Name"), self._name)
+        browse = Button(_("Choose…"), "folder-open", on=self._browse, name=_("Choose the folder"))
+        self._folder_field = Field(_("Folder"), self._folder)
+        self.put(self._name_field, row((self._folder_field, 1), column(None, browse)))
+        self.put(words(_("What do you want to label?"), weight=600))
+        self._boxes: dict[str, QCheckBox] = {}
+        self._labels: dict[str, QPlainTextEdit] = {}
+        self._fields: dict[str, Field] = {}
+        self.put(row(*[(self._kind(kind), 1) for kind in KINDS], gap=12))
+        self.put(
+            words(
+                _("All of this can be changed later on the Labels page; an import brings its labels along."), "caption", "muted", wrap=True
+            )
+        )
+        make = Button(_("Make project"), "file-plus-2", "primary", on=self.make)
+        make.setDefault(True)
+        self.end(None, Button(_("Cancel"), on=self.reject), make)
+        self._name.textChanged.connect(lambda _text: self._name_field.set_error(""))
+        self._name.selectAll()
+        self._name.setFocus()
+
+    def _kind(self, kind: Kind):
+        box = QCheckBox(_(kind.title))
+        box.setAccessibleName(_("Label {what}").format(what=_(kind.title).lower()))
+        text = QPlainTextEdit()
+        text.setPlaceholderText(_(kind.example))
+        text.setAccessibleName(_("Labels of {what}").format(what=_(kind.title).lower()))
+        text.setTabChangesFocus(True)
+        text.setFixedHeight(theme.px(92))
+        text.textChanged.connect(lambda: box.setChecked(box.isChecked() or bool(text.toPlainText().strip())))
+        field = Field(_("Labels, typed or pasted"), text, name=text.accessibleName())
+        self._boxes[kind.id], self._labels[kind.id], self._fields[kind.id] = box, text, field
+        return card(box, words(_(kind.hint), "caption", "muted", wrap=True), field, gap=8, margins=(14, 12, 14, 14))
+
+    def choose(self, kind: str, labels: str = "") -> None:
+        """Tick what to label and give its labels."""
+        self._boxes[kind].setChecked(True)
+        self._labels[kind].setPlainText(labels)
+
+    def set_place(self, name: str, folder: Path) -> None:
+        self._name.setText(name)
+        self._folder.setText(str(folder))
+
+    def make(self) -> None:
+        """Make the file with its layers; a fault stands at its field."""
+        self.fault("")
+        path = self._path()
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._create(path)
+        except WorkbenchError as error:
+            self.fault(str(error))
+            return
+        except OSError as error:
+            self._folder_field.set_error(_("Cannot be written: {why}.").format(why=error.strerror or error))
+            return
+        self.accept()
+        if self._app.open_project(path, page="data", **({"files": self._data} if self._data else {})) and not self._data:
+            self._app.note(_("{name} is made. Bring text next.").format(name=path.name), self._import, action=_("Import…"))
+
+    def _import(self) -> None:
+        self._app.go("data", dialog="import")
+
+    def _path(self) -> Path | None:
+        name, folder = self._name.text().strip(), self._folder.text().strip()
+        if not name or set(name) & set('/\\:*?"<>|') or name.startswith("."):
+            self._name_field.set_error(_('A name without / \\ : * ? " < > | is needed.'))
+            self._name.setFocus()
+            return None
+        if not folder:
+            self._folder_field.set_error(_("A folder is needed."))
+            return None
+        path = Path(folder).expanduser() / (name if name.endswith(paths.PROJECT_SUFFIX) else name + paths.PROJECT_SUFFIX)
+        if path.exists():
+            self._name_field.set_error(_("{name} is there already; nothing is overwritten.").format(name=path.name))
+            return None
+        return path
+
+    def _create(self, path: Path) -> None:
+        from workbench.operations import labels
+        from workbench.project.project import Project
+
+        project = Project.create(path)
+        try:
+            for kind in KINDS:
+                if self._boxes[kind.id].isChecked():
+                    labels.add_layer(
+                        project, kind.layer, kind.kind, texts=kind.texts, labels=split_labels(self._labels[kind.id].toPlainText())
+                    )
+        except BaseException:
+            project.close()
+            path.unlink(missing_ok=True)
+            raise
+        project.close()
+
+    def _free_name(self) -> str:
+        stem = self._data[0].stem if self._data else _("My project")
+        return paths.free_name(folder_of(self._app), stem, paths.PROJECT_SUFFIX).stem
+
+    def _browse(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, _("Folder of the project"), self._folder.text())
+        if folder:
+            self._folder.setText(folder)

@@ -1,0 +1,189 @@
+"""Settings: built from one table; each takes effect when changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from PySide6.QtWidgets import QFileDialog, QListWidget, QTabBar
+
+from workbench.base import paths
+from workbench.base.i18n import _
+from workbench.base.settings import Settings
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.layout import column, row, scrolled
+
+
+@dataclass(frozen=True)
+class Record:
+    """How one field of Settings is asked for; see `widgets.form`. `words` names the choices."""
+
+    name: str
+    kind: str
+    title: str
+    help: str
+    group: str
+    choices: tuple[Any, ...] = ()
+    words: tuple[str, ...] = ()
+    default: Any = None
+
+
+ASKED = (
+    Record("theme", "choice", "Colours", "", "look", ("system", "light", "dark"), ("As the system", "Light", "Dark")),
+    Record(
+        "text_size",
+        "choice",
+        "Text size",
+        "Ctrl + and Ctrl − do the same.",
+        "look",
+        theme.TEXT_SIZES,
+        tuple(f"{one} %" for one in theme.TEXT_SIZES),
+    ),
+    Record("font", "choice", "Font", "", "look", ("inter", "system"), ("Inter", "The system's")),
+    Record("annotator", "text", "Annotator", "Your name on the labels you make; used from the next opening of a project.", "work"),
+    Record(
+        "documents_folder", "text", "Folder for projects", "Where new projects and the sample go; empty: your documents folder.", "work"
+    ),
+    Record(
+        "device",
+        "choice",
+        "Device",
+        "What trains and answers. Automatic takes the fastest there is.",
+        "work",
+        ("auto", "cpu", "cuda", "mps"),
+        ("Automatic", "CPU", "CUDA", "Apple MPS"),
+    ),
+    Record("offline", "bool", "Work offline", "Nothing is fetched from the Hugging Face hub while this is on.", "network"),
+    Record(
+        "warm_worker",
+        "bool",
+        "Keep a worker warm",
+        "A process with torch loaded waits, so the first run starts at once; takes about 300 MB.",
+        "network",
+    ),
+)
+KEPT = ("model_folders", "pickle_allowed", "recent", "window", "devices")  # asked elsewhere, or not at all
+GROUPS = (("look", "Look"), ("work", "Work"), ("network", "Models and network"))
+
+
+def records(group: str) -> tuple[Record, ...]:
+    """What a tab asks. A field of Settings that no record names appears by itself on Work."""
+    named = [one for one in ASKED if one.group == group]
+    if group == "work":
+        known = {one.name for one in ASKED} | set(KEPT)
+        for one in fields(Settings):
+            if one.name not in known:
+                kind = "bool" if one.type in ("bool", bool) else "int" if one.type in ("int", int) else "text"
+                named.append(Record(one.name, kind, one.name.replace("_", " "), "", "work", default=one.default))
+    return tuple(named)
+
+
+class SettingsDialog(Dialog):
+    def __init__(self, app):
+        super().__init__(app.window, _("Settings"), _("Every change takes effect at once."), width=560)
+        self._app = app
+        self._tabs = QTabBar()
+        self._tabs.setDrawBase(False)
+        self._tabs.setExpanding(False)
+        self._tabs.setAccessibleName(_("Groups of settings"))
+        self._forms: dict[str, Form] = {}
+        self._pages = []
+        for group, title in GROUPS:
+            self._tabs.addTab(_(title))
+            self._forms[group] = self._form(group)
+            parts = [self._forms[group]]
+            if group == "work":
+                parts.append(row(Button(_("Choose folder…"), "folder-open", small=True, on=self._choose_folder), None))
+            if group == "network":
+                parts.append(self._model_folders())
+            self._pages.append(column(*parts, None, gap=12))
+        self._tabs.currentChanged.connect(self._show)
+        area = scrolled(column(*self._pages, gap=0))
+        area.setMinimumHeight(theme.px(340))
+        self.put(self._tabs, area)
+        close = Button(_("Close"), kind="primary", on=self.accept)
+        self.end(None, close)
+        self._show(0)
+
+    def _form(self, group: str) -> Form:
+        asked = [_Unnamed(one) for one in records(group)]
+        form = Form(asked, {one.name: getattr(self._app.settings, one.name) for one in asked})
+        for one in records(group):
+            if one.words:
+                box = form.control(one.name)
+                for index, text in enumerate(one.words):
+                    box.setItemText(index, _(text))
+        form.changed.connect(lambda name, form=form: self._changed(form, name))
+        return form
+
+    def _model_folders(self) -> Field:
+        self._list = QListWidget()
+        self._list.addItems(self._app.settings.model_folders)
+        self._list.setFixedHeight(theme.px(96))
+        remove = Button(_("Take off the list"), "x", "quiet", small=True, on=self._forget)
+        add = Button(_("Add folder…"), "plus", small=True, on=self._add_folder)
+        field = Field(
+            _("Folders with models"),
+            self._list,
+            _("Models of the Hugging Face cache ({cache}) are found by themselves.").format(cache=paths.hub_cache()),
+        )
+        return column(field, row(add, remove, None), gap=6)
+
+    def _show(self, index: int) -> None:
+        for number, page in enumerate(self._pages):
+            page.setVisible(number == index)
+
+    def _changed(self, form: Form, name: str) -> None:
+        settings = self._app.settings
+        text = form.text(name)
+        before = getattr(settings, name)
+        if isinstance(before, bool):
+            value: Any = text == "true"
+        elif isinstance(before, int):
+            if not text.isdigit():
+                form.set_error(name, _("A whole number is needed."))
+                return
+            value = int(text)
+        else:
+            value = text
+        form.set_error(name, "")
+        setattr(settings, name, value)
+        if name in ("theme", "text_size", "font"):
+            self._app.restyle()
+        else:
+            settings.save()
+            if self._app.window.status is not None:
+                self._app.window.status.show_device(settings)
+
+    def _choose_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(
+            self, _("Folder for projects"), self._app.settings.documents_folder or str(paths.documents_folder())
+        )
+        if folder:
+            self._forms["work"].control("documents_folder").setText(folder)
+            self._changed(self._forms["work"], "documents_folder")
+
+    def _add_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, _("Folder of a model"))
+        if folder and folder not in self._app.settings.model_folders:
+            self._app.settings.model_folders.append(folder)
+            self._app.settings.save()
+            self._list.addItem(folder)
+
+    def _forget(self) -> None:
+        for item in self._list.selectedItems():
+            self._app.settings.model_folders.remove(item.text())
+            self._list.takeItem(self._list.row(item))
+        self._app.settings.save()
+
+
+class _Unnamed:
+    """A record with its group left out, as the tab says it already; every value counts as changed."""
+
+    def __init__(self, record: Record):
+        self.name, self.kind, self.title, self.help = record.name, record.kind, _(record.title), _(record.help)
+        self.choices, self.default, self.group = record.choices, record.default, ""

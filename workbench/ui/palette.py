@@ -1,0 +1,80 @@
+"""The command palette: type a few letters, Enter does it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
+
+from workbench.base.i18n import _
+from workbench.ui.keys import shown
+from workbench.ui.menus import Entry
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.table import Column, Table
+
+
+class Palette(Dialog):
+    """Commands that can be done now, best match first."""
+
+    def __init__(self, app):
+        super().__init__(app.window, _("Find a command"), width=600)
+        self._app, self._pages = app, {one.id: one.title for one in app.registry.all("panel")}
+        menus = app.window.menus
+        self._entries = [entry for entry in menus.entries if not entry.command.shown_only and menus.can_act(entry)]
+        self._search = QLineEdit()
+        self._search.setAccessibleName(_("Find a command"))
+        self._search.setPlaceholderText(_("What do you want to do?"))
+        self._search.textChanged.connect(lambda _text: self._fill())
+        self._search.installEventFilter(self)
+        columns = (
+            Column(_("Command"), self._title),
+            Column(_("Where"), lambda entry: self._pages.get(entry.page, _(entry.command.menu)), 110),
+            Column(_("Key"), lambda entry: shown(entry.command, app.settings), 140),
+        )
+        self._table = Table(columns, name=_("Commands"), key=lambda entry: entry.command.id)
+        self._table.setMinimumHeight(360)
+        self._table.opened.connect(self._do)
+        self.put(self._search, self._table)
+        self._fill()
+        self._search.setFocus()
+
+    def _title(self, entry: Entry) -> str:
+        return entry.command.plain(entry.target())
+
+    def _fill(self) -> None:
+        wanted = self._search.text().casefold().strip()
+        ranked = sorted(
+            ((rank(wanted, self._title(entry).casefold()), number, entry) for number, entry in enumerate(self._entries)),
+            key=lambda one: one[:2],
+        )
+        self._table.set_rows([entry for place, _number, entry in ranked if place < NO_MATCH])
+        self._table.selectRow(0)
+
+    def _do(self, entry: Entry) -> None:
+        self.accept()
+        self._app.window.menus.act(entry)
+
+    def eventFilter(self, watched, event) -> bool:
+        if event.type() == event.Type.KeyPress:
+            if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+                step = 1 if event.key() == Qt.Key.Key_Down else -1
+                self._table.selectRow(min(max(self._table.currentIndex().row() + step, 0), len(self._table.rows()) - 1))
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._table.current_row() is not None:
+                self._do(self._table.current_row())
+                return True
+        return super().eventFilter(watched, event)
+
+
+NO_MATCH = 9
+
+
+def rank(wanted: str, title: str) -> int:
+    """0 for a title that begins so, 1 where a word does, 2 where it is inside, 3 where the letters follow in order, else NO_MATCH."""
+    if title.startswith(wanted):
+        return 0
+    if any(word.startswith(wanted) for word in title.split()):
+        return 1
+    if wanted in title:
+        return 2
+    letters = iter(title)
+    return 3 if all(letter in letters for letter in wanted if letter != " ") else NO_MATCH

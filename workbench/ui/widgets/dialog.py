@@ -1,0 +1,58 @@
+"""What dialogs share: heading, content, buttons at the bottom; Escape closes, never on an error."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
+
+from workbench.ui import theme
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.layout import bar, column
+from workbench.ui.widgets.words import words
+
+
+class Dialog(QDialog):
+    """Add parts with `put`, the buttons with `end`; `fault("…")` tells an error at the bottom and leaves the dialog open."""
+
+    def __init__(self, parent: QWidget | None, title: str, hint: str = "", *, width: int = 560):
+        super().__init__(parent)
+        self.setWindowTitle(title.rstrip("…"))
+        self.setMinimumWidth(theme.px(width))
+        head = [words(title.rstrip("…"), "title", weight=600)]
+        if hint:
+            head.append(words(hint, "small", "muted", wrap=True))
+        self._content = QVBoxLayout()
+        self._content.setContentsMargins(24, 8, 24, 16)
+        self._content.setSpacing(14)
+        self._fault = Callout("", "bad")
+        self._fault.hide()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(column(*head, gap=2, margins=(24, 18, 24, 8)))
+        outer.addLayout(self._content, 1)
+        outer.addWidget(column(self._fault, margins=(24, 0, 24, 12)))
+
+    def put(self, *parts: QWidget) -> None:
+        for part in parts:
+            self._content.addWidget(part)
+
+    def end(self, *buttons: QWidget | None) -> None:
+        """The bar at the bottom: None takes what is left, the primary button stands last."""
+        self.layout().addWidget(bar(*buttons, margins=(24, 12, 24, 12)))
+
+    def fault(self, text: str) -> None:
+        """Say what is wrong; "" takes it back."""
+        self._fault.set(text)
+
+    def centre_on(self, widget: QWidget | None) -> None:
+        if widget is not None:
+            self.move(widget.frameGeometry().center() - self.rect().center())
+
+    def keyPressEvent(self, event) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
+            for button in self.findChildren(QWidget):
+                if button.property("kind") == "primary" and button.isEnabled():
+                    button.click()
+                    return
+        super().keyPressEvent(event)
