@@ -91,12 +91,9 @@ def score(task: str, golds: Sequence[Gold], predictions: Sequence[Prediction]) -
     Classes: accuracy, macro_f1, micro_f1, weighted_f1. Tags: span_precision, span_recall, span_f1, token_accuracy.
     """
     from workbench.metrics import classes, spans
-    from workbench.runtime.decoding import tag_words  # brings numpy
 
     if task in ("classify", "pairs"):
         return dict(classes.scores([one.label for one in golds], [one.label for one in predictions]))
     borders = [[(word.start, word.end) for word in one.words] for one in predictions]
-    right = [tag_words(words, one.spans) for words, one in zip(borders, golds, strict=True)]
-    found = [tag_words(words, one.spans) for words, one in zip(borders, predictions, strict=True)]
-    strict = spans.scores([one.spans for one in golds], [one.spans for one in predictions])
-    return {**strict, "token_accuracy": spans.token_accuracy(right, found)}
+    right, found = [one.spans for one in golds], [one.spans for one in predictions]
+    return {**spans.scores(right, found), "token_accuracy": spans.token_accuracy(right, found, borders)}
