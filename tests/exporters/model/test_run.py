@@ -1,0 +1,176 @@
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from workbench.base.errors import ExportFailed  # noqa: E402
+from workbench.exporters.model import hf_folder, run  # noqa: E402
+from workbench.exporters.model.spec import sentence  # noqa: E402
+from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
+from workbench.tasks.predictor import Predictor, read_documents  # noqa: E402
+
+FACTS = {
+    "run": "first",
+    "layer": "class",
+    "base_model": "starter-bert",
+    "base_licence": "apache-2.0",
+    "seed": 1,
+    "counts": {"train": 180, "dev": 60},
+    "left_out": [{"reason": "not submitted", "count": 120}],
+    "cut": 3,
+    "scores": {"dev": {"accuracy": 0.65, "macro_f1": 0.641}},
+    "versions": {"torch": "2.13.0"},
+}
+
+
+def export(folder, out, texts="", formats=("hf", "onnx")):
+    params = {"model": str(folder), "texts": str(texts), "out": str(out), "formats": list(formats), "facts": FACTS}
+    job, events = run.export(params, out.parent), []
+    try:
+        while True:
+            events.append(next(job))
+    except StopIteration as end:
+        return end.value, events
+
+
+def same(ours, theirs, **tolerance):
+    assert len(ours) == len(theirs)
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.label, one.cut) == (other.label, other.cut)
+        assert [(s.start, s.end, s.label) for s in one.spans] == [(s.start, s.end, s.label) for s in other.spans]
+        if one.classes:
+            assert one.classes.scores == pytest.approx(other.classes.scores, **tolerance)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["classify", "pairs", "tag"])
+def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tmp_path):
+    folder, out = tiny_run(task), tmp_path / "out"
+
+    result, events = export(folder, out, texts_file)
+
+    documents = list(read_documents(texts_file))
+    ours = Predictor.load(folder, "cpu").predict(documents)
+    same(ours, OnnxPredictor.load(out / "onnx").predict(documents), abs=1e-5)
+    same(ours, Predictor.load(out / "hf", "cpu").predict(documents), abs=1e-5)
+    assert result["check"]["texts"] == 20 and result["check"]["equal_labels"] == 1.0
+    assert result["check"]["largest_difference"] < 1e-4 and result["check_hf"]["largest_difference"] < 1e-4
+    assert [one.name for one in (out / "onnx").iterdir() if one.suffix == ".onnx"] == ["model.onnx"]
+    assert {Path(one["path"]).name for one in result["files"]} >= {
+        "model.onnx",
+        "labels.json",
+        "tokenizer.json",
+        "model.safetensors",
+        "README.md",
+    }
+    told = [row for one in events if one["kind"] == "checked" and one["format"] == "onnx" for row in one["rows"]]
+    assert len(told) == 20 and all(row["equal"] for row in told)
+    card = (out / "hf" / "README.md").read_text(encoding="utf-8")
+    assert sentence(result["check"]) in card
+    _pipeline_agrees(task, out / "hf", documents[0], ours[0])
+
+
+def _pipeline_agrees(task, folder, document, ours):
+    from transformers import pipeline
+
+    if task == "tag":
+        found = pipeline("token-classification", model=str(folder))(document.text)
+        assert {one["entity"][2:] for one in found if one["entity"] != "O"} <= {"delay", "praise", "ticket"}
+        return
+    given = document.text if task == "classify" else {"text": document.text, "text_pair": document.content("text_b")}
+    found = pipeline("text-classification", model=str(folder), top_k=None)(given)
+    found = found[0] if isinstance(found[0], list) else found
+    assert {one["label"]: one["score"] for one in found} == pytest.approx(ours.classes.as_dict(), abs=1e-5)
+
+
+def test_the_hugging_face_folder_alone_is_checked_too(tiny_run, texts_file, tmp_path):
+    result, events = export(tiny_run("classify"), tmp_path / "out", texts_file, ("hf",))
+
+    assert set(result["folders"]) == {"hf"} and not (tmp_path / "out" / "onnx").exists()
+    assert result["check"]["texts"] == 20 and result["check"]["equal_labels"] == 1.0
+    assert json.loads((tmp_path / "out/hf/tokenizer_config.json").read_text())["model_max_length"] == 32
+    assert [one["stage"] for one in events if one["kind"] == "stage"] == ["load", "hf", "check_hf"]
+
+
+def test_the_card_names_scores_data_and_what_was_cut(tiny_run, tmp_path):
+    export(tiny_run("classify"), tmp_path / "out", "", ("hf",))
+
+    card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
+    for part in ('license: "apache-2.0"', "pipeline_tag: text-classification", "| accuracy | 65.0 |", "train: 180", "120 (not submitted)"):
+        assert part in card
+    assert "32 subwords, so their end was not read: 3 documents" in card
+
+
+def test_the_header_of_the_card_is_yaml(tiny_run, tmp_path):
+    yaml = pytest.importorskip("yaml")
+    export(tiny_run("classify"), tmp_path / "out", "", ("hf",))
+
+    head = yaml.safe_load((tmp_path / "out/hf/README.md").read_text(encoding="utf-8").split("---\n")[1])
+
+    assert head["base_model"] == "starter-bert" and head["metrics"] == ["accuracy", "f1"]
+    assert head["model-index"][0]["results"][0]["metrics"][0]["value"] == 0.65
+
+
+# ---------------------------------------------------------------- folders that will not do
+
+
+def test_a_folder_that_is_not_empty_is_left_alone(tiny_run, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("keep")
+
+    with pytest.raises(ExportFailed, match="not empty .it holds 'mine.txt'"):
+        export(tiny_run("classify"), out)
+
+    assert [one.name for one in out.iterdir()] == ["mine.txt"]
+
+
+def test_an_empty_folder_and_a_new_one_in_a_new_one_are_taken(tiny_run, tmp_path):
+    (tmp_path / "empty").mkdir()
+
+    export(tiny_run("classify"), tmp_path / "empty", "", ("hf",))
+    export(tiny_run("classify"), tmp_path / "a" / "b", "", ("hf",))
+
+    assert (tmp_path / "empty/hf/model.safetensors").is_file() and (tmp_path / "a/b/hf/config.json").is_file()
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(tiny_run, tmp_path):
+    (tmp_path / "out").write_text("x")
+
+    with pytest.raises(ExportFailed, match="out is a file"):
+        export(tiny_run("classify"), tmp_path / "out")
+
+
+def test_a_folder_that_cannot_be_written_is_named(tiny_run):
+    with pytest.raises(ExportFailed, match="Nothing can be written in /proc"):
+        export(tiny_run("classify"), Path("/proc/out"))
+
+
+def test_too_little_room_is_told_with_numbers(tiny_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000})())
+
+    with pytest.raises(ExportFailed, match="has 1 MB free; the export takes about"):
+        export(tiny_run("classify"), tmp_path / "out")
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), RuntimeError("IO error: No space left on device")])
+def test_a_disk_that_fills_up_leaves_nothing_behind(tiny_run, tmp_path, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(hf_folder, "limit_length", fail)
+    with pytest.raises(ExportFailed, match="is full; nothing was kept"):
+        export(tiny_run("classify"), tmp_path / "here" / "out", "", ("hf",))
+
+    assert list((tmp_path / "here").iterdir()) == []
+
+
+def test_the_list_of_formats_needs_no_torch():
+    code = "import sys, workbench.exporters.model.spec as s; s.parse_formats('onnx,hf'); assert 'torch' not in sys.modules"
+
+    subprocess.run([sys.executable, "-c", code], check=True)

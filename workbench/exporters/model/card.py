@@ -1,0 +1,126 @@
+"""The model card: README.md with a YAML header, written from what is known of the run and its check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from workbench.exporters.model.spec import PIPELINES, loading_code, sentence
+
+_WORDS = {"classify": "document classes", "pairs": "classes of sentence pairs", "tag": "spans, by a BIO tag for each word"}
+_METRICS = {"accuracy": "accuracy", "macro_f1": "f1", "span_f1": "f1", "token_accuracy": "accuracy"}
+
+
+def readme(facts: Mapping, description: Mapping, check: Mapping | None = None) -> str:
+    """`facts` as in ExportSpec, `description` the run's glossbench.json, `check` the ONNX check, if there was one."""
+    parts = [
+        _header(facts, description),
+        f"# {facts.get('run') or 'Fine-tuned model'}\n",
+        f"Predicts {_WORDS[description['task']]}{_layer(facts)}. Made with Glossbench{_base(facts)}.\n",
+        _labels(description),
+        _scores(facts),
+        _data(facts, description),
+        _check(check),
+        _use(description),
+        _settings(facts),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _header(facts: Mapping, description: Mapping) -> str:
+    task = description["task"]
+    lines = [
+        "---",
+        "library_name: transformers",
+        f"pipeline_tag: {PIPELINES[task]}",
+        f"license: {_text(facts.get('base_licence') or 'other')}",
+    ]
+    if facts.get("base_model"):
+        lines.append(f"base_model: {_text(facts['base_model'])}")
+    lines += ["tags:", "- glossbench"]
+    found = {_METRICS[name]: None for scores in (facts.get("scores") or {}).values() for name in scores if name in _METRICS}
+    if found:
+        lines += ["metrics:", *(f"- {one}" for one in found)]
+        lines += _index(facts, task)
+    return "\n".join([*lines, "---", ""])
+
+
+def _index(facts: Mapping, task: str) -> list[str]:
+    """The results in the form that model hubs read."""
+    lines = ["model-index:", f"- name: {_text(facts.get('run') or 'model')}", "  results:"]
+    for split, scores in facts["scores"].items():
+        lines += ["  - task:", f"      type: {PIPELINES[task]}", "    dataset:"]
+        lines += [f"      name: {_text(facts.get('layer') or 'own data')}", "      type: private", f"      split: {split}", "    metrics:"]
+        for name, value in scores.items():
+            lines += [f"    - type: {_METRICS.get(name, name)}", f"      name: {name}", f"      value: {value:.6f}"]
+    return lines
+
+
+def _text(value: object) -> str:
+    return json.dumps(str(value), ensure_ascii=False)  # a JSON string is a YAML string
+
+
+def _layer(facts: Mapping) -> str:
+    return f" of the layer “{facts['layer']}”" if facts.get("layer") else ""
+
+
+def _base(facts: Mapping) -> str:
+    return f" from {facts['base_model']}" if facts.get("base_model") else ""
+
+
+def _labels(description: Mapping) -> str:
+    return "Labels: " + ", ".join(f"`{one}`" for one in description["labels"]) + ".\n"
+
+
+def _scores(facts: Mapping) -> str:
+    scores = facts.get("scores") or {}
+    names = list(dict.fromkeys(name for one in scores.values() for name in one))
+    if not names:
+        return ""
+    rows = [[name, *(f"{100 * one[name]:.1f}" if name in one else "" for one in scores.values())] for name in names]
+    return "## Scores\n\n" + _table(["%", *scores], rows) + (f"\n{facts['definition']}\n" if facts.get("definition") else "")
+
+
+def _data(facts: Mapping, description: Mapping) -> str:
+    counts = facts.get("counts") or {}
+    lines = [f"- {split}: {count:,} documents" for split, count in counts.items()]
+    lines += [f"- left out: {one['count']:,} ({one['reason']})" for one in facts.get("left_out") or ()]
+    length = description.get("max_length")
+    if facts.get("cut") is not None and description["task"] != "tag":
+        lines.append(f"- longer than {length} subwords, so their end was not read: {facts['cut']:,} documents")
+    elif description["task"] == "tag":
+        lines.append(f"- longer texts run in overlapping windows of {length} subwords; nothing is cut")
+    return "## Training data\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _check(check: Mapping | None) -> str:
+    if not check:
+        return ""
+    speed = check.get("speed") or {}
+    lines = [f"ONNX against the original on {check['texts']:,} texts of dev and test, in mixed batches and singly: {sentence(check)}."]
+    if speed:
+        lines.append(
+            f"One text at a time: {speed['torch_ms']:.1f} ms with torch, {speed['onnx_ms']:.1f} ms with onnxruntime (medians, CPU, measured at export)."
+        )
+    return "## Check of the ONNX file\n\n" + "\n".join(lines) + "\n"
+
+
+def _use(description: Mapping) -> str:
+    return "## Use\n\n```python\n" + loading_code("hf", "path/of/this/folder", description["task"]) + "```\n"
+
+
+def _settings(facts: Mapping) -> str:
+    rows = [[name, f"`{value}`"] for name, value in (facts.get("options") or {}).items() if value is not None]
+    rows += [["seed", f"`{facts['seed']}`"]] if facts.get("seed") is not None else []
+    rows += [[name, f"`{value}`"] for name, value in (facts.get("versions") or {}).items()]
+    return "## Settings\n\n" + _table(["Setting", "Value"], rows) if rows else ""
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    head = list(head)
+    lines = [
+        " | ".join(head),
+        " | ".join("---" for _ in head),
+        *(" | ".join(str(cell).replace("|", "\\|") for cell in row) for row in rows),
+    ]
+    return "\n".join(f"| {one} |" for one in lines) + "\n"

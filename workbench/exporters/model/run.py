@@ -1,0 +1,138 @@
+"""The export job: every format into a folder beside the target, checked there, then put in its place whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from workbench.base.errors import ExportFailed
+from workbench.exporters.model.spec import MOST_TEXTS, ExportSpec, forecast
+from workbench.text.document import Document
+
+
+def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+    """Job target; params as ExportSpec.
+
+    Yields {"kind": "stage", stage, title} at each step (load, hf, onnx, check_hf, check) and what the checks yield. A sent "stop"
+    during a check ends it early. Returns folders {hf, onnx}, files [{path, bytes}], check {texts, labels, equal_labels (fraction),
+    largest_difference, seconds, speed}, check_hf, seconds. Raises ExportFailed; nothing is left behind then.
+    """
+    spec, began = ExportSpec.from_json(params), time.monotonic()
+    out = Path(spec.out).expanduser().absolute()
+    check_target(out)
+    check_space(out, sum(forecast(spec.model, spec.formats).values()))
+    draft = out.with_name(f".{out.name}.partial-{os.getpid()}")
+    try:
+        with _disk_errors(out):
+            draft.mkdir()
+            checks = yield from _fill(spec, draft)
+            _put(draft, out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return {
+        "folders": {name: str(out / name) for name in spec.formats},
+        "files": _files(out),
+        "check": checks.get("onnx") or checks.get("hf"),
+        "check_hf": checks.get("hf"),
+        "seconds": time.monotonic() - began,
+    }
+
+
+def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, dict]:
+    from workbench.exporters.model import card, hf_folder, onnx, verify  # torch, after the folders are known to be right
+    from workbench.models import device
+    from workbench.tasks.predictor import Predictor
+
+    device.use_threads()
+    yield {"kind": "stage", "stage": "load", "title": "Loading the model"}
+    predictor = Predictor.load(spec.model, "cpu")
+    documents = texts_of(spec.texts)
+    checks: dict[str, dict] = {}
+    yield {"kind": "stage", "stage": "hf", "title": "Writing the Hugging Face folder"}
+    hf = draft / "hf"  # written in any case: it holds the tokenizer in the form that the onnx folder takes
+    hf_folder.write(predictor, Path(spec.model), hf)
+    if "onnx" in spec.formats:
+        yield {"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph (about a minute)"}
+        onnx.write(predictor, hf, draft / "onnx")
+        yield {"kind": "stage", "stage": "check", "title": f"Comparing on {len(documents)} texts", "total": len(documents)}
+        checks["onnx"] = yield from verify.check(predictor, draft / "onnx", documents)
+    if "hf" in spec.formats:
+        some = documents if "onnx" not in spec.formats else documents[:50]
+        yield {"kind": "stage", "stage": "check_hf", "title": "Loading the Hugging Face folder again", "total": len(some)}
+        checks["hf"] = yield from verify.check_folder(predictor, hf, some)
+        text = card.readme(spec.facts, predictor.description, checks.get("onnx"))
+        (hf / "README.md").write_text(text, encoding="utf-8")
+    else:
+        shutil.rmtree(hf)
+    return checks
+
+
+def texts_of(path: str) -> tuple[Document, ...]:
+    """The first MOST_TEXTS documents of a file of records; () without a file."""
+    if not path:
+        return ()
+    from workbench.tasks.predictor import read_documents
+
+    found = (one for one in read_documents(Path(path)) if one.text.strip())
+    return tuple(one for one, _ in zip(found, range(MOST_TEXTS), strict=False))
+
+
+# ---------------------------------------------------------------- the target folder
+
+
+def check_target(out: Path) -> None:
+    """Raises ExportFailed where nothing can be put there."""
+    if out.exists() and not out.is_dir():
+        raise ExportFailed(f"{out} is a file.", hint="Name a folder that is empty or does not exist yet.")
+    if out.is_dir() and (found := sorted(one.name for one in out.iterdir())):
+        raise ExportFailed(f"The folder {out} is not empty (it holds {found[0]!r}).", hint="Choose an empty or a new folder.")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        probe = out.parent / f".{out.name}.probe-{os.getpid()}"
+        probe.mkdir()
+        probe.rmdir()
+    except OSError as error:
+        raise ExportFailed(f"Nothing can be written in {out.parent}: {error.strerror or error}.", hint="Choose another folder.") from error
+
+
+def check_space(out: Path, needed: int) -> None:
+    free = shutil.disk_usage(out.parent).free
+    if free < needed:
+        raise ExportFailed(
+            f"The disk of {out.parent} has {free / 1e6:,.0f} MB free; the export takes about {needed / 1e6:,.0f} MB.",
+            hint="Make room or choose a folder on another disk.",
+        )
+
+
+@contextmanager
+def _disk_errors(out: Path) -> Iterator[None]:
+    """Say in words when the disk gives out while writing. Some libraries pass the system's message on in errors of their own."""
+    try:
+        yield
+    except ExportFailed:
+        raise
+    except Exception as error:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if full or "no space left" in str(error).lower() or "disk quota" in str(error).lower():
+            raise ExportFailed(
+                f"The disk of {out.parent} is full; nothing was kept.", hint="Make room or choose another folder."
+            ) from error
+        if isinstance(error, OSError) and str(out.parent) in str(error.filename or ""):
+            raise ExportFailed(f"{error.filename} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
+        raise
+
+
+def _put(draft: Path, out: Path) -> None:
+    if out.exists():
+        out.rmdir()  # empty, or this fails and nothing is lost
+    os.replace(draft, out)
+
+
+def _files(out: Path) -> list[dict]:
+    found: Sequence[Path] = sorted(one for one in out.rglob("*") if one.is_file())
+    return [{"path": str(one), "bytes": one.stat().st_size} for one in found]
