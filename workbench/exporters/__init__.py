@@ -1,1 +1,1 @@
-
+"""Layer 1: labels and predictions out (`data`), models out (`model`)."""

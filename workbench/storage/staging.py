@@ -258,7 +258,8 @@ def free_keys(db, keys: list[str]) -> dict[int, str]:
         while True:
             wanted = f"{key} ({number})"
             taken = conn.execute(
-                "select exists(select 1 from main.document where key = ?) or exists(select 1 from staging.doc where key = ?)", (wanted, wanted)
+                "select exists(select 1 from main.document where key = ?) or exists(select 1 from staging.doc where key = ?)",
+                (wanted, wanted),
             ).fetchone()[0]
             if not taken and wanted not in given:
                 break
@@ -340,7 +341,7 @@ def suggest(db, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> i
     same = 'o.document_id = p.id and o.label_id = l.id and o.field = s.field and o.start = s.start and o."end" = s."end"'
     conn.execute(
         'insert into suggestion(document_id, layer_id, label_id, kind, field, start, "end", source_id, status, at)'
-        f' select p.id, y.id, l.id, \'span\', s.field, s.start, s."end", f.source, \'open\', ? from staging.span s {joined}'
+        f" select p.id, y.id, l.id, 'span', s.field, s.start, s.\"end\", f.source, 'open', ? from staging.span s {joined}"
         f" where not exists (select 1 from main.span o where {same})"
         f" and not exists (select 1 from main.suggestion o where {same} and o.kind = 'span' and o.status = 'open')",
         (at,),
@@ -372,4 +373,3 @@ def _prepare(conn: sqlite3.Connection, targets: Targets, skip: list[int], keys: 
         " where seq not in (select seq from temp.skip) order by seq",
         (row[0] if row else 0,),
     )
-

@@ -1,1 +1,1 @@
-
+"""Documents with their labels → files of other tools, and our own."""

@@ -1,0 +1,61 @@
+"""The contract of an exporter of data, and what several share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TextIO
+
+from workbench.text.dataset import Record
+from workbench.text.labels import Layer
+
+SPANLIKE = ("span", "tag")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is written: all layers of the project, and which of them the file is about (for formats that hold few)."""
+
+    layers: tuple[Layer, ...]
+    counted: dict[str, int] = field(default_factory=dict)  # warnings by sentence, `{n}` in it stands for the count
+
+    def count(self, sentence: str, n: int = 1) -> None:
+        if n:
+            self.counted[sentence] = self.counted.get(sentence, 0) + n
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(sentence.format(n=f"{n:,}") for sentence, n in self.counted.items())
+
+    def span_layers(self) -> tuple[Layer, ...]:
+        return tuple(one for one in self.layers if one.kind in SPANLIKE)
+
+    def class_layers(self, texts: int | None = None) -> tuple[Layer, ...]:
+        return tuple(one for one in self.layers if one.kind in ("class", "multi") and texts in (None, one.texts))
+
+
+class DataExporter(Protocol):
+    """One file format. `write` streams: records are read once, in order."""
+
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        """Sentences on what the format cannot hold of a project with these layers."""
+        ...
+
+    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+        """Write all records, count in `plan` what is lost, and give how many documents were written."""
+        ...
+
+
+COMMON = "Suggestions, runs, history, and who did what and when are not written."
+LOOKS = "Colours, keys, descriptions and guidelines are not written."
+STATES = "Drafts cannot be told from submitted documents."
+
+
+def main_layer(layers: Sequence[Layer]) -> Layer | None:
+    """The layer that a format with room for one is about: the first with labels."""
+    return next((one for one in layers if one.labels), layers[0] if layers else None)
+
+
+def labelled(record: Record, layer: str) -> bool:
+    """Whether the record says anything of this layer: an empty answer counts, a missing one does not."""
+    return record.states.get(layer) in ("submitted", "draft") or bool(record.marks.get(layer)) or bool(record.spans.get(layer))

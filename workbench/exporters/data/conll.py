@@ -1,0 +1,83 @@
+"""Two columns, token and tag (BIO, `B-` at the start of every span), a blank line between documents.
+
+With gold and predictions there are three columns, as the program conlleval reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled
+from workbench.text.alignment import Audit, tags
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.labels import Layer
+from workbench.text.segment import words
+
+DOCSTART = "-DOCSTART-"
+
+
+class ConllExporter:
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        found = [COMMON, LOOKS, "Keys, splits, states, metadata and classes are not written."]
+        found.append("Columns hold no overlapping spans: of each heap the longest is kept; borders within a word move to the word's.")
+        found.append("The text is given back by its tokens; spaces between them are not.")
+        spans = [one for one in layers if one.kind in ("span", "tag")]
+        if len(spans) > 1:
+            found.append(f"One layer is written, {spans[0].name}; left out: {', '.join(one.name for one in spans[1:])}.")
+        return tuple(found)
+
+    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+        """Writes the first span layer of the plan, and the second as a further column if it holds predictions (`options.predicted`)."""
+        chosen = chosen_layers(plan)
+        group, count, audit = None, 0, Audit()
+        for record in records:
+            lines, found = block(record, chosen, plan)
+            audit += found
+            if not lines:
+                plan.count("{n} documents have no tokens and were left out.")
+                continue
+            out.write("\n" if count else "")
+            if record.document.group is not None and record.document.group != group:
+                out.write(_group_line(record.document.group, len(chosen)))
+            group = record.document.group
+            out.write("\n".join(lines) + "\n")
+            count += 1
+        tell(plan, audit)
+        return count
+
+
+def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
+    spans = plan.span_layers()
+    gold = [one for one in spans if not one.options.get("predicted")]
+    with_labels = [one for one in gold if one.labels] or gold
+    return tuple(with_labels[:1] + [one for one in spans if one.options.get("predicted")][:1])
+
+
+def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str], Audit]:
+    """The lines of one document."""
+    text = record.document.text
+    borders = [one for one in record.document.tokens.get(TEXT) or words(text) if text[one[0] : one[1]].strip(" \t\r\n\f\v")]
+    columns, audit = [], Audit()
+    for layer in layers:
+        column, found = tags(borders, [one for one in record.spans.get(layer.name, ()) if one.field == TEXT])
+        columns.append(column)
+        audit += found
+    if layers and not labelled(record, layers[0].name):
+        plan.count("{n} documents are not labelled in this layer; they stand there with O only.")
+    plan.count("{n} second texts were left out.", len(record.document.texts) - 1)
+    tokens = (" ".join(text[start:end].split("\t")).replace("\n", " ") for start, end in borders)
+    return ["\t".join(row) for row in zip(tokens, *columns, strict=True)], audit
+
+
+def _group_line(group: str, columns: int) -> str:
+    if group.startswith(DOCSTART):
+        return "\t".join([DOCSTART] + ["O"] * columns) + "\n\n"
+    return f"# doc = {' '.join(group.split())}\n"
+
+
+def tell(plan: Plan, audit: Audit) -> None:
+    plan.count("{n} spans overlap longer ones and were left out.", audit.crowded)
+    plan.count("{n} spans begin or end within a word and were moved to its border.", audit.shifted)
+    plan.count("{n} spans cover no word and were left out.", audit.lost)

@@ -1,0 +1,55 @@
+"""CoNLL-U: words with the label of one layer as UPOS, and spans as `Entity=` in MISC. Only for documents that came with tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from workbench.exporters.data.base import COMMON, LOOKS, Plan
+from workbench.exporters.data.conll import chosen_layers, tell
+from workbench.text.alignment import Audit, to_tokens
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.labels import Layer
+from workbench.text.schemes import tags as bio
+
+
+class ConlluExporter:
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        spans = [one for one in layers if one.kind in ("span", "tag")]
+        found = [COMMON, LOOKS, "Splits, states, metadata and classes are not written; lemmas, features and dependencies are empty."]
+        found.append("Documents that were imported without tokens are left out.")
+        if spans:
+            found.append(f"The labels of layer {spans[0].name} are written as UPOS where each covers one word, else as tags in MISC.")
+        return tuple(found)
+
+    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+        layer = next(iter(chosen_layers(plan)), None)
+        group, count, audit = None, 0, Audit()
+        for record in records:
+            document = record.document
+            borders = [one for one in document.tokens.get(TEXT, ()) if document.text[one[0] : one[1]].strip()]
+            if not borders:
+                plan.count("{n} documents have no tokens and were left out.")
+                continue
+            found, more = to_tokens(borders, record.spans.get(layer.name, ()) if layer else ())
+            audit += more
+            if document.group is not None and document.group != group:
+                out.write(f"# newdoc id = {' '.join(document.group.split())}\n")
+            group = document.group
+            out.write(f"# sent_id = {' '.join(document.key.split())}\n")
+            if "\n" not in document.text and "\r" not in document.text:
+                out.write(f"# text = {document.text}\n")
+            single = all(one.last - one.first == 1 for one in found)
+            names = {one.first: one.label for one in found} if single else {}
+            misc = [] if single else bio(found, len(borders))
+            for n, (start, end) in enumerate(borders):
+                following = borders[n + 1][0] if n + 1 < len(borders) else end + 1
+                extra = [f"Tag={misc[n]}"] if misc and misc[n] != "O" else []
+                extra += ["SpaceAfter=No"] if following == end else []
+                word = "".join("\u00a0" if char in "\t\n" else char for char in document.text[start:end])
+                out.write(f"{n + 1}\t{word}\t_\t{names.get(n, '_')}\t_\t_\t_\t_\t_\t{'|'.join(extra) or '_'}\n")
+            out.write("\n")
+            count += 1
+        tell(plan, audit)
+        return count

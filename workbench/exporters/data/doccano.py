@@ -1,0 +1,54 @@
+"""doccano's JSON lines: `label` holds spans or classes; where a project has both, `entities` and `cats`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, labelled
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.labels import Layer
+from workbench.text.spans import Span
+
+
+class DoccanoExporter:
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        found = [COMMON, LOOKS, STATES, "Tokens are not written."]
+        for kinds, what in ((("span", "tag"), "span"), (("class", "multi"), "class")):
+            if len(names := [one.name for one in layers if one.kind in kinds and one.labels]) > 1:
+                found.append(f"The {what} layers {', '.join(names)} become one.")
+        if any(one.texts > 1 for one in layers):
+            found.append("doccano knows no pairs: the second text is written as text_b, which only Glossbench reads.")
+        return tuple(found)
+
+    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+        spans = [one.name for one in plan.span_layers() if one.labels]
+        classes = [one.name for one in plan.class_layers() if one.labels]
+        names = ("entities", "cats") if spans and classes else ("label", "label")
+        count = 0
+        for record in records:
+            out.write(json.dumps(_record(record, spans, classes, names, plan), ensure_ascii=False) + "\n")
+            count += 1
+        return count
+
+
+def _record(record: Record, spans: list[str], classes: list[str], names: tuple[str, str], plan: Plan) -> dict:
+    document = record.document
+    raw: dict = {"id": document.key, "text": document.text}
+    raw.update({name: content for name, content in document.texts[1:]})
+    if any(labelled(record, layer) for layer in spans):
+        found = [one for layer in spans for one in record.spans.get(layer, ())]
+        raw[names[0]] = [[one.start, one.end, one.label] for one in sorted(found, key=_order) if one.field == TEXT]
+        plan.count("{n} spans of second texts were left out.", sum(one.field != TEXT for one in found))
+    if any(labelled(record, layer) for layer in classes):
+        raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]
+    for name, value in (("split", document.split), ("group", document.group), ("meta", dict(document.meta))):
+        if value:
+            raw[name] = value
+    return raw
+
+
+def _order(span: Span) -> tuple:
+    return span.start, span.end, span.label

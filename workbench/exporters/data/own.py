@@ -1,0 +1,23 @@
+"""The own format: complete and repeatable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from workbench.exporters.data.base import COMMON, Plan
+from workbench.text import dataset
+from workbench.text.dataset import Record
+from workbench.text.labels import Layer
+
+
+class OwnExporter:
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        return (COMMON,)
+
+    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+        count = -1  # the first line holds the layers
+        for line in dataset.lines(plan.layers, records):
+            out.write(line + "\n")
+            count += 1
+        return count

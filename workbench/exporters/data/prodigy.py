@@ -1,0 +1,70 @@
+"""Prodigy's JSON lines: tokens, spans with token numbers, options with accepted classes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, main_layer
+from workbench.text.alignment import token_range
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.labels import Layer
+from workbench.text.segment import words
+from workbench.text.spans import Span
+
+_ANSWERS = {"submitted": "accept", "discarded": "ignore"}
+
+
+class ProdigyExporter:
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        found = [COMMON, LOOKS, "Drafts are written without an answer."]
+        for kinds in (("span", "tag"), ("class", "multi")):
+            one = [layer for layer in layers if layer.kind in kinds and layer.texts == 1]
+            if len(others := [layer.name for layer in one if layer != main_layer(one) and layer.labels]):
+                found.append(f"Only one layer of each kind is written; left out: {', '.join(others)}.")
+        if any(layer.texts > 1 for layer in layers):
+            found.append("Prodigy knows no pairs: such documents are left out.")
+        return tuple(found)
+
+    def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
+        spans, classes = main_layer(plan.span_layers()), main_layer(plan.class_layers(1))
+        count = 0
+        for record in records:
+            if len(record.document.texts) > 1:
+                plan.count("{n} pairs were left out: the format holds one text.")
+                continue
+            out.write(json.dumps(_task(record, spans, classes), ensure_ascii=False) + "\n")
+            count += 1
+        return count
+
+
+def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -> dict:
+    document = record.document
+    raw: dict = {"id": document.key, "text": document.text}
+    states = [record.states.get(layer.name) for layer in (span_layer, class_layer) if layer and layer.labels]
+    if span_layer and labelled(record, span_layer.name):
+        borders = document.tokens.get(TEXT) or words(document.text)
+        raw["tokens"] = [_token(n, border, document.text) for n, border in enumerate(borders)]
+        raw["spans"] = [_span(one, borders) for one in record.spans.get(span_layer.name, ())]
+    if class_layer and class_layer.labels and labelled(record, class_layer.name):
+        raw["options"] = [{"id": name, "text": name} for name in class_layer.names]
+        raw["accept"] = list(record.marks.get(class_layer.name, ()))
+    answer = next((_ANSWERS[state] for state in states if state in _ANSWERS), None)
+    for name, value in (("split", document.split), ("group", document.group), ("meta", dict(document.meta)), ("answer", answer)):
+        if value:
+            raw[name] = value
+    return raw
+
+
+def _token(number: int, border: tuple[int, int], text: str) -> dict:
+    start, end = border
+    return {"text": text[start:end], "start": start, "end": end, "id": number, "ws": text[end : end + 1] == " "}
+
+
+def _span(span: Span, borders: Sequence[tuple[int, int]]) -> dict:
+    raw: dict = {"start": span.start, "end": span.end, "label": span.label}
+    if found := token_range(borders, span.start, span.end):
+        raw |= {"token_start": found[0], "token_end": found[1] - 1}
+    return raw

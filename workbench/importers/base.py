@@ -1,0 +1,220 @@
+"""The contract of an importer, and the checks that every record passes whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.text.dataset import Record
+from workbench.text.document import SPLITS, TEXT, TEXT_B
+from workbench.text.labels import Layer
+from workbench.text.spans import Span
+
+if TYPE_CHECKING:
+    from workbench.importers.source import Source
+
+CLASS, SPANS, PAIRS = "class", "spans", "pairs"  # layers of formats that name none
+STATES = ("draft", "submitted", "discarded")
+SPLIT_WORDS = {"training": "train", "validation": "dev", "valid": "dev", "val": "dev", "development": "dev", "testing": "test", "eval": "dev"}
+
+
+class Fault(Exception):
+    """A record cannot be taken in; the text says why, for a person. Turned into `Skipped` by the importer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A record that was left out whole: 1-based line of the file, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that the user should know; nothing was left out because of it alone."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A record and the 1-based line that it began on. `record.document.key` is "" where the file gives none."""
+
+    line: int
+    record: Record
+
+
+Item = Row | Skipped | Remark | Layer
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How sure an importer is that a file is its own, 0 to 1, and what it saw."""
+
+    confidence: float
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user can correct. "" and None mean: guess. `mapping` holds (role, column) pairs, see `roles`."""
+
+    delimiter: str = ""
+    mapping: tuple[tuple[str, str], ...] = ()
+    header: bool | None = None
+    class_layer: str = CLASS
+    span_layer: str = SPANS
+    pair_layer: str = PAIRS
+
+
+@dataclass(frozen=True)
+class Table:
+    """The first rows of a file as the import dialog shows them. `mapping` is what would be used."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    mapping: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+    delimiter: str = ""
+
+
+class Importer(Protocol):
+    """One file format. Instances hold no state; `read` streams and never raises for a faulty record."""
+
+    def sniff(self, head: str, name: str) -> Guess:
+        """`head`: the first characters of the file, decoded; `name`: its file name."""
+        ...
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table: ...
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        """Layers (as soon as they are known), rows, skipped records and remarks, in the order of the file.
+
+        Raises ImportFailed where the file as a whole cannot be read.
+        """
+        ...
+
+
+# ---------------------------------------------------------------- checks of values
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def offset(value: object, what: str) -> int:
+    """A position as an int. Raises Fault."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Fault(f"{what} of a span is {show(value)}, expected a whole number")
+    return value
+
+
+def label_name(value: object) -> str:
+    """The name of a label: a string that is not empty; numbers and truth values are written out. Raises Fault."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if is_number(value):
+        return str(value)
+    if not isinstance(value, str):
+        raise Fault(f"a label is {show(value)}, expected a string")
+    if not value.strip():
+        raise Fault("a label has no name")
+    return value
+
+
+def split_name(value: object) -> str | None:
+    """train, dev or test; None for an empty value. Customary other words are understood. Raises Fault."""
+    if value is None or value in ("", "-"):
+        return None
+    word = str(value).strip().lower()
+    word = SPLIT_WORDS.get(word, word)
+    if word not in SPLITS:
+        raise Fault(f"the split is {show(value)}, expected train, dev or test")
+    return word
+
+
+def show(value: object, length: int = 40) -> str:
+    """A value as a message quotes it: short, on one line."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "null"
+    text = repr(value)
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+# ---------------------------------------------------------------- checks of whole records
+
+
+def check(record: Record) -> None:
+    """Raises Fault where a record cannot be stored as it is."""
+    document = record.document
+    lengths: dict[str, int] = {}
+    if not document.texts:
+        raise Fault("the record has no text")
+    for name, content in document.texts:
+        check_text(content, "the text" if name == TEXT else f"the text {name!r}")
+        lengths[name] = len(content)
+    if not document.key.isascii() or "\0" in document.key:
+        check_text(document.key or "-", "the key")
+    if document.split is not None and document.split not in SPLITS:
+        raise Fault(f"the split is {document.split!r}, expected train, dev or test")
+    for name, borders in document.tokens.items():
+        _check_tokens(name, borders, lengths)
+    for layer, state in record.states.items():
+        if state not in STATES:
+            raise Fault(f"the state of layer {layer!r} is {show(state)}, expected one of {', '.join(STATES)}")
+    for spans in record.spans.values():
+        for span in spans:
+            _check_span(span, lengths)
+
+
+def check_text(content: str, what: str) -> None:
+    if not content or content.isspace():
+        raise Fault(f"{what} is empty")
+    if "\0" in content:
+        raise Fault(f"{what} holds a NUL character at position {content.index(chr(0))}")
+    if not content.isascii():
+        try:
+            content.encode("utf-8")
+        except UnicodeEncodeError as error:
+            code = ord(content[error.start])
+            if 0xDC80 <= code <= 0xDCFF:
+                raise Fault(f"{what} holds the byte 0x{code - 0xDC00:02X} at position {error.start}, which is not UTF-8") from None
+            raise Fault(f"{what} holds half a surrogate pair (U+{code:04X}) at position {error.start}") from None
+
+
+def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
+    if span.field not in lengths:
+        raise Fault(f"a span lies in the text {span.field!r}, which the record does not have")
+    length = lengths[span.field]
+    if not 0 <= span.start <= span.end <= length:
+        raise Fault(f"the span {span.start}–{span.end} ({span.label}) does not lie within the text of {length} characters")
+    if not span.label:
+        raise Fault(f"the span {span.start}–{span.end} has no label")
+
+
+def _check_tokens(name: str, borders: Iterable[tuple[int, int]], lengths: Mapping[str, int]) -> None:
+    if name not in lengths:
+        raise Fault(f"there are tokens for the text {name!r}, which the record does not have")
+    last = 0
+    for start, end in borders:
+        if not last <= start <= end <= lengths[name]:
+            raise Fault(f"the token {start}–{end} does not lie behind the one before it or within the text of {lengths[name]} characters")
+        last = end
+
+
+# ---------------------------------------------------------------- building
+
+
+def unique_spans(spans: list[Span]) -> tuple[Span, ...]:
+    """The spans in their order, the same one only once."""
+    return tuple(spans) if len(spans) < 2 else tuple(dict.fromkeys(spans))
+
+
+def texts_of(text: str, text_b: str | None = None) -> tuple[tuple[str, str], ...]:
+    return ((TEXT, text),) if text_b is None else ((TEXT, text), (TEXT_B, text_b))

@@ -1,0 +1,88 @@
+"""The format of the sample texts: spans in nested brackets with the label behind, crossing spans on lines of their own.
+
+    # m-0001 train delay
+    [The [42]LINE tram]VEHICLE was [twenty minutes]TIME late.
+    + ROUTE: from Harbour Gate to Northfield
+
+Described in resources/samples/FORMAT.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.base.errors import ImportFailed
+from workbench.text.spans import Span
+
+_LABEL = re.compile(r"[A-Z]+")
+_CROSSING = re.compile(r"\+ ([A-Z]+)(?:#(\d+))?: (.+)")
+
+
+@dataclass(frozen=True)
+class Message:
+    """`split` and `label` are None where the file says "-"."""
+
+    key: str
+    split: str | None
+    label: str | None
+    text: str
+    spans: tuple[Span, ...]
+
+
+def parse(content: str) -> Iterator[Message]:
+    """Blocks between empty lines. Raises ImportFailed naming the block."""
+    for block in re.split(r"\n{2,}", content.strip("\n")):
+        lines = block.split("\n")
+        head = lines[0].split()
+        if len(head) != 4 or head[0] != "#" or len(lines) < 2:
+            raise ImportFailed(f"Expected “# key split class” and a text, found {lines[0]!r}.")
+        _, key, split, label = head
+        text, spans = marked(lines[1], key)
+        spans += [_crossing(line, text, key) for line in lines[2:]]
+        yield Message(key, _none(split), _none(label), text, tuple(sorted(spans, key=lambda one: (one.start, -one.end, one.label))))
+
+
+def _none(word: str) -> str | None:
+    return None if word == "-" else word
+
+
+def marked(line: str, key: str) -> tuple[str, list[Span]]:
+    """The text without its marks, and the spans. `\\[` and `\\]` belong to the text. Raises ImportFailed."""
+    text: list[str] = []
+    spans: list[Span] = []
+    starts: list[int] = []
+    place = 0
+    while place < len(line):
+        char = line[place]
+        if char == "\\" and line[place + 1 : place + 2] in ("[", "]"):
+            text.append(line[place + 1])
+            place += 2
+            continue
+        place += 1
+        if char == "[":
+            starts.append(len(text))
+        elif char == "]":
+            name = _LABEL.match(line, place)
+            if not starts or not name:
+                raise ImportFailed(f"{key}: ']' at column {place} {'closes nothing' if not starts else 'has no label behind it'}.")
+            spans.append(Span(starts.pop(), len(text), name.group()))
+            place = name.end()
+        else:
+            text.append(char)
+    if starts:
+        raise ImportFailed(f"{key}: {len(starts)} brackets are not closed.")
+    return "".join(text), spans
+
+
+def _crossing(line: str, text: str, key: str) -> Span:
+    found = _CROSSING.fullmatch(line)
+    if not found:
+        raise ImportFailed(f"{key}: {line!r} is no line like “+ LABEL: words”.")
+    start = -1
+    for _ in range(int(found[2] or 1)):
+        start = text.find(found[3], start + 1)
+        if start < 0:
+            raise ImportFailed(f"{key}: {found[3]!r} does not stand in the text (so often).")
+    return Span(start, start + len(found[3]), found[1])

@@ -1,0 +1,158 @@
+"""CoNLL-U: ten columns, `# text`, sentence and document ids; words of a multiword token keep their place where they can.
+
+Source: universaldependencies.org/format.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from workbench.importers import roles
+from workbench.importers.base import Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check
+from workbench.importers.source import Source
+from workbench.text import schemes
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, Document
+from workbench.text.joining import join
+from workbench.text.spans import Span
+
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_ID = re.compile(r"(\d+)(?:-(\d+)|\.(\d+))?$")
+
+
+@dataclass
+class _Sentence:
+    line: int = 0
+    rows: list[list[str]] = field(default_factory=list)
+    key: str = ""
+    text: str | None = None
+    group: str | None = None
+    fault: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A word with the line of columns that describes it; several lines where a contraction cannot be cut (du = de + le)."""
+
+    form: str
+    rows: tuple[list[str], ...]
+    glued: bool
+
+
+class ConlluImporter:
+    def sniff(self, head: str, name: str) -> Guess:
+        lines = [line for line in head.split("\n")[:-1] or [head] if line.strip() and not line.startswith("#")][:50]
+        fits = sum(line.count("\t") == 9 and bool(_ID.match(line.split("\t", 1)[0])) for line in lines)
+        if lines and fits > 0.9 * len(lines):
+            return Guess(0.97, "ten columns that begin with a number")
+        return Guess(0.3 if name.lower().endswith(".conllu") else 0.0, "the name ends in .conllu")
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        rows: list[tuple[str, ...]] = []
+        for sentence in _sentences(source):
+            rows += [tuple(row) for row in sentence.rows]
+            if len(rows) >= limit:
+                break
+        return Table(COLUMNS, tuple(rows[:limit]), options.mapping or (("text", "form"), ("tag:upos", "upos")), "sentences with ten columns")
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        found = roles.with_text(roles.parse(options.mapping or (("text", "form"), ("tag:upos", "upos"))), (("text", "form"),), source.name)
+        roles.check_columns(found, COLUMNS, source.name)
+        tags = {one.name: COLUMNS.index(one.column) for one in found if one.kind in ("tag", "spans")}
+        for sentence in _sentences(source):
+            try:
+                if sentence.fault:
+                    raise Fault(sentence.fault[1])
+                record = _record(sentence, tags)
+                check(record)
+                yield Row(sentence.line, record)
+            except Fault as fault:
+                yield Skipped(sentence.fault[0] if sentence.fault else sentence.line, str(fault))
+        kept = ", ".join(COLUMNS[n] for n in tags.values()) or "the words"
+        yield Remark(f"{source.name}: of the columns, {kept} came in; lemmas, features and dependencies cannot be kept yet.")
+
+
+def _sentences(source: Source) -> Iterator[_Sentence]:
+    now, group = _Sentence(), None
+    for number, line in enumerate(source.lines(), 1):
+        if not line.strip():
+            if now.rows or now.fault:
+                yield now
+            now = _Sentence()
+            continue
+        now.line = now.line or number
+        if line.startswith("#"):
+            name, equals, value = line[1:].strip().partition("=")
+            name, value = name.strip(), value.removeprefix(" ")
+            if name in ("newdoc id", "newdoc", "doc"):
+                group = value.strip() or f"{source.name}:{number}"
+            elif name == "sent_id" and equals:
+                now.key = value.strip()
+            elif name == "text" and equals:
+                now.text = value
+            continue
+        now.group = group
+        row = line.split("\t")
+        if len(row) != 10:
+            now.fault = now.fault or (number, f"the line has {len(row)} columns, expected 10")
+        elif not _ID.match(row[0]):
+            now.fault = now.fault or (number, f"the line begins with {row[0]!r}, expected the number of a word")
+        else:
+            now.rows.append(row)
+    if now.rows or now.fault:
+        yield now
+
+
+def _words(rows: list[list[str]]) -> list[_Word]:
+    """Words as they stand in the text. Empty nodes (8.1) are left out."""
+    found: list[_Word] = []
+    n = 0
+    while n < len(rows):
+        row = rows[n]
+        _, last, empty = _ID.match(row[0]).groups()
+        n += 1
+        if empty:
+            continue
+        glued = "SpaceAfter=No" in row[9].split("|")
+        if last is None:
+            found.append(_Word(row[1], (row,), glued))
+            continue
+        parts = []
+        while n < len(rows) and not _ID.match(rows[n][0]).group(2) and int(_ID.match(rows[n][0]).group(1)) <= int(last):
+            parts += [] if _ID.match(rows[n][0]).group(3) else [rows[n]]
+            n += 1
+        if parts and "".join(part[1] for part in parts) == row[1]:
+            found += [_Word(part[1], (part,), True) for part in parts[:-1]] + [_Word(parts[-1][1], (parts[-1],), glued)]
+        else:
+            found.append(_Word(row[1], tuple(parts) or (row,), glued))
+    return found
+
+
+def _record(sentence: _Sentence, tags: dict[str, int]) -> Record:
+    words = _words(sentence.rows)
+    if not words or any(not word.form for word in words):
+        raise Fault("a word of the sentence is empty" if words else "the sentence has no words")
+    text, borders = _place(words, sentence.text)
+    spans: dict[str, tuple[Span, ...]] = {}
+    for layer, column in tags.items():
+        row = ["+".join(dict.fromkeys(part[column] for part in word.rows)) for word in words]
+        scheme = schemes.detect([row]) if any(schemes.split_tag(tag) for tag in row) else "POS"
+        spans[layer] = tuple(Span(borders[one.first][0], borders[one.last - 1][1], one.label) for one in schemes.spans(row, scheme))
+    document = Document(sentence.key, ((TEXT, text),), None, sentence.group, {}, {TEXT: borders})
+    return Record(document, dict.fromkeys(spans, "submitted"), {}, spans)
+
+
+def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The words in the sentence's own text, or in a joined one if the file has none. Raises Fault where they do not stand there."""
+    if text is None:
+        return join([word.form for word in words], [word.glued for word in words])
+    borders, position = [], 0
+    for word in words:
+        start = text.find(word.form, position)
+        if start < 0 or text[position:start].strip():
+            raise Fault(f"the word {word.form!r} does not stand where it should in the text of the sentence (at position {position})")
+        position = start + len(word.form)
+        borders.append((start, position))
+    return text, tuple(borders)

@@ -1,0 +1,190 @@
+"""doccano's JSON lines and JSON, in its several shapes, and any other JSON whose fields can be told or are mapped.
+
+Labels may be `[start, end, label]` triples, `{start_offset, end_offset, label}` objects, strings (classes), or `cats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from workbench.importers import jsonl, roles
+from workbench.importers.base import (
+    Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, is_number, label_name, offset, show, split_name, texts_of, unique_spans,
+)  # fmt: skip
+from workbench.importers.source import Source
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.spans import Span
+
+_TEXT = ("text", "data", "column_data", "text_a", "premise", "sentence1", "sentence", "content")
+_TEXT_B = ("text_b", "hypothesis", "sentence2")
+_LABELS = ("label", "labels", "entities", "annotations", "column_label", "gold_label")
+_QUIET = ("relations", "Comments", "comments", "annotation_approver", "_input_hash", "_task_hash")
+
+
+class DoccanoImporter:
+    def sniff(self, head: str, name: str) -> Guess:
+        first = jsonl.first_object(head)
+        if not first:
+            return Guess(0.3, "it looks like JSON") if head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) else Guess(0.0)
+        text = next((key for key in _TEXT if key in first), None)
+        label = next((key for key in (*_LABELS, "cats") if key in first), None)
+        if text and label:
+            return Guess(0.8, f"JSON with {text!r} and {label!r}, as doccano writes it")
+        return Guess(0.5 if text else 0.35, f"JSON with {', '.join(map(repr, list(first)[:4]))}")
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        columns: dict[str, None] = {}
+        found = [value for _, value in islice(jsonl.values(source), limit) if isinstance(value, dict)]
+        for value in found:
+            columns.update(dict.fromkeys(map(str, value)))
+        rows = tuple(tuple(_cell(value.get(column, "")) for column in columns) for value in found)
+        return Table(tuple(columns), rows, options.mapping or _guess(found, options), "fields of the JSON objects")
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        mapped = roles.parse(options.mapping)
+        sample = [value for _, value in islice(jsonl.values(source), 200) if isinstance(value, dict)]
+        if mapped:
+            known = list(dict.fromkeys(str(key) for value in sample for key in value))
+            roles.check_columns(mapped, known, source.name)
+        else:
+            mapped = roles.parse(_guess(sample, options))
+        mapped = roles.with_text(mapped, _guess(sample, options), source.name)
+        relations = 0
+        for line, value in jsonl.values(source):
+            try:
+                record = _record(value, mapped, options)
+                check(record)
+                yield Row(line, record)
+                relations += bool(value.get("relations"))
+            except Fault as fault:
+                yield Skipped(line, str(fault))
+        if relations:
+            yield Remark(f"{relations} records hold relations; relations cannot be kept yet.")
+
+
+def _cell(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else jsonl.dumps(value)
+
+
+# ---------------------------------------------------------------- which field is what
+
+
+def _guess(sample: list[dict], options: Options) -> tuple[tuple[str, str], ...]:
+    """(role, field) pairs from the first records."""
+    keys = dict.fromkeys(str(key) for value in sample for key in value)
+    found: list[tuple[str, str]] = []
+    text = next((key for key in _TEXT if key in keys), None)
+    text_b = next((key for key in _TEXT_B if key in keys), None)
+    found += [("text", text)] if text else [("text", "text")]
+    found += [("text_b", text_b)] if text_b else []
+    found += [(name, name) for name in ("id", "split", "group") if name in keys]
+    classes = options.pair_layer if text_b else options.class_layer
+    for key in _LABELS:
+        if key in keys and (kind := _kind([value.get(key) for value in sample])):
+            role = f"spans:{options.span_layer}" if kind == "spans" else f"label:{classes}"
+            found += [(role, key)] if role not in dict(found) else []
+    if "cats" in keys and f"label:{classes}" not in dict(found):
+        found.append((f"label:{classes}", "cats"))
+    used = {column for _, column in found}
+    found += [(f"meta:{key}", key) for key in keys if key not in used and key not in _QUIET and key not in ("meta", "metadata", "cats")]
+    return tuple(found)
+
+
+def _kind(values: list[object]) -> str:
+    """`spans` or `classes` by the first value that tells; an empty list everywhere counts as spans that are not there."""
+    for value in values:
+        if isinstance(value, (list, dict)) and value:
+            one = next(iter(value)) if isinstance(value, list) else None
+            return "spans" if isinstance(one, (list, dict)) else "classes"
+        if isinstance(value, (str, bool, int, float)) and value != "":
+            return "classes"
+    return "spans" if any(isinstance(value, list) for value in values) else ""
+
+
+# ---------------------------------------------------------------- one record
+
+
+@dataclass
+class _Parts:
+    spans: dict[str, tuple[Span, ...]]
+    marks: dict[str, tuple[str, ...]]
+    states: dict[str, str]
+
+
+def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> Record:
+    if isinstance(value, Fault):
+        raise value
+    if not isinstance(value, dict):
+        raise Fault(f"expected an object with a text, found {show(value)}")
+    by_kind = {one.kind: one.column for one in mapped if one.kind in roles.PLAIN}
+    text = _text(value, by_kind["text"])
+    text_b = _text(value, by_kind["text_b"]) if "text_b" in by_kind else None
+    parts = _Parts({}, {}, {})
+    meta: dict[str, object] = {}
+    for one in mapped:
+        if one.kind == "meta" and value.get(one.column) not in (None, ""):
+            meta[one.name] = value[one.column]
+        elif one.kind in ("label", "spans", "tag") and one.column in value:
+            _labels(value[one.column], one, parts, options)
+    for name in ("meta", "metadata"):
+        if isinstance(extra := value.get(name), dict):
+            meta = {**extra, **meta}
+    document = Document(
+        _key(value.get(by_kind.get("id", "id"))), texts_of(text, text_b), split_name(value.get(by_kind.get("split", ""))),
+        _group(value.get(by_kind.get("group", ""))), meta,
+    )  # fmt: skip
+    return Record(document, parts.states, parts.marks, parts.spans)
+
+
+def _text(value: Mapping, column: str) -> str:
+    if column not in value:
+        raise Fault(f"the record has no {column!r}")
+    if not isinstance(value[column], str):
+        raise Fault(f"{column!r} is {show(value[column])}, expected a string")
+    return value[column]
+
+
+def _key(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise Fault(f"the id is {show(value)}, expected a string or a number")
+    return str(value)
+
+
+def _group(value: object) -> str | None:
+    return None if value in (None, "") else str(value)
+
+
+def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) -> None:
+    """Spans or classes, by what the value is: one file may hold both."""
+    if value is None or value == "":
+        return
+    if isinstance(value, dict):  # {"positive": 1.0, "negative": 0.0}
+        if not all(is_number(score) or isinstance(score, bool) for score in value.values()):
+            raise Fault(f"the labels are {show(value)}, expected a list or a score for each class")
+        value = [name for name, score in value.items() if score >= 0.5]
+    if not isinstance(value, list):
+        value = [value]
+    if any(isinstance(one, (list, dict)) for one in value) or (not value and role.kind != "label"):
+        name = role.name if role.kind != "label" else options.span_layer
+        parts.spans[name] = unique_spans([_span(one) for one in value])
+        parts.states[name] = "submitted"
+    elif value:
+        name = role.name if role.kind == "label" else options.class_layer
+        parts.marks[name] = tuple(dict.fromkeys(label_name(one) for one in value))
+        parts.states[name] = "submitted"
+
+
+def _span(raw: object) -> Span:
+    if isinstance(raw, dict):
+        start, end = raw.get("start_offset", raw.get("start")), raw.get("end_offset", raw.get("end"))
+        label = raw.get("label")
+    elif isinstance(raw, list) and len(raw) == 3:
+        start, end, label = raw
+    else:
+        raise Fault(f"a label is {show(raw)}, expected [start, end, label]")
+    return Span(offset(start, "the start"), offset(end, "the end"), label_name(label))

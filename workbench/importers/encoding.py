@@ -1,0 +1,159 @@
+"""Which encoding a file is in. Never guesses in silence: the answer carries its reason, and what cannot be told is refused."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.base.errors import ImportFailed
+
+CHUNK = 1 << 20
+CHOICES = ("utf-8", "utf-16", "cp1252", "latin-1", "cp1250", "cp1251", "koi8-r", "iso8859-7", "cp1256", "gb18030", "big5", "shift_jis", "euc-kr")
+_BOMS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_MAGIC = (
+    (b"PK\x03\x04", "a zip archive or an Excel or Word file", "Save the sheet as CSV, or unpack the archive."),
+    (b"\x1f\x8b", "compressed with gzip", "Unpack it first."),
+    (b"%PDF", "a PDF", "Copy its text into a text file."),
+    (b"SQLite format 3\0", "a database", "A project is opened with File, Open."),
+    (b"\x89PNG", "a picture", ""),
+    (b"\xff\xd8\xff", "a picture", ""),
+    (b"\x7fELF", "a program", ""),
+)
+# Letters and signs that Western European texts use beyond ASCII. Others hint at another code page.
+_WESTERN = frozenset("äöüßÄÖÜéèêëÉÈÊàâáãåÀÂÁÃÅçÇñÑíìîïÍóòôõøÓÔÕØúùûÚæÆœŒýÿ¿¡«»“”‘’„–—…€£§°·´`©®™•\xa0½²³ºª")
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """`codec` is Python's name, `name` the customary one; `sure` is False where it was guessed from the letters."""
+
+    codec: str
+    name: str
+    why: str = ""
+    sure: bool = True
+
+    @classmethod
+    def named(cls, name: str) -> Encoding:
+        """Raises ImportFailed for an unknown name."""
+        try:
+            codec = codecs.lookup(name).name
+        except LookupError:
+            raise ImportFailed(f"There is no encoding {name!r}.", hint=f"Known among others: {', '.join(CHOICES)}.") from None
+        # A mark at the start belongs to the file, not to its text; utf-8-sig also reads files without one.
+        return cls("utf-8-sig" if codec == "utf-8" else codec, name, "chosen")
+
+    def decode(self, raw: bytes) -> str:
+        """The beginning of a file; a character cut at the end is left out, faulty bytes are shown as U+FFFD."""
+        return codecs.getincrementaldecoder(self.codec)("replace").decode(raw)
+
+
+def guess(path: Path, *, limit: int | None = None) -> Encoding:
+    """The encoding of a file, from its first `limit` bytes or all of it. Raises ImportFailed: empty, binary, not to be told."""
+    with open(path, "rb") as file:
+        head = file.read(1 << 16)
+    if not head.strip():
+        raise ImportFailed(f"{path.name} is empty.", hint="Was it saved completely?")
+    for magic, what, hint in _MAGIC:
+        if head.startswith(magic):
+            raise ImportFailed(f"{path.name} is {what}, not text.", hint=hint)
+    for mark, codec in _BOMS:
+        if head.startswith(mark):
+            return Encoding(codec, codec.removesuffix("-sig"), "the file begins with its mark")
+    if b"\0" in head:
+        return _wide(path, head)
+    if _is_utf8(path, limit):
+        return Encoding("utf-8", "utf-8", "every byte fits")
+    return _not_utf8(path, limit)
+
+
+def _wide(path: Path, head: bytes) -> Encoding:
+    """UTF-16 without a mark shows as NUL in every second byte; anything else with NUL is no text."""
+    even, odd = head[0::2], head[1::2]
+    for codec, zeros, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if zeros.count(0) > 0.6 * len(zeros) and others.count(0) < 0.01 * len(others) + 1:
+            return Encoding(codec, "utf-16", "every second byte is zero", sure=False)
+    raise _binary(path, head.index(0))
+
+
+def _binary(path: Path, position: int) -> ImportFailed:
+    return ImportFailed(f"{path.name} is not text: byte {position} is zero.", hint="Is it the right file?")
+
+
+def _chunks(path: Path, limit: int | None):
+    left = limit if limit is not None else 1 << 62
+    with open(path, "rb") as file:
+        while left > 0 and (raw := file.read(min(CHUNK, left))):
+            left -= len(raw)
+            yield raw
+
+
+def _is_utf8(path: Path, limit: int | None) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")("strict")
+    position = 0
+    try:
+        for raw in _chunks(path, limit):
+            if b"\0" in raw:
+                raise _binary(path, position + raw.index(0))
+            decoder.decode(raw)
+            position += len(raw)
+        decoder.decode(b"", final=limit is None)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _not_utf8(path: Path, limit: int | None) -> Encoding:
+    """UTF-8 with some damage, a Western code page, or a refusal."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    good = bad = size = 0
+    sample: list[bytes] = []
+    for raw in _chunks(path, limit):
+        if b"\0" in raw:
+            raise _binary(path, size + raw.index(0))
+        text = decoder.decode(raw)
+        wide = [letter for letter in text if letter > "\x7f"]
+        bad += (here := sum("\udc80" <= letter <= "\udcff" for letter in wide))
+        good += len(wide) - here
+        size += len(raw)
+        if sum(map(len, sample)) < 4 * CHUNK:
+            sample.append(raw)
+    tail = size - len(b"".join(sample)) == 0 and _only_the_end_is_bad(b"".join(sample))
+    if tail or good > 5 * bad:
+        why = "the last character is cut off" if tail else f"{bad} bytes do not fit"
+        return Encoding("utf-8", "utf-8", why, sure=False)
+    return _western(path, b"".join(sample))
+
+
+def _only_the_end_is_bad(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start >= len(raw) - 3
+    return False
+
+
+def _western(path: Path, raw: bytes) -> Encoding:
+    """Windows-1252 where the letters beyond ASCII are few and Western. Raises ImportFailed otherwise."""
+    refusal = ImportFailed(
+        f"The encoding of {path.name} cannot be told: it is not UTF-8.",
+        hint="Choose its encoding, or save the file as UTF-8.",
+    )
+    try:
+        text = raw.decode("cp1252")
+    except UnicodeDecodeError:
+        raise refusal from None
+    wide = [letter for letter in text if letter > "\x7f"]
+    letters = sum(letter.isalpha() for letter in text)
+    controls = sum(letter < " " and letter not in "\t\n\r\f" for letter in text)
+    western = sum(letter in _WESTERN for letter in wide)
+    if len(wide) > 0.35 * max(letters, 1) or western < 0.9 * len(wide) or controls > 0.001 * len(text):
+        raise refusal
+    word = next((word for word in text.split() if any(letter > "\x7f" and letter.isalpha() for letter in word)), wide[0])
+    return Encoding("cp1252", "cp1252", f"it is not UTF-8; read so it holds words like “{word[:30]}”", sure=False)

@@ -1,0 +1,141 @@
+"""JSON values of a file, one at a time: a line each, a list, or objects one after the other; on one line or many, at any size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from workbench.importers.base import Fault, check_text
+from workbench.importers.source import HEAD, Source
+
+_SPACE = " \t\r\n"
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise ValueError(f"the key {twice!r} stands there twice")
+    return found
+
+
+def _constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+
+
+def layout(head: str) -> str:
+    """`lines`, `list` or `objects` (one after the other over many lines), from the beginning of a file."""
+    start = head.lstrip(_SPACE + "\ufeff")
+    first, newline, rest = start.partition("\n")
+    if not start or start[0] not in "[{":
+        return "lines"
+    alone = _parses(first)
+    if start[0] == "[":
+        return "lines" if alone and rest.strip() else "list"
+    if alone or not newline:
+        return "lines"
+    try:
+        _DECODER.raw_decode(start)
+    except json.JSONDecodeError as error:
+        # An object that is only cut by the end of the head is one; a broken first line is not.
+        return "objects" if error.pos >= len(start) - 1 and len(start) >= HEAD // 2 else "lines"
+    except (ValueError, RecursionError):
+        return "lines"
+    return "objects"
+
+
+def _parses(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def values(source: Source) -> Iterator[tuple[int, object]]:
+    """(1-based line, value). What cannot be read arrives as a Fault in place of the value."""
+    how = layout(source.head())
+    if how == "lines":
+        yield from _lines(source)
+    else:
+        yield from _stream(source.text(), listed=how == "list")
+
+
+def _lines(source: Source) -> Iterator[tuple[int, object]]:
+    decode = _DECODER.decode
+    for number, line in enumerate(source.lines(), 1):
+        if not line or line.isspace():
+            continue
+        try:
+            if not line.isascii():
+                check_text(line, "the line")
+            yield number, decode(line)
+        except Fault as fault:
+            yield number, fault
+        except (ValueError, RecursionError) as error:
+            yield number, explain(error, len(line))
+
+
+def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
+    position = _skip(text, 0)
+    line, counted = 1, 0
+    if listed:
+        position = _skip(text, position + 1)
+        if text[position : position + 1] == "]":
+            return
+    while position < len(text):
+        line, counted = line + text.count("\n", counted, position), position
+        try:
+            value, position = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
+            fault = explain(error, len(text))
+            yield line, Fault(f"{fault}; nothing after it could be read")
+            return
+        yield line, value
+        position = _skip(text, position)
+        if not listed:
+            continue
+        sign = text[position : position + 1]
+        if sign == "]":
+            rest = text[position + 1 :].strip()
+            if rest:
+                yield line, Fault(f"the list ends here, but more follows ({rest[:20]!r}); it was not read")
+            return
+        if sign != ",":
+            yield line, Fault("the list is not closed: is the file cut off?" if not sign else f"a comma is missing before {sign!r}")
+            return
+        position = _skip(text, position + 1)
+
+
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t\r\n\ufeff":
+        position += 1
+    return position
+
+
+def explain(error: Exception, length: int) -> Fault:
+    """What is wrong with a piece of JSON of `length` characters, in words."""
+    if isinstance(error, RecursionError):
+        return Fault("the JSON is nested too deeply to be read")
+    if not isinstance(error, json.JSONDecodeError):
+        return Fault(f"this is not usable JSON: {error}")
+    if error.msg.startswith("Unterminated string") or error.pos >= length - 1:
+        return Fault(f"the JSON ends in the middle (column {error.colno}): is the file cut off?")
+    return Fault(f"this is not JSON: {error.msg} at column {error.colno}")
+
+
+def first_object(head: str) -> dict:
+    """The first object of a file's beginning, {} if there is none."""
+    try:
+        value, _ = _DECODER.raw_decode(head.lstrip("\ufeff \t\r\n["))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

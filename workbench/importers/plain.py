@@ -1,0 +1,37 @@
+"""Plain text: one document for each line that is not empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.importers.base import Fault, Guess, Item, Options, Row, Skipped, Table, check
+from workbench.importers.source import Source
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, Document
+
+
+class PlainImporter:
+    def sniff(self, head: str, name: str) -> Guess:
+        if name.lower().endswith((".txt", ".text", ".md")) and not head.startswith(("{", "[{")):
+            return Guess(0.3, f"the name ends in {name[name.rindex('.') :]} and nothing else fits better")
+        return Guess(0.05, "nothing else fits")
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        rows = []
+        for line in source.lines():
+            if line and not line.isspace():
+                rows.append((line,))
+            if len(rows) == limit:
+                break
+        return Table(("line",), tuple(rows), (("text", "line"),), "each line that is not empty is one document")
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        for number, line in enumerate(source.lines(), 1):
+            if not line or line.isspace():
+                continue
+            record = Record(Document("", ((TEXT, line),)))
+            try:
+                check(record)
+                yield Row(number, record)
+            except Fault as fault:
+                yield Skipped(number, str(fault))

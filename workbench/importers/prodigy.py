@@ -1,0 +1,137 @@
+"""Prodigy's JSON lines: tokens and spans, or classes with accept and reject.
+
+`accept` counts as submitted, `ignore` as discarded; of a rejected task only the text comes in: that its labels are wrong
+does not say which are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from workbench.importers import jsonl
+from workbench.importers.base import (
+    Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, label_name, offset, show, split_name, unique_spans,
+)  # fmt: skip
+from workbench.importers.source import Source
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, Document
+from workbench.text.spans import Span
+
+ANSWERS = ("accept", "reject", "ignore")
+_OWN = ("_input_hash", "_task_hash", "_view_id", "_session_id", "_timestamp", "answer", "options", "accept", "tokens", "spans", "config")
+_KNOWN = (*_OWN, "text", "label", "labels", "meta", "id", "split", "group", "priority", "score", "relations", "html", "style", "_is_binary")
+
+
+class ProdigyImporter:
+    def sniff(self, head: str, name: str) -> Guess:
+        first = jsonl.first_object(head)
+        if not isinstance(first.get("text"), str):
+            return Guess(0.0)
+        if seen := [key for key in ("answer", "_task_hash", "_input_hash", "_view_id") if key in first]:
+            return Guess(0.95, f"JSON with {', '.join(map(repr, seen))}, as Prodigy writes it")
+        if "spans" in first or ("tokens" in first and isinstance(first["tokens"], list)):
+            return Guess(0.9, "JSON with 'text' and 'spans' as Prodigy writes them")
+        return Guess(0.4, "JSON with 'text'") if "label" not in first and "labels" not in first else Guess(0.1)
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        rows = []
+        for _, value in islice(jsonl.values(source), limit):
+            if isinstance(value, dict):
+                labels = [str(one.get("label", "")) for one in value.get("spans") or () if isinstance(one, dict)]
+                labels += [str(one) for one in value.get("accept") or ()] or [str(value.get("label") or "")]
+                rows.append((str(value.get("text", "")), ", ".join(filter(None, labels)), str(value.get("answer", ""))))
+        return Table(("text", "labels", "answer"), tuple(rows), (), "texts, tokens, spans, classes and answers are taken as they are")
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        rejected = 0
+        for line, value in jsonl.values(source):
+            try:
+                record = _record(value, options)
+                check(record)
+            except Fault as fault:
+                yield Skipped(line, str(fault))
+                continue
+            rejected += value.get("answer") == "reject"
+            yield Row(line, record)
+        if rejected:
+            yield Remark(f"{rejected} tasks were rejected in Prodigy: their texts came in without labels.")
+
+
+def _record(value: object, options: Options) -> Record:
+    if isinstance(value, Fault):
+        raise value
+    if not isinstance(value, dict):
+        raise Fault(f"expected an object with a text, found {show(value)}")
+    if not isinstance(text := value.get("text"), str):
+        raise Fault(f"'text' is {show(text)}, expected a string" if "text" in value else "the record has no 'text'")
+    answer = value.get("answer")
+    if answer is not None and answer not in ANSWERS:
+        raise Fault(f"the answer is {show(answer)}, expected accept, reject or ignore")
+    spans, marks = _spans(value), _classes(value)
+    states = {}
+    layers = [options.span_layer] * (spans is not None) + [options.class_layer] * bool(marks)
+    if answer == "ignore":
+        states = dict.fromkeys(layers or [options.span_layer if "tokens" in value else options.class_layer], "discarded")
+    elif answer != "reject":
+        states = dict.fromkeys(layers, "submitted")
+    kept = answer != "reject"
+    return Record(
+        _document(value, text),
+        states,
+        {options.class_layer: marks} if marks and kept else {},
+        {options.span_layer: spans} if spans and kept else {},
+    )
+
+
+def _document(value: Mapping, text: str) -> Document:
+    tokens = _tokens(value.get("tokens"), text)
+    meta = dict(value["meta"]) if isinstance(value.get("meta"), dict) else {}
+    meta.update({key: other for key, other in value.items() if key not in _KNOWN})
+    group = value.get("group")
+    key = value.get("id")
+    return Document(
+        "" if key is None else str(key), ((TEXT, text),), split_name(value.get("split")), None if group in (None, "") else str(group), meta,
+        {TEXT: tokens} if tokens else {},
+    )  # fmt: skip
+
+
+def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
+    if not raw:
+        return ()
+    if not isinstance(raw, list):
+        raise Fault(f"the tokens are {show(raw)}, expected a list")
+    found = []
+    for one in raw:
+        if not isinstance(one, dict):
+            raise Fault(f"a token is {show(one)}, expected an object")
+        start, end = offset(one.get("start"), "the start of a token"), offset(one.get("end"), "the end of a token")
+        if not 0 <= start <= end <= len(text):
+            raise Fault(f"the token {start}–{end} does not lie within the text of {len(text)} characters")
+        if isinstance(one.get("text"), str) and text[start:end] != one["text"]:
+            raise Fault(f"the token {one['text']!r} does not stand at {start}–{end}: there stands {text[start:end]!r}")
+        found.append((start, end))
+    return tuple(found)
+
+
+def _spans(value: Mapping) -> tuple[Span, ...] | None:
+    """None where the record says nothing of spans."""
+    raw = value.get("spans")
+    if raw is None or (not raw and "label" in value) or (not raw and "options" in value):
+        return None if "answer" not in value or "tokens" not in value else ()
+    if not isinstance(raw, list):
+        raise Fault(f"the spans are {show(raw)}, expected a list")
+    found = []
+    for one in raw:
+        if not isinstance(one, dict):
+            raise Fault(f"a span is {show(one)}, expected an object")
+        if one.get("answer") != "reject":
+            found.append(Span(offset(one.get("start"), "the start"), offset(one.get("end"), "the end"), label_name(one.get("label"))))
+    return unique_spans(found)
+
+
+def _classes(value: Mapping) -> tuple[str, ...]:
+    accept = value.get("accept")
+    if isinstance(accept, list):
+        return tuple(dict.fromkeys(label_name(one) for one in accept))
+    return (label_name(value["label"]),) if value.get("label") not in (None, "") else ()

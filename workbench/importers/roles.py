@@ -1,0 +1,104 @@
+"""Which column is what: `role=column` pairs as a user gives them, and a guess from the names of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.base.errors import ImportFailed
+
+PLAIN = ("id", "text", "text_b", "split", "group")
+NAMED = ("label", "tag", "spans", "meta")  # these take a name: label:LAYER, meta:NAME
+ROLES = "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME"
+
+_NAMES = {
+    "text": ("text", "text_a", "sentence", "sentence1", "premise", "content", "data", "column_data", "message", "body", "document", "review",
+             "tweet", "utterance", "question", "comment", "words", "title"),
+    "text_b": ("text_b", "sentence2", "hypothesis", "text_pair", "text2"),
+    "id": ("id", "key", "uid", "guid", "doc_id", "document_id", "pair_id"),
+    "split": ("split", "partition"),
+    "group": ("group", "doc", "author", "user_id"),
+}  # fmt: skip
+_LABEL = ("label", "labels", "class", "category", "target", "gold_label", "gold", "sentiment", "intent", "topic", "column_label", "annotation")
+
+
+@dataclass(frozen=True)
+class Role:
+    """`kind` is one of PLAIN or NAMED; `name` the layer or the name of the metadata; `column` where it stands."""
+
+    kind: str
+    name: str
+    column: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind}:{self.name}" if self.name else self.kind
+
+
+def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
+    """Raises ImportFailed for an unknown role, a missing name, or a role given twice."""
+    found: list[Role] = []
+    for role, column in mapping:
+        kind, _, name = role.partition(":")
+        kind, name = kind.strip(), name.strip()
+        if kind in NAMED and not name:
+            raise ImportFailed(f"The role {role!r} needs a name, as in {kind}:{'NAME' if kind == 'meta' else 'LAYER'}.")
+        if kind not in PLAIN + NAMED or (kind in PLAIN and name):
+            raise ImportFailed(f"There is no role {role!r}.", hint=f"Known: {ROLES}.")
+        if any(one.text == f"{kind}:{name}" or (kind in PLAIN and one.kind == kind) for one in found):
+            raise ImportFailed(f"The role {role!r} is given twice.")
+        found.append(Role(kind, name, column))
+    return tuple(found)
+
+
+def with_text(roles: tuple[Role, ...], guessed: Iterable[tuple[str, str]], file: str) -> tuple[Role, ...]:
+    """The roles with the guessed column for the text where none was named. Raises ImportFailed if that column has another role."""
+    if any(one.kind == "text" for one in roles):
+        return roles
+    column = dict(guessed).get("text", "")
+    if not column or any(one.column == column for one in roles):
+        raise ImportFailed(f"Which column of {file} holds the text?", hint="Say text=COLUMN.")
+    return (Role("text", "", column), *roles)
+
+
+def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> None:
+    """Raises ImportFailed where a role names a column that is not there."""
+    for one in roles:
+        if one.column not in columns:
+            raise ImportFailed(
+                f"{file} has no column {one.column!r} (for {one.text}).", hint=f"Its columns: {', '.join(map(str, columns[:20])) or 'none'}."
+            )
+
+
+def guess(columns: Sequence[str], rows: Sequence[Sequence[str]], *, class_layer: str, pair_layer: str) -> tuple[tuple[str, str], ...]:
+    """(role, column) pairs from the names of the columns, the longest column being the text where no name tells.
+
+    What is none of these becomes metadata, so that nothing is lost.
+    """
+    left = list(columns)
+    found: list[tuple[str, str]] = []
+
+    def take(role: str, names: Sequence[str]) -> None:
+        for name in names:
+            for column in left:
+                if column.strip().lower() == name:
+                    found.append((role, column))
+                    left.remove(column)
+                    return
+
+    take("text", _NAMES["text"])
+    if not found and (longest := _longest(columns, rows)):
+        found.append(("text", longest))
+        left.remove(longest)
+    for role in ("text_b", "id", "split", "group"):
+        take(role, _NAMES[role])
+    take(f"label:{pair_layer if any(role == 'text_b' for role, _ in found) else class_layer}", _LABEL)
+    found += [(f"meta:{column.strip() or 'column'}", column) for column in left]
+    return tuple(found)
+
+
+def _longest(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
+    if not columns:
+        return None
+    sizes = [sum(len(row[n]) for row in rows if n < len(row)) for n in range(len(columns))]
+    return columns[sizes.index(max(sizes))]

@@ -1,0 +1,70 @@
+"""A file to be read as text: its encoding, its lines, how far reading has come."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.base.errors import ImportFailed
+from workbench.importers.encoding import Encoding, guess
+
+HEAD = 1 << 16
+
+
+class Source:
+    """`encoding` is guessed from the whole file unless given. Raises ImportFailed for what is no text at all."""
+
+    def __init__(self, path: Path, encoding: str = "", *, scan: int | None = None):
+        """`scan`: look at so many bytes only when guessing (for a preview)."""
+        self.path = Path(path)
+        self.name = self.path.name
+        try:
+            if self.path.is_dir():
+                raise ImportFailed(f"{self.path} is a folder.", hint="Choose the files in it.")
+            self.size = self.path.stat().st_size
+            self.encoding = guess(self.path, limit=scan) if not encoding else Encoding.named(encoding)
+        except OSError as error:
+            raise ImportFailed(f"{self.path} cannot be read: {error.strerror or error}.", hint="Is the path right?") from error
+        self._raw: io.BufferedReader | None = None
+
+    @property
+    def position(self) -> int:
+        """Bytes read so far by the running `lines()`."""
+        return self._raw.tell() if self._raw and not self._raw.closed else 0
+
+    def lines(self) -> Iterator[str]:
+        """Lines without their end. Only U+000A ends a line (and a U+000D before it goes with it); U+2028, U+0085 and form feeds are text.
+
+        Bytes that are not UTF-8 arrive as U+DC80 … U+DCFF, so that one bad line costs one record.
+        """
+        errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
+        with open(self.path, "rb") as self._raw:
+            text = io.TextIOWrapper(self._raw, encoding=self.encoding.codec, errors=errors, newline=self._line_end())
+            try:
+                for line in text:
+                    yield line.rstrip("\n").removesuffix("\r") if line.endswith("\n") else line.removesuffix("\r")
+            except UnicodeDecodeError as error:
+                raise ImportFailed(
+                    f"{self.name} is not {self.encoding.name} throughout ({error.reason}).", hint="Choose another encoding."
+                ) from error
+
+    def _line_end(self) -> str:
+        head = self.head(HEAD)
+        # A file of an old Macintosh ends its lines with U+000D alone.
+        return "\r" if "\n" not in head and "\r" in head.rstrip("\r") else "\n"
+
+    def text(self) -> str:
+        """The whole file as one string, line ends as they are."""
+        errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
+        try:
+            with open(self.path, encoding=self.encoding.codec, errors=errors, newline="") as file:
+                return file.read()
+        except UnicodeDecodeError as error:
+            raise ImportFailed(f"{self.name} is not {self.encoding.name} throughout ({error.reason}).") from error
+
+    def head(self, size: int = HEAD) -> str:
+        """The first `size` bytes, decoded; a character cut at the end is left out."""
+        with open(self.path, "rb") as file:
+            raw = file.read(size)
+        return self.encoding.decode(raw)

@@ -1,0 +1,305 @@
+"""CSV, TSV and their like: a record a row, columns with roles."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from workbench.base.errors import ImportFailed
+from workbench.importers import roles
+from workbench.importers.base import (
+    Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, label_name, offset, split_name, texts_of, unique_spans,
+)  # fmt: skip
+from workbench.importers.source import Source
+from workbench.text import schemes
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, Document
+from workbench.text.joining import join
+from workbench.text.spans import Span
+
+DELIMITERS = (",", ";", "\t", "|")
+_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|"}
+_HEADERS = frozenset(name for names in roles._NAMES.values() for name in names) | set(roles._LABEL) | {"nr", "no", "text", "number", "index"}
+_SAMPLE = 50
+
+
+class TableImporter:
+    """`delimiter` is the one to prefer where the file does not tell."""
+
+    delimiter = ","
+    ending = ".csv"
+    title = "CSV"
+
+    def sniff(self, head: str, name: str) -> Guess:
+        if head.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+            return Guess(0.0)
+        delimiter, consistency = _guess_delimiter(head)
+        ending = name.lower().endswith(self.ending)
+        mine = (delimiter == "\t") == (self.delimiter == "\t")
+        if not mine or consistency == 0.0:
+            return Guess(0.35 if ending else 0.0, f"the name ends in {self.ending}")
+        first = head.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r").split(delimiter)
+        known = sum(cell.strip().strip('"').lower() in _HEADERS for cell in first)
+        if known or ending:
+            return Guess(min(0.95, 0.6 + 0.1 * known + 0.2 * ending), f"columns between {_name(delimiter)}" + (", with a header" if known else ""))
+        return Guess((0.2 if delimiter == "," else 0.4) * consistency, f"every line has as many {_name(delimiter)}")
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        form = _Form.of(source, options, self.delimiter)
+        rows = (tuple(row) for _, row in islice(((n, row) for n, row in form.rows(source) if not isinstance(row, Fault)), limit))
+        why = f"columns between {_name(form.delimiter)}, {'with' if form.header else 'without'} a header"
+        return Table(form.columns, tuple(rows), form.mapping, why, form.delimiter)
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        form = _Form.of(source, options, self.delimiter)
+        yield from (Remark(message) for message in form.remarks)
+        mapped = roles.parse(form.mapping)
+        mapped = roles.with_text(mapped, roles.guess(form.columns, form.sample, class_layer="", pair_layer=""), source.name)
+        roles.check_columns(mapped, form.columns, source.name)
+        places = [(one, form.columns.index(one.column)) for one in mapped]
+        if unused := [name for name in form.columns if all(one.column != name for one in mapped)]:
+            yield Remark(f"{source.name}: not taken in: {'columns' if len(unused) > 1 else 'column'} {', '.join(unused[:10])}.")
+        for line, row in form.rows(source):
+            try:
+                if isinstance(row, Fault):
+                    raise row
+                if len(row) != len(form.columns):
+                    raise Fault(f"the row has {len(row)} column{'s' * (len(row) != 1)}, expected {len(form.columns)}")
+                record = _record(row, places)
+                check(record)
+                yield Row(line, record)
+            except Fault as fault:
+                yield Skipped(line, str(fault))
+
+
+class TsvImporter(TableImporter):
+    delimiter = "\t"
+    ending = ".tsv"
+    title = "TSV"
+
+
+def _name(delimiter: str) -> str:
+    return {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}.get(delimiter, f"{delimiter!r}")
+
+
+# ---------------------------------------------------------------- the shape of a file
+
+
+@dataclass(frozen=True)
+class _Form:
+    delimiter: str
+    quoted: bool
+    header: bool
+    columns: tuple[str, ...]
+    sample: tuple[tuple[str, ...], ...]
+    mapping: tuple[tuple[str, str], ...]
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: Source, options: Options, preferred: str) -> _Form:
+        lift_limit()
+        head = source.head()
+        delimiter = _NAMES.get(options.delimiter, options.delimiter) or ("\t" if preferred == "\t" else _guess_delimiter(head)[0] or preferred)
+        if len(delimiter) != 1:
+            raise ImportFailed(f"The delimiter is {delimiter!r}, expected one character.")
+        quoted = delimiter != "\t" or _is_quoted(head)
+        rows = [row for _, row in islice(_rows(source, delimiter, quoted), _SAMPLE) if not isinstance(row, Fault)]
+        if not rows:
+            raise ImportFailed(f"No row of {source.name} can be read.", hint="Is the delimiter right?")
+        header = _has_header(rows) if options.header is None else options.header
+        columns, remarks = _columns(rows[0], header)
+        sample = tuple(map(tuple, rows[header:]))
+        guessed = roles.guess(columns, sample, class_layer=options.class_layer, pair_layer=options.pair_layer)
+        if not header:
+            guessed = tuple(pair for pair in guessed if pair[0] == "text")
+        return cls(delimiter, quoted, header, columns, sample, options.mapping or guessed, tuple(f"{source.name}: {one}" for one in remarks))
+
+    def rows(self, source: Source) -> Iterator[tuple[int, list[str] | Fault]]:
+        """(line, cells) without the header; what cannot be read arrives as a Fault."""
+        found = _rows(source, self.delimiter, self.quoted)
+        if self.header:
+            next(found, None)
+        return found
+
+
+def lift_limit() -> None:
+    """The csv module stops at 131,072 characters a cell otherwise; a C long is the most it takes."""
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+
+
+def _rows(source: Source, delimiter: str, quoted: bool) -> Iterator[tuple[int, list[str] | Fault]]:
+    if not quoted:
+        for number, line in enumerate(source.lines(), 1):
+            if line.strip(" \r"):
+                yield number, line.split(delimiter)
+        return
+    reader = csv.reader((line + "\n" for line in source.lines()), delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, _csv_fault(error, reader.line_num - line)
+            continue
+        if row and row != [""]:
+            yield line, row
+
+
+def _csv_fault(error: csv.Error, further: int) -> Fault:
+    if "unexpected end of data" in str(error):
+        return Fault(f"a quotation mark that opens on this line is never closed; the {further} lines after it went with it")
+    return Fault(f"the row cannot be read: {error}")
+
+
+def _guess_delimiter(head: str) -> tuple[str, float]:
+    """The delimiter that splits the first lines most evenly, and the share of lines that it splits so. ("", 0) if none does."""
+    lift_limit()
+    lines = head.lstrip("\ufeff").split("\n")
+    lines = [line + "\n" for line in (lines[:-1] or lines)[:_SAMPLE]]
+    best, choice = (0.0, 0), ""
+    for delimiter in DELIMITERS:
+        counts: Counter[int] = Counter()
+        try:
+            rows = [line.rstrip("\r\n").split("\t") for line in lines] if delimiter == "\t" else csv.reader(lines, delimiter=delimiter)
+            counts.update(len(row) for row in rows if row)
+        except csv.Error:
+            continue
+        if not counts:
+            continue
+        width, times = counts.most_common(1)[0]
+        score = (times / counts.total(), width) if width > 1 else (0.0, 0)
+        if score > best:
+            best, choice = score, delimiter
+    return (choice, best[0]) if best[0] >= 0.5 else ("", 0.0)
+
+
+def _is_quoted(head: str) -> bool:
+    """Whether quotation marks in a tab-separated file are those of its writer: read so, all rows have one width, read plainly not."""
+    lines = head.split("\n")
+    lines = lines[:-1] or lines
+    if not any(cell.startswith('"') for line in lines for cell in line.split("\t")):
+        return False
+    plain = Counter(line.count("\t") for line in lines if line.strip())
+    try:
+        # The head may end within a quoted cell, so its last row does not count.
+        rows = list(csv.reader((line + "\n" for line in lines), delimiter="\t"))[:-1]
+    except csv.Error:
+        return False
+    widths = Counter(len(row) - 1 for row in rows if row)
+    if len(plain) == 1:
+        cells = [cell for line in lines for cell in line.rstrip("\r").split("\t") if cell.startswith('"')]
+        return len(widths) == 1 and all(len(cell) > 1 and cell.endswith('"') and '"' not in cell[1:-1].replace('""', "") for cell in cells)
+    return len(widths) == 1
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    first = [cell.strip().lower() for cell in rows[0]]
+    if any(cell in _HEADERS for cell in first):
+        return True
+    if not all(first) or len(set(first)) < len(first) or any(len(cell) > 40 or cell.replace(".", "").isdigit() for cell in first):
+        return False
+    rest = [row for row in rows[1:] if len(row) == len(first)]
+    # Names are short and stand in no other row.
+    return bool(rest) and all(cell not in {row[n].strip().lower() for row in rest} for n, cell in enumerate(first)) and len(first) > 1
+
+
+def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[str]]:
+    if not header:
+        return tuple(f"column {n + 1}" for n in range(len(first))), []
+    names, remarks = [], []
+    for n, cell in enumerate(first):
+        name = cell.strip() or f"column {n + 1}"
+        if name in names:
+            remarks.append(f"the column {name!r} stands there twice; the second is called {name} ({n + 1}).")
+            name = f"{name} ({n + 1})"
+        names.append(name)
+    return tuple(names), remarks
+
+
+# ---------------------------------------------------------------- one row
+
+
+def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
+    cells = {one.kind: row[place] for one, place in places if one.kind in roles.PLAIN}
+    named = [(one, row[place]) for one, place in places if one.kind in roles.NAMED]
+    meta = _meta(named)
+    states: dict[str, str] = {}
+    marks: dict[str, tuple[str, ...]] = {}
+    spans: dict[str, tuple[Span, ...]] = {}
+    text, tokens = cells["text"], ()
+    if tagged := [(one, cell) for one, cell in named if one.kind == "tag" and cell.strip()]:
+        text, tokens = _tokens(text)
+    for one, cell in tagged:
+        spans[one.name], states[one.name] = _tags(cell, tokens), "submitted"
+    for one, cell in named:
+        if one.kind == "label" and cell.strip():
+            marks[one.name], states[one.name] = (label_name(cell.strip()),), "submitted"
+        elif one.kind == "spans" and cell.strip():
+            spans[one.name], states[one.name] = _spans(cell), "submitted"
+    document = Document(
+        cells.get("id", "").strip(), texts_of(text, cells.get("text_b") or None), split_name(cells.get("split")), cells.get("group") or None, meta,
+        {TEXT: tokens} if tokens else {},
+    )  # fmt: skip
+    return Record(document, states, marks, spans)
+
+
+def _meta(named: list[tuple[roles.Role, str]]) -> dict:
+    """Metadata by name; a column `meta` with a JSON object, as our own export writes it, is taken apart."""
+    found: dict = {}
+    for one, cell in named:
+        if one.kind != "meta" or not cell:
+            continue
+        if one.name == "meta" and cell.startswith("{"):
+            try:
+                found.update(json.loads(cell))
+                continue
+            except (ValueError, RecursionError):
+                pass  # then it is a text like any other
+        found[one.name] = cell
+    return found
+
+
+def _tokens(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """A cell of tokens: a JSON list, or words with one space between."""
+    if text.startswith("["):
+        try:
+            listed = json.loads(text)
+        except (ValueError, RecursionError):
+            listed = None
+        if isinstance(listed, list) and listed and all(isinstance(one, str) and one for one in listed):
+            return join(listed)
+    borders, position = [], 0
+    for word in text.split(" "):
+        if word:
+            borders.append((position, position + len(word)))
+        position += len(word) + 1
+    return text, tuple(borders)
+
+
+def _tags(cell: str, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
+    try:
+        tags = [str(one) for one in json.loads(cell)] if cell.startswith("[") else cell.split()
+    except (ValueError, RecursionError):
+        raise Fault(f"the tags {cell[:40]!r} cannot be read") from None
+    if len(tags) != len(tokens):
+        raise Fault(f"there are {len(tags)} tags for {len(tokens)} tokens")
+    found = schemes.spans(tags, schemes.detect([tags]))
+    return tuple(Span(tokens[one.first][0], tokens[one.last - 1][1], one.label) for one in found)
+
+
+def _spans(cell: str) -> tuple[Span, ...]:
+    """A cell with a JSON list of [start, end, label]."""
+    try:
+        raw = json.loads(cell)
+    except (ValueError, RecursionError):
+        raise Fault(f"the spans {cell[:40]!r} are no JSON list of [start, end, label]") from None
+    if not isinstance(raw, list) or not all(isinstance(one, list) and len(one) == 3 for one in raw):
+        raise Fault(f"the spans {cell[:40]!r} are no JSON list of [start, end, label]")
+    return unique_spans([Span(offset(start, "the start"), offset(end, "the end"), label_name(label)) for start, end, label in raw])

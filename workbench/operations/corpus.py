@@ -1,0 +1,186 @@
+"""The documents of a project: in and out, filter, bulk acts, splits, what is there."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.operations.data_export import ExportOutcome, export_data, formats, what_is_lost
+from workbench.operations.exchange import ImportHandle, ImportOutcome, Preview, SkippedRecord, import_files, preview
+from workbench.operations.sample import create_sample
+from workbench.storage import annotations, bulk, documents, integrity, runs
+from workbench.storage import labels as layers
+from workbench.storage.documents import Counts, DocumentRow, Filter
+from workbench.text.document import SPLITS
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+__all__ = [
+    "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "ImportOutcome", "Preview", "SkippedRecord", "SplitOutcome",
+    "check", "counts", "create_sample", "delete_documents", "export_data", "filter_ids", "formats", "import_files", "info", "labels",
+    "make_splits", "preview", "rows", "set_class", "set_split", "set_state", "what_is_lost",
+]  # fmt: skip
+
+STATES = ("pending", "draft", "submitted", "discarded")
+
+
+# ---------------------------------------------------------------- reading
+
+
+def filter_ids(project: Project, wanted: Filter) -> array:
+    """Ids of the documents that pass, in order; array('q'). A million take about two seconds: not on the main thread."""
+    return documents.ids(project.db, wanted)
+
+
+def rows(project: Project, ids: Iterable[int]) -> tuple[DocumentRow, ...]:
+    return documents.rows(project.db, ids)
+
+
+def counts(project: Project) -> Counts:
+    return documents.counts(project.db)
+
+
+def check(project: Project) -> tuple[str, ...]:
+    """What is damaged in the project file, as sentences; empty if nothing is."""
+    return tuple(integrity.problems(project.db))
+
+
+def info(project: Project) -> dict:
+    """What `project info` prints: documents, layers, splits, states (each document once, at its highest), runs."""
+    found = documents.counts(project.db)
+    return {
+        "documents": found.documents,
+        "layers": [{"layer": one.name, "kind": one.kind, "labels": len(one.labels)} for one in layers.layers(project.db)],
+        "splits": {split: found.splits.get(split, 0) for split in (*SPLITS, "none")},
+        "states": {state: found.states.get(state, 0) for state in STATES},
+        "runs": [_run(one) for one in runs.all(project.db)],
+    }
+
+
+def _run(run: runs.Run) -> dict:
+    spec = run.spec or {}
+    return {
+        "name": run.name,
+        "status": run.status,
+        "task": spec.get("task", run.kind),
+        "model": spec.get("model_name") or spec.get("model", ""),
+        "scores": run.scores or {},
+    }
+
+
+def labels(project: Project) -> list[dict]:
+    """Layers with their labels; count = marks and spans with that label."""
+    count = layers.counts(project.db)
+    return [
+        {
+            "layer": layer.name,
+            "kind": layer.kind,
+            "labels": [{"name": one.name, "key": one.key, "colour": one.colour, "count": count.get(one.id, 0)} for one in layer.labels],
+        }
+        for layer in layers.layers(project.db)
+    ]
+
+
+# ---------------------------------------------------------------- bulk acts
+
+
+def _title(act: str, ids: Sequence[int]) -> str:
+    return _("{act} of {n:,} documents").format(act=act, n=len(ids)) if len(ids) != 1 else _("{act} of a document").format(act=act)
+
+
+def delete_documents(project: Project, ids: Sequence[int], *, origin: object = None) -> int:
+    """With their labels. Gives how many were deleted."""
+    title = _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
+    with project.edit(title, origin=origin):
+        return documents.delete(project.db, ids)
+
+
+def set_split(project: Project, ids: Sequence[int], split: str | None, *, origin: object = None) -> int:
+    """`split`: train, dev, test or None. Gives how many documents changed."""
+    if split not in (None, *SPLITS):
+        raise SpecError(_("There is no split {split!r}.").format(split=split))
+    with project.edit(_title(_("Set split"), ids), origin=origin):
+        return documents.set_split(project.db, ids, split)
+
+
+def set_class(project: Project, ids: Sequence[int], layer_id: int, label_id: int | None, *, origin: object = None) -> int:
+    """Give documents one class of a layer, or take it away (None). Pending ones become drafts; pairs and single texts are told apart.
+
+    Gives how many documents were changed.
+    """
+    layer = layers.layer(project.db, layer_id)
+    if layer.kind not in ("class", "multi"):
+        raise SpecError(_("Layer {name} holds no classes.").format(name=layer.name))
+    with project.edit(_title(_("Set class"), ids), origin=origin):
+        fitting = bulk.with_texts(project.db, ids, layer.texts)
+        return bulk.set_class(
+            project.db, fitting, layer_id, label_id, annotator_id=project.annotator_id, source_id=project.source("person")
+        )
+
+
+def set_state(project: Project, ids: Sequence[int], layer_id: int, state: str, *, origin: object = None) -> int:
+    """Set the state of documents in a layer. A class layer's documents without a class cannot be submitted: they become drafts.
+
+    Gives how many documents were changed.
+    """
+    if state not in STATES:
+        raise SpecError(_("There is no state {state!r}.").format(state=state))
+    layer = layers.layer(project.db, layer_id)
+    with project.edit(_title(_("Set state"), ids), origin=origin):
+        fitting = bulk.with_texts(project.db, ids, layer.texts)
+        if state == "submitted" and layer.kind in ("class", "multi"):
+            bare = bulk.without_class(project.db, fitting, layer_id, project.annotator_id)
+            annotations.set_state(project.db, bare, layer_id, project.annotator_id, "draft")
+            fitting = sorted(set(fitting) - set(bare))
+        return annotations.set_state(project.db, fitting, layer_id, project.annotator_id, state)
+
+
+# ---------------------------------------------------------------- splits
+
+
+@dataclass(frozen=True)
+class SplitOutcome:
+    """How many submitted documents of the layer are in each split now, and how many were put there by this act."""
+
+    train: int
+    dev: int
+    test: int
+    changed: int
+
+
+def make_splits(project: Project, layer_name: str | None = None, seed: int | None = None, *, origin: object = None) -> SplitOutcome:
+    """Split what is submitted: 80/10/10 at first; later documents go to train; a missing dev split is cut from train, never from test.
+
+    Seeded by the project unless `seed` is given, stratified by class, document groups and equal texts kept together.
+    Without a layer: the documents submitted in any.
+    """
+    from workbench.text import splits
+
+    items = _split_items(project, layer_name)
+    found = splits.assign(items, seed=project.seed if seed is None else seed)
+    placed = Counter(found.get(one.id, one.split) for one in items)
+    if found:
+        with project.edit(_("Make splits"), origin=origin):
+            for split in SPLITS:
+                if ids := [id for id, its in found.items() if its == split]:
+                    documents.set_split(project.db, ids, split)
+    return SplitOutcome(placed["train"], placed["dev"], placed["test"], len(found))
+
+
+def _split_items(project: Project, layer_name: str | None) -> list:
+    from workbench.text.splits import Item
+
+    rows = list(bulk.split_rows(project.db, layer_name))
+    texts = Counter(row.text_hash for row in rows)
+    items = []
+    for row in rows:
+        # Equal texts in train and test would make the test score too good.
+        twin = f"text:{row.text_hash}" if texts[row.text_hash] > 1 else ""
+        items.append(Item(row.id, row.split, row.stratum, f"group:{row.group}" if row.group else twin))
+    return items

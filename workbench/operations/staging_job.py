@@ -1,0 +1,122 @@
+"""The child's part of an import: read files, check every record, write a staging file. A job target; never opens the project."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.importers.base import Options, Remark, Row, Skipped
+from workbench.importers.detect import detect, importer
+from workbench.importers.source import Source
+from workbench.storage.staging import StagingWriter
+from workbench.text.labels import Layer
+
+TARGET = "workbench.operations.staging_job:run"
+STAGING = "staging.sqlite"
+_TELL_EVERY = 0.1  # seconds
+_MANY_LABELS = 500
+
+
+def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+    """`params`: files [path …], format, encoding, split, options (fields of Options), duplicates.
+
+    Yields {"kind": "progress", "part": 0…1, "text"}; returns {"documents", "formats": [{"file", "format", "why", "encoding"}]}.
+    Raises ImportFailed where a file as a whole cannot be read: then nothing comes in.
+    """
+    intake = _Intake(params, Path(folder) / STAGING)
+    try:
+        yield from intake.files()
+        intake.writer.close()
+    except BaseException:
+        intake.writer.abandon()
+        raise
+    return {"documents": intake.writer.documents, "formats": intake.formats}
+
+
+class _Intake:
+    def __init__(self, params: Mapping, path: Path):
+        self.params = params
+        self.writer = StagingWriter(path)
+        self.formats: list[dict] = []
+        raw = dict(params.get("options") or {})
+        raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
+        self.options = Options(**raw)
+        self._seen: dict[str, dict[str, int]] = {}  # key → text hash → line
+        self._renamed: list[tuple[str, str]] = []
+        self._labels: dict[str, set[str]] = {}
+
+    def files(self) -> Generator[dict, str | None, None]:
+        paths = [Path(path) for path in self.params["files"]]
+        for number, path in enumerate(paths):
+            source = Source(path, self.params.get("encoding") or "")
+            format, why = self.params.get("format") or "", "chosen"
+            if not format:
+                found = detect(source)
+                format, why = found.format, found.why
+            self.formats.append({"file": str(path), "format": format, "why": why, "encoding": source.encoding.name})
+            if not source.encoding.sure:
+                self.writer.warn(f"{source.name} was read as {source.encoding.name}: {source.encoding.why}.")
+            yield from self._read(number, len(paths), source, format)
+        self._sum_up()
+
+    def _read(self, number: int, files: int, source: Source, format: str) -> Generator[dict, str | None, None]:
+        told = 0.0
+        for item in importer(format).read(source, self.options):
+            if isinstance(item, Row):
+                self._take(number, source.name, item)
+            elif isinstance(item, Skipped):
+                self.writer.skip(number, item.line, item.reason)
+            elif isinstance(item, Remark):
+                self.writer.warn(item.message)
+            elif isinstance(item, Layer):
+                self.writer.declare(item)
+            if (now := time.monotonic()) - told > _TELL_EVERY:
+                told = now
+                part = (number + min(1.0, source.position / max(1, source.size))) / files
+                yield {"kind": "progress", "part": part, "text": f"{self.writer.documents:,} documents"}
+
+    def _take(self, number: int, name: str, row: Row) -> None:
+        record = row.record
+        if split := self.params.get("split"):
+            record = replace(record, document=replace(record.document, split=split))
+        wanted = record.document.key or f"{name}:{row.line}"
+        key, twin = self._key(wanted, record.document.text_hash, row.line)
+        if twin is not None and self.params.get("duplicates", "skip") != "add":
+            self.writer.skip(number, row.line, f"the same key ({wanted}) and text stand on line {twin} already")
+            return
+        for layer, labels in record.marks.items():
+            self._labels.setdefault(layer, set()).update(labels)
+        self.writer.add(record, key, number, row.line)
+
+    def _key(self, wanted: str, text_hash: str, line: int) -> tuple[str, int | None]:
+        """A key that no other record of this import has, and the line of the record with the same key and text, if there is one."""
+        seen = self._seen.get(wanted)
+        if seen is None:
+            self._seen[wanted] = {text_hash: line}
+            return wanted, None
+        twin = seen.get(text_hash)
+        seen.setdefault(text_hash, line)
+        number = 2
+        while f"{wanted} ({number})" in self._seen:
+            number += 1
+        key = f"{wanted} ({number})"
+        if twin is None or self.params.get("duplicates") == "add":
+            self._seen[key] = {text_hash: line}
+            self._renamed.append((wanted, key))
+        return key, twin
+
+    def _sum_up(self) -> None:
+        if self._renamed:
+            self.writer.warn(renamed(self._renamed, "stood in the files already"))
+        for layer, labels in self._labels.items():
+            if len(labels) > _MANY_LABELS:
+                self.writer.warn(f"Layer {layer} got {len(labels):,} different labels: is that column really a class? Undo takes the import back.")
+
+
+def renamed(pairs: list[tuple[str, str]], where: str) -> str:
+    """One sentence on keys that had to be changed."""
+    examples = ", ".join(f"{old} → {new}" for old, new in pairs[:5])
+    more = f", and {len(pairs) - 5:,} more" if len(pairs) > 5 else ""
+    return f"{len(pairs):,} {'keys' if len(pairs) > 1 else 'key'} {where} with another text and got a new one: {examples}{more}."

@@ -1,0 +1,91 @@
+"""Acts on many documents at once, each one statement for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.storage.database import Database
+from workbench.storage.values import ids_in, now
+
+
+def with_texts(db: Database, ids: Iterable[int], texts: int) -> list[int]:
+    """Those of the documents that have so many texts."""
+    statement = "select id from document where texts = ? and id in (select value from json_each(?)) order by id"
+    return [id for (id,) in db.reader().execute(statement, (texts, ids_in(ids))).fetchall()]
+
+
+def set_class(db: Database, ids: Iterable[int], layer_id: int, label_id: int | None, *, annotator_id: int, source_id: int) -> int:
+    """The class of documents in one layer, None takes it away; gives how many changed.
+
+    Pending documents become drafts, as after an edit by hand; a submitted one that loses its class becomes a draft.
+    """
+    conn = db.writer
+    mine = "layer_id = ? and annotator_id = ?"
+    key = (layer_id, annotator_id)
+    one = f"select document_id from mark where {mine} group by document_id having count(*) = 1 and max(label_id) = ?"
+    some = f"select document_id from mark where {mine}"
+    if label_id is None:
+        these = f"in (select value from json_each(?)) and document_id in ({some})"
+        wanted = [
+            id
+            for (id,) in conn.execute(
+                f"select distinct document_id from mark where {mine} and document_id {these}", (*key, ids_in(ids), *key)
+            )
+        ]
+    else:
+        have = {id for (id,) in conn.execute(one, (*key, label_id)).fetchall()}
+        wanted = [id for id in ids if id not in have]
+    changed = ids_in(wanted)
+    conn.execute(f"delete from mark where {mine} and document_id in (select value from json_each(?))", (*key, changed))
+    if label_id is not None:
+        conn.execute(
+            "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
+            " select d.id, ?, ?, ?, ? from document d where d.id in (select value from json_each(?)) order by d.id",
+            (layer_id, label_id, annotator_id, source_id, changed),
+        )
+        conn.execute(
+            "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, ?, ?, 'draft', ? from document d"
+            " where d.id in (select value from json_each(?)) and not exists (select 1 from state s where s.document_id = d.id"
+            " and s.layer_id = ? and s.annotator_id = ?) order by d.id",
+            (layer_id, annotator_id, now(), changed, layer_id, annotator_id),
+        )
+    else:
+        conn.execute(
+            f"update state set state = 'draft', at = ? where {mine} and state = 'submitted' and document_id in (select value from json_each(?))",
+            (now(), *key, changed),
+        )
+    return len(wanted)
+
+
+def without_class(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> list[int]:
+    """Those of the documents that have no class in the layer."""
+    statement = (
+        "select id from document d where id in (select value from json_each(?))"
+        " and not exists (select 1 from mark m where m.document_id = d.id and m.layer_id = ? and m.annotator_id = ?) order by id"
+    )
+    return [id for (id,) in db.reader().execute(statement, (ids_in(ids), layer_id, annotator_id)).fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRow:
+    """What splitting needs of a document. `stratum`: its class in the layer, "" if it has none."""
+
+    id: int
+    split: str | None
+    group: str | None
+    text_hash: str
+    stratum: str
+
+
+def split_rows(db: Database, layer_name: str | None) -> list[SplitRow]:
+    """Documents submitted for the layer by its gold annotator, or for any layer, in order of id."""
+    where = "" if layer_name is None else " and l.name = ?"
+    values = () if layer_name is None else (layer_name,)
+    statement = (
+        "select d.id, d.split, d.fold_group, d.text_hash, ifnull((select min(b.name) from mark m join label b on b.id = m.label_id"
+        " where m.document_id = d.id and m.layer_id = min(l.id) and m.annotator_id = l.gold), '')"
+        " from document d join state s on s.document_id = d.id join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+        f" where s.state = 'submitted'{where} group by d.id order by d.id"
+    )
+    return [SplitRow(*row) for row in db.reader().execute(statement, values).fetchall()]

@@ -1,0 +1,106 @@
+"""Tag schemes (IO, IOB1, IOB2, IOBES, BILOU, BMES) ↔ spans of tokens.
+
+Source of IOB1 and IOB2: Ramshaw and Marcus 1995; Tjong Kim Sang and Veenstra 1999. BILOU: Ratinov and Roth 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_BEGIN, _INSIDE, _END, _SINGLE = "B", "IM", "EL", "SUW"  # M of BMES, W of BMEWO
+_PREFIXES = frozenset(_BEGIN + _INSIDE + _END + _SINGLE)
+OUTSIDE = ("O", "", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSpan:
+    """Tokens [first, last) of a sentence."""
+
+    first: int
+    last: int
+    label: str
+
+
+def split_tag(tag: str) -> tuple[str, str] | None:
+    """("B", "PER") of B-PER or B_PER; None where the tag has no prefix of a scheme. A bare "B" has an empty label."""
+    if len(tag) > 2 and tag[1] in "-_" and tag[0] in _PREFIXES:
+        return tag[0], tag[2:]
+    return None
+
+
+def detect(sentences: Iterable[Sequence[str]]) -> str:
+    """The scheme of a column of tags: IOB1, IOB2, IOBES, BILOU, BMES, IO or POS.
+
+    IO: bare labels beside O, neighbours of one label are one span. POS: no O at all, each token is a span of its own.
+    A column in which nothing tells is IOB2.
+    """
+    prefixes: set[str] = set()
+    bare = outside = loose = needless = False
+    for tags in sentences:
+        before: tuple[str, str] | None = None
+        for tag in tags:
+            parts = split_tag(tag)
+            if parts is None:
+                outside |= tag in OUTSIDE
+                bare |= tag not in OUTSIDE
+            else:
+                prefixes.add(parts[0])
+                follows = before is not None and before[1] == parts[1]
+                loose |= parts[0] == "I" and not follows
+                needless |= parts[0] == "B" and not follows
+            before = parts
+    if not prefixes:
+        return "IO" if bare and outside else "POS" if bare else "IOB2"
+    if "U" in prefixes or ("L" in prefixes and "E" not in prefixes):
+        return "BILOU"
+    if "M" in prefixes or "W" in prefixes:
+        return "BMES"
+    if "E" in prefixes or "S" in prefixes:
+        return "IOBES"
+    return "IOB1" if loose and not needless else "IOB2"
+
+
+def spans(tags: Sequence[str], scheme: str = "IOB2") -> tuple[TokenSpan, ...]:
+    """Spans of one sentence. Tags that break the scheme are read as generously as conlleval does: I- after another label begins a span."""
+    if scheme == "POS":
+        return tuple(TokenSpan(n, n + 1, tag) for n, tag in enumerate(tags) if tag not in OUTSIDE)
+    found: list[TokenSpan] = []
+    first, label = 0, None
+    for n, tag in enumerate(tags):
+        prefix, name = _read(tag, scheme)
+        if label is not None and (name != label or prefix in _BEGIN or prefix in _SINGLE):
+            found.append(TokenSpan(first, n, label))
+            label = None
+        if name is None:
+            continue
+        if label is None:
+            first, label = n, name
+        if prefix in _END or prefix in _SINGLE:
+            found.append(TokenSpan(first, n + 1, label))
+            label = None
+    if label is not None:
+        found.append(TokenSpan(first, len(tags), label))
+    return tuple(found)
+
+
+def _read(tag: str, scheme: str) -> tuple[str, str | None]:
+    if tag in OUTSIDE:
+        return "O", None
+    parts = split_tag(tag)
+    if parts is None or scheme == "IO":
+        return "I", tag
+    return parts
+
+
+def tags(found: Iterable[TokenSpan], length: int, scheme: str = "IOB2") -> list[str]:
+    """The tags of `length` tokens. Of spans that share a token, the first given has it. IOB2 and IOBES are written."""
+    row = ["O"] * length
+    for one in found:
+        if any(tag != "O" for tag in row[one.first : one.last]):
+            continue
+        for n in range(one.first, one.last):
+            row[n] = f"{'B' if n == one.first else 'I'}-{one.label}"
+        if scheme == "IOBES" and one.last > one.first:
+            row[one.last - 1] = f"{'S' if one.last - one.first == 1 else 'E'}-{one.label}"
+    return row
