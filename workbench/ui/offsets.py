@@ -13,13 +13,18 @@ from bisect import bisect_left, bisect_right
 
 # CR LF is one break of two code points; the others are those of the Unicode newline guidelines (UAX 14, BK CR LF NL).
 _BREAK = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
-_UNSHOWABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffc]")
+_UNSHOWABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffc\ufffe\uffff]")
 _STRONG_SEARCH = 4000  # code points looked at for a paragraph's direction
 
 
 def _picture(match: re.Match) -> str:
-    """A visible stand-in of one code point: control pictures for C0 and DEL, U+FFFD for what cannot be drawn at all."""
+    """A stand-in of one code point: control pictures for C0 and DEL, U+FFFD for what cannot be drawn at all.
+
+    U+FEFF becomes U+2060, which means the same: PySide takes it for a byte order mark at the start of a string and drops it.
+    """
     code = ord(match.group())
+    if code == 0xFEFF:
+        return "\u2060"
     if code < 0x20:
         return chr(0x2400 + code)
     return "\u2421" if code == 0x7F else "\ufffd"

@@ -137,13 +137,11 @@ def assign_lanes(ranges: Sequence[tuple[int, int]]) -> list[int]:
     lanes = []
     for start, end in ranges:
         end = max(end, start + 1)
-        for lane, others in enumerate(taken):
-            if all(end <= left or right <= start for left, right in others):
-                others.append((start, end))
-                break
-        else:
-            lane = len(taken)
-            taken.append([(start, end)])
+        free = (lane for lane, others in enumerate(taken) if all(end <= left or right <= start for left, right in others))
+        lane = next(free, len(taken))
+        if lane == len(taken):
+            taken.append([])
+        taken[lane].append((start, end))
         lanes.append(lane)
     return lanes
 

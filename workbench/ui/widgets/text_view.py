@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.offsets import DisplayText
-from workbench.ui.widgets import text_caret, text_keys
+from workbench.ui.widgets import text_access, text_caret, text_keys
 from workbench.ui.widgets.span_layout import Index, TextSpan
 from workbench.ui.widgets.span_painter import Marked, SpanPainter, reading_font
 from workbench.ui.widgets.text_bounds import Bounds
@@ -40,6 +40,7 @@ class TextView(QAbstractScrollArea):
     zoomed = Signal(int)
 
     def __init__(self, parent=None):
+        text_access.install()
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setObjectName("reading")
@@ -51,7 +52,7 @@ class TextView(QAbstractScrollArea):
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.viewport().setAutoFillBackground(False)
         self.word_steps = True  # Ctrl+arrows step by word; a page may want those keys itself
-        self._text, self._spans = DisplayText(""), Index()
+        self._text, self._spans, self._shown = DisplayText(""), Index(), set()
         self._bounds = Bounds(self._text)
         self._zoom, self._lanes = 100, 1
         self._caret = self._anchor = 0
@@ -72,7 +73,7 @@ class TextView(QAbstractScrollArea):
 
     def set_text(self, text: str, tokens: Sequence[Range] = ()) -> None:
         """Show another text, from its start, without spans. `tokens`: an import's token borders, which then are the words."""
-        self._text, self._spans = DisplayText(text), Index()
+        self._text, self._spans, self._shown = DisplayText(text), Index(), set()
         self._bounds = Bounds(self._text, tokens)
         self._caret = self._anchor = 0
         self._goal_x = self._chosen = None
@@ -84,12 +85,12 @@ class TextView(QAbstractScrollArea):
 
     def set_spans(self, spans: Sequence[TextSpan]) -> None:
         """Show these spans; only lines that hold a changed one are placed anew."""
-        old, new = set(self._spans.spans), set(spans)
-        changed = [(span.start, span.end) for span in old ^ new]
+        new = set(spans)
+        changed = [(span.start, span.end) for span in self._shown ^ new]
         if not changed:
             return
         place = self._place_now()
-        self._spans = Index(new)
+        self._spans, self._shown = Index(new), new
         self._pieces.respan(self._spans, changed)
         self._restore(place)
         self._after_change()
@@ -140,6 +141,7 @@ class TextView(QAbstractScrollArea):
         if show:
             self.show_range(end, end)
         self.viewport().update()
+        text_access.tell_caret(self)
         self.caret_moved.emit()
 
     def choose(self, name: tuple[str, int] | None, *, show: bool = False) -> None:
@@ -391,6 +393,12 @@ class TextView(QAbstractScrollArea):
             self.span_clicked.emit(None)
         self.select(self._anchor if keep else position, position)
         self._goal_x = goal if keep_goal else None
+
+    def rect_of(self, position: int) -> QRectF:
+        """Where the character at a place stands, in the viewport."""
+        index, line, x = self._pieces.x_of(position)
+        width = abs(self._pieces.x_of(min(position + 1, len(self._text)))[2] - x)
+        return QRectF(LEFT + x, self._pieces.tops[index] + line.top - self.offset, max(2.0, width), line.height)
 
     def position_at(self, point: QPointF) -> int:
         """The place for a caret nearest to a point of the viewport."""
