@@ -21,6 +21,7 @@ from workbench.ui.dispatch import Dispatch
 from workbench.ui.window import Window
 
 ACTIVE = ("waiting", "running")
+SPARE_AFTER = 4.0  # seconds after a project is opened, when its first page stands and is idle
 
 
 class App:
@@ -43,11 +44,23 @@ class App:
     def queue(self):
         """The job queue, made when first asked for."""
         from workbench.jobs.queue import Queue
+        from workbench.jobs.spare import Warm
 
         self._queue_used = True
-        queue = Queue(dispatch=self.dispatch)
+        warm = Warm(("torch", "transformers"), "workbench.models.device:describe") if self.settings.warm_worker else None
+        queue = Queue(dispatch=self.dispatch, warm=warm)
         queue.changed.connect(lambda *_event: self._jobs_changed())
+        queue.reported.connect(self._devices_reported)
         return queue
+
+    def _devices_reported(self, devices: list[dict]) -> None:
+        """What a worker found: kept, so that the window never asks torch."""
+        names = [one["name"] for one in devices]
+        best = next((name for name in names if name != "cpu"), "cpu")
+        self.settings.devices = {"all": devices, "best": best}
+        self.settings.save()
+        if self.window.status is not None:
+            self.window.status.show_device(self.settings)
 
     # ---------------------------------------------------------------- project
 
@@ -90,6 +103,8 @@ class App:
                 _("{name} is read-only here: {reason}.").format(name=project.path.name, reason=project.read_only_reason), "warn"
             )
         self.opened.emit(project)
+        if self.queue.spare is not None and not project.read_only:
+            self.queue.spare.prepare(SPARE_AFTER)
         for dock in ("jobs", "history"):
             if self.settings.window.get(f"dock.{dock}"):
                 self.window.toggle_dock(dock, True)
@@ -233,17 +248,22 @@ class App:
         self.settings.save()
 
 
-def main(file: str | None = None) -> int:
-    """Open the window, on `file` if given; returns the exit code. The caller has made sure of a display."""
+def make_qt() -> QApplication:
+    """The Qt application with style and fonts, before any widget."""
     qt = QApplication.instance() or QApplication(sys.argv[:1])
     qt.setApplicationName("Glossbench")
     qt.setDesktopFileName("glossbench")
     qt.setStyle("Fusion")
     theme.load_fonts()
+    return qt
+
+
+def main(file: str | None = None) -> int:
+    """Open the window, on `file` if given; returns the exit code. The caller has made sure of a display."""
+    qt = make_qt()
     app = App(qt)
     app.window.go("welcome")
     app.window.show()
     if file is not None:
         QTimer.singleShot(0, lambda: app.open_project(file))
-    code = qt.exec()
-    return code
+    return qt.exec()

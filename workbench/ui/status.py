@@ -57,6 +57,8 @@ class Status(QStatusBar):
         self._meter.set(share)
 
     def show_device(self, settings) -> None:
-        name = settings.device.upper() if settings.device != "auto" else settings.devices.get("best", "CPU").upper()
-        cores = settings.devices.get("cores") or os.cpu_count() or 1
-        self._device.setText(f"{name} · {cores} {_('cores') if cores > 1 else _('core')}" if name == "CPU" else name)
+        name = settings.device if settings.device != "auto" else settings.devices.get("best", "cpu")
+        told = next((one for one in settings.devices.get("all", ()) if one.get("name") == name), {})
+        cores = os.cpu_count() or 1
+        title = told.get("title") or (_("CPU, {count} cores").format(count=cores) if name == "cpu" else name.upper())
+        self._device.setText(title.replace(", ", " · "))

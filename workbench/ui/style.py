@@ -249,5 +249,5 @@ def _rest() -> str:
     QTabBar::tab {{ background: transparent; border: 2px solid transparent; padding: 6px 4px; margin-right: 16px; color: {t["muted"]}; }}
     QTabBar::tab:selected {{ color: {t["text"]}; border-bottom-color: {t["accent"]}; font-weight: 600; }}
     QTabBar::tab:hover:!selected {{ color: {t["text"]}; }}
-    QTabBar:focus::tab:selected {{ border: 2px solid {t["accent"]}; border-radius: {theme.RADIUS_SMALL}px; }}
+    QTabBar::tab:selected:focus {{ border: 2px solid {t["accent"]}; border-radius: {theme.RADIUS_SMALL}px; }}
     """

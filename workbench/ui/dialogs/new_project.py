@@ -87,7 +87,7 @@ class NewProject(Dialog):
         text.setPlaceholderText(_(kind.example))
         text.setAccessibleName(_("Labels of {what}").format(what=_(kind.title).lower()))
         text.setTabChangesFocus(True)
-        text.setFixedHeight(theme.px(92))
+        text.setMinimumHeight(theme.px(92))
         text.textChanged.connect(lambda: box.setChecked(box.isChecked() or bool(text.toPlainText().strip())))
         field = Field(_("Labels, typed or pasted"), text, name=text.accessibleName())
         self._boxes[kind.id], self._labels[kind.id], self._fields[kind.id] = box, text, field

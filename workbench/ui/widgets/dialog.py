@@ -45,9 +45,12 @@ class Dialog(QDialog):
         """Say what is wrong; "" takes it back."""
         self._fault.set(text)
 
-    def centre_on(self, widget: QWidget | None) -> None:
-        if widget is not None:
-            self.move(widget.frameGeometry().center() - self.rect().center())
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        needed = self.layout().totalHeightForWidth(self.width())  # wrapped words are taller than their hint says
+        room = self.screen().availableGeometry().height() - 40
+        if needed > self.height():
+            self.resize(self.width(), min(needed, room))
 
     def keyPressEvent(self, event) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() == Qt.KeyboardModifier.ControlModifier:

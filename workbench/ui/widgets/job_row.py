@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtWidgets import QFrame, QVBoxLayout
@@ -41,7 +42,7 @@ def status_words(status: str) -> str:
 
 def _last(job: Any) -> dict:
     last = getattr(job, "progress", None)
-    return dict(last) if isinstance(last, dict) else {}
+    return dict(last) if isinstance(last, Mapping) else {}
 
 
 class JobRow(QFrame):

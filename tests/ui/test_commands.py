@@ -1,0 +1,89 @@
+"""Menus, keys and the palette come from one table."""
+
+from PySide6.QtGui import QKeySequence
+
+from workbench.ui.commands import MENUS
+from workbench.ui.dialogs.key_sheet import KeySheet
+from workbench.ui.keys import clashes, keys_of, remap, shown
+from workbench.ui.palette import NO_MATCH, Palette, rank
+
+
+def entry(app, id):
+    return next(one for one in app.window.menus.entries if one.command.id == id)
+
+
+def titles(app, menu) -> list[str]:
+    app.window.menus.menus[menu].aboutToShow.emit()
+    return [one.text().replace("&", "") for one in app.window.menus.menus[menu].actions() if one.text()]
+
+
+def test_the_menu_bar_has_six_menus_with_mnemonics(app):
+    assert tuple(app.window.menus.menus) == MENUS
+    assert all("&" in menu.title() for menu in app.window.menus.menus.values())
+
+
+def test_no_two_commands_of_one_place_share_a_key(app):
+    entries = [(one.command, one.page) for one in app.window.menus.entries]
+
+    assert [(key, a.id, b.id) for key, a, b in clashes(entries, app.settings)] == []
+
+
+def test_every_page_has_its_key(app):
+    keys = {one.command.id: keys_of(one.command, app.settings) for one in app.window.menus.entries if one.command.id.startswith("page.")}
+
+    assert list(keys.values()) == [(f"Ctrl+Alt+{number}",) for number in range(1, len(keys) + 1)]
+
+
+def test_what_needs_a_project_rests_without_one(app, project_file):
+    assert "Close project" in titles(app, "File")
+    assert not entry(app, "close").action.isEnabled()
+
+    app.window.menus.menus["File"].aboutToHide.emit()
+    app.open_project(project_file, page="results")
+    titles(app, "File")
+    assert entry(app, "close").action.isEnabled()
+
+
+def test_a_key_can_be_changed_and_is_kept(app):
+    command = entry(app, "palette").command
+
+    remap(command, ["Ctrl+K"], app.settings)
+    app.window.menus.rekey()
+    assert entry(app, "palette").action.shortcut() == QKeySequence("Ctrl+K")
+    assert app.settings.window["keys"] == {"palette": ["Ctrl+K"]}
+    remap(command, list(command.all_keys), app.settings)
+    assert app.settings.window["keys"] == {}
+
+
+def test_the_palette_finds_by_beginning_by_word_and_by_letters():
+    assert rank("new", "new project…") == 0
+    assert rank("proj", "new project…") == 1
+    assert rank("roje", "new project…") == 2
+    assert rank("npj", "new project…") == 3
+    assert rank("xyz", "new project…") == NO_MATCH
+
+
+def test_the_palette_does_what_is_chosen(app, qtbot):
+    palette = Palette(app)
+    qtbot.addWidget(palette)
+    palette._search.setText("larger te")
+    before = app.settings.text_size
+
+    qtbot.keyClick(palette._search, "\r")
+    assert app.settings.text_size > before
+    app.change_text_size(0)
+
+
+def test_the_key_sheet_lists_every_key_and_refuses_one_that_is_taken(app, qtbot):
+    from workbench.ui.dialogs.key_sheet import KeyDialog
+
+    sheet = KeySheet(app)
+    qtbot.addWidget(sheet)
+    line = next(one for one in sheet.lines() if one.command.id == "palette")
+    assert line.keys == shown(line.command, app.settings) == "Ctrl+Shift+P"
+
+    dialog = KeyDialog(sheet, app, line)
+    dialog._edit.setKeySequence(QKeySequence("Ctrl+Q"))
+    dialog._use()
+    assert "Quit" in dialog._field.error()
+    assert keys_of(line.command, app.settings) == ("Ctrl+Shift+P",)

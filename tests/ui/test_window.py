@@ -1,0 +1,155 @@
+"""The window: pages, projects, faults, banners, torn pages, text size."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+
+from workbench.base.errors import WorkbenchError
+from workbench.ui import theme
+
+RAIL = ("Data", "Annotate", "Labels", "Models", "Train", "Results", "Inspect", "Prompts", "Export")
+
+
+def shown_words(window) -> str:
+    labels = [one for one in window.findChildren(QWidget) if one.isVisible() and hasattr(one, "text")]
+    return "\n".join(str(one.text()) for one in labels if callable(one.text))
+
+
+def test_the_rail_names_its_pages_in_order(app):
+    titles = tuple(page.title for page in app.window.pages())
+
+    assert titles == tuple(name for name in RAIL if name in titles)
+    for page in app.window.pages():
+        assert app.window.rail.button(page.id).accessibleName() == page.title
+
+
+def test_it_starts_on_welcome_without_the_rail(app):
+    assert app.window.page == "welcome"
+    assert not app.window.rail.isVisible()
+    assert "Glossbench" in app.window.windowTitle()
+
+
+def test_a_page_that_needs_a_project_says_so_with_a_button_that_leads_there(app, qtbot):
+    app.go("results")
+    assert "No project is open" in shown_words(app.window)
+
+    button = next(one for one in app.window.stack.currentWidget().findChildren(QWidget) if one.accessibleName() == "Open or make a project")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert app.window.page == "welcome"
+
+
+def test_opening_a_project_names_it_in_title_and_status_and_remembers_it(app, project_file):
+    assert app.open_project(project_file, page="results")
+
+    assert app.window.windowTitle().startswith("small.glossbench")
+    assert "Saved" in shown_words(app.window.status)
+    assert app.settings.recent[0] == str(project_file)
+    assert app.window.rail.isVisible()
+
+
+@pytest.mark.parametrize("content", [b"", b"junk" * 1000], ids=["empty", "junk"])
+def test_a_file_that_is_no_project_is_named_and_left_alone(app, tmp_path, content):
+    path = tmp_path / "broken.glossbench"
+    path.write_bytes(content)
+
+    assert not app.open_project(path)
+    assert "broken.glossbench" in app.window.banner.text()
+    assert path.read_bytes() == content
+    assert app.project is None
+
+
+def test_a_file_that_is_not_there_is_named(app, tmp_path):
+    assert not app.open_project(tmp_path / "gone.glossbench")
+    assert "gone.glossbench" in app.window.banner.text()
+
+
+def test_a_project_open_elsewhere_is_read_only_and_says_so(app, project_file):
+    from workbench.project.project import Project
+
+    other = Project.open(project_file)
+    try:
+        assert app.open_project(project_file, page="results")
+        assert app.project.read_only
+        assert "already open" in app.window.banner.text() and "read-only" in app.window.banner.text()
+        assert "Read-only" in shown_words(app.window.status)
+    finally:
+        app.close_project()
+        other.close()
+
+
+def test_closing_a_project_leads_back_to_welcome(app, project_file):
+    app.open_project(project_file, page="results")
+
+    app.close_project()
+    assert app.project is None
+    assert app.window.page == "welcome"
+    assert app.window.windowTitle() == "Glossbench"
+
+
+def test_undo_and_redo_name_the_step(app, project_file):
+    from workbench.operations import labels
+    from workbench.ui.acts import redo_title, undo_title
+
+    app.open_project(project_file, page="results")
+    labels.add_layer(app.project, "topic", "class")
+    assert undo_title(app.window) == "&Undo – Add layer topic"
+
+    app.undo()
+    assert "topic" not in [layer.name for layer in labels.layers(app.project)]
+    assert redo_title(app.window) == "&Redo – Add layer topic"
+    app.redo()
+    assert "topic" in [layer.name for layer in labels.layers(app.project)]
+
+
+def test_a_workbench_error_is_told_at_the_top_and_can_be_closed(app, qtbot):
+    app.fail(WorkbenchError("Line 3 is empty.", hint="Fill it."))
+    assert app.window.banner.isVisible() and app.window.banner.text() == "Line 3 is empty. Fill it."
+
+    close = next(one for one in app.window.banner.findChildren(QWidget) if one.accessibleName() == "Close message")
+    qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
+    assert not app.window.banner.isVisible()
+
+
+def test_text_size_and_theme_change_at_once_and_are_kept(app):
+    from workbench.base import settings
+
+    app.change_text_size(1)
+    assert QApplication.font().pixelSize() == theme.size("ui") == round(13 * 1.1)
+    app.change_theme("dark")
+    assert theme.is_dark() and app.window.palette().window().color().name().upper() == theme.DARK["window"]
+
+    kept = settings.load()
+    assert (kept.text_size, kept.theme) == (110, "dark")
+    app.change_text_size(0)
+    app.change_theme("light")
+
+
+def test_a_page_is_torn_off_and_comes_back(app, project_file):
+    app.open_project(project_file, page="results")
+    view = app.window.panel("results").view
+
+    app.window.tear_off()
+    assert view.window() is not app.window
+    assert "This page is in its own window" in shown_words(app.window)
+    view.window().close()
+    assert view.window() is app.window
+    assert app.window.stack.currentWidget() is view
+
+
+def test_dropping_a_project_opens_it_and_dropping_data_goes_to_the_import(app, project_file, tmp_path, monkeypatch):
+    gone = []
+    app.dropped([str(project_file)])
+    assert app.project.path == project_file
+
+    monkeypatch.setattr(app, "go", lambda page, **args: gone.append((page, args)))
+    app.dropped([str(tmp_path / "more.csv")])
+    assert gone == [("data", {"files": [tmp_path / "more.csv"]})]
+
+
+def test_closing_the_window_keeps_its_place_for_the_next_time(app, project_file):
+    app.open_project(project_file, page="results")
+    app.window.resize(1111, 700)
+
+    assert app.window.close()
+    assert app.settings.window["geometry"]
+    assert app.project is None
