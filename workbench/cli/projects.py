@@ -84,10 +84,10 @@ def _run_row(run: dict) -> tuple:
 @as_json
 def check(file: Path, as_json: bool) -> None:
     """Look through FILE for damage: the database, its links, texts and offsets. Ends with 1 if there is any."""
-    from workbench.operations import corpus
+    from workbench.project.check import check_open
 
     with reading(file) as opened:
-        problems = list(corpus.check(opened))
+        problems = check_open(opened)
     if as_json:
         emit({"ok": not problems, "problems": problems})
     if problems:

@@ -2,74 +2,47 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import ExportFailed, SpecError
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.exporters.model import spec as exporters
+from workbench.exporters.model.spec import FORMATS, ExportSpec, Format, loading_code, sentence
+from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations import results, train
 from workbench.storage import documents
+from workbench.tasks import spec as tasks
 from workbench.text import dataset
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.storage.runs import Run
     from workbench.text.document import Document
 
-TARGET = "workbench.exporters.model.run:export"
-CHECKED = 500  # texts of dev and test that are compared
+__all__ = ["FORMATS", "Format", "loading_code", "sentence"]
 
 
-@dataclass(frozen=True)
-class Format:
-    """A way to write a model. `use` says what it is for; `factor` its size against the weights of the run."""
-
-    id: str
-    title: str
-    use: str
-    factor: float
-
-
-FORMATS = (
-    Format("hf", _("Hugging Face folder"), _("For Python with transformers: safetensors weights, labels, tokenizer and a card."), 1.0),
-    Format(
-        "onnx",
-        _("ONNX"),
-        _("For ONNX Runtime in any language and without torch: one file in 32-bit floats, with the tokenizer beside it."),
-        1.0,
-    ),
-)
-
-
-def formats_of(names: str) -> tuple[str, ...]:
+def formats_of(names: str | Sequence[str]) -> tuple[str, ...]:
     """ "hf,onnx" → ("hf", "onnx"). Raises SpecError for an unknown one."""
-    known = [one.id for one in FORMATS]
-    asked = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
-    for name in asked:
-        if name not in known:
-            raise SpecError(
-                _("There is no export format {name!r}.").format(name=name), hint=_("Known: {known}.").format(known=", ".join(known))
-            )
-    if not asked:
-        raise SpecError(_("No export format was named."), hint=_("Known: {known}.").format(known=", ".join(known)))
-    return asked
+    return exporters.parse_formats(names)
 
 
 def exportable_runs(project: Project) -> tuple[Run, ...]:
     """Finished runs with a model of their own, newest first."""
-    return tuple(
-        one for one in results.all_runs(project) if one.kind == "train" and one.status in ("done", "stopped") and _has_model(project, one)
-    )
+    return tuple(one for one in results.all_runs(project) if one.status in ("done", "stopped") and _has_model(project, one))
 
 
 def _has_model(project: Project, run: Run) -> bool:
     try:
         train.model_folder(project, run)
-    except Exception:
+    except WorkbenchError:
         return False
     return True
 
@@ -79,75 +52,53 @@ def check_documents(project: Project, run: Run) -> tuple[Document, ...]:
 
     Where a project has none left, any documents that fit.
     """
-    layer = results.layer_of(project, run)
+    texts = results.layer_of(project, run).texts
     ids: list[int] = []
     for split in ("dev", "test"):
-        ids += documents.ids(project.db, documents.Filter(split=split, texts=layer.texts))
-    ids = ids or list(documents.ids(project.db, documents.Filter(texts=layer.texts)))
-    step = max(1.0, len(ids) / CHECKED)
-    chosen = [ids[int(number * step)] for number in range(min(len(ids), CHECKED))]
+        ids += documents.ids(project.db, documents.Filter(split=split, texts=texts))
+    ids = ids or list(documents.ids(project.db, documents.Filter(texts=texts)))
+    step = max(1.0, len(ids) / exporters.MOST_TEXTS)
+    chosen = [ids[int(number * step)] for number in range(min(len(ids), exporters.MOST_TEXTS))]
     return tuple(one.document for one in documents.records(project.db, layers=(), ids=chosen) if one.document.text.strip())
 
 
 def sizes(project: Project, run: Run) -> dict[str, int]:
     """About how many bytes each format will take."""
-    folder = train.model_folder(project, run)
-    weights = sum(one.stat().st_size for one in folder.iterdir() if one.is_file())
-    return {one.id: int(weights * one.factor) for one in FORMATS}
+    return exporters.forecast(train.model_folder(project, run), [one.id for one in FORMATS])
 
 
-def start(project: Project, queue: Queue, run: Run, out: Path, formats: tuple[str, ...] = ("hf", "onnx")) -> Job:
-    """Export in a worker. Its result: folders {format: path}, files [{path, bytes}], check {texts, largest_difference, equal_labels, …}.
+def start(project: Project, queue: Queue, run: Run, out: Path | str, formats: Sequence[str] = ("hf", "onnx")) -> Job:
+    """Export in a worker. Its result: folders {format: path}, files [{path, bytes}], check {texts, largest_difference, …}, seconds.
 
-    Raises ExportFailed where the folder cannot be used, WorkbenchError where the weights are not here.
+    Raises WorkbenchError where the weights are not here; a folder that cannot be used ends the job with a message.
     """
     model = train.model_folder(project, run)
-    out = Path(out).absolute()
-    for name in formats:
-        _refuse_foreign(out / name)
     folder = Path(tempfile.mkdtemp(prefix="glossbench-export-"))
     texts = folder / "texts.jsonl"
     dataset.write(texts, (), (dataset.Record(one) for one in check_documents(project, run)), ids=True)
-    params = {
-        "model": str(model),
-        "out": str(out),
-        "formats": list(formats),
-        "texts": str(texts),
-        "card": card(project, run),
-        "run": {"project": project.uid, "id": run.id, "purpose": "export"},
-    }
-    return queue.add(JobSpec(TARGET, params, str(folder), device="cpu", title=_("Export {name}").format(name=run.name)))
+    spec = ExportSpec(str(model), str(texts), str(Path(out).absolute()), tuple(formats), facts(project, run))
+    params = {**spec.to_json(), "run": {"project": project.uid, "id": run.id, "purpose": "export"}}
+    job = queue.add(JobSpec(exporters.TARGET, params, str(folder), device="cpu", title=_("Export {name}").format(name=run.name)))
+    job.changed.connect(lambda event: shutil.rmtree(folder, ignore_errors=True) if isinstance(event, Finished) else None)
+    return job
 
 
-def _refuse_foreign(folder: Path) -> None:
-    """A folder with files that no export wrote is left alone; an earlier export is replaced."""
-    if not folder.exists():
-        return
-    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / "README.md").is_file()):
-        raise ExportFailed(_("{folder} holds something else already.").format(folder=folder), hint=_("Choose another folder."))
-
-
-def card(project: Project, run: Run) -> dict:
-    """What the model card says of the training: scores, data, settings. No text of the user's."""
-    spec = train.spec_of(run)
+def facts(project: Project, run: Run) -> dict:
+    """What the model card says of the training. No text of the user's."""
+    spec, made = train.spec_of(run), run.spec.get("plan", {})
     return {
-        "name": run.name,
-        "task": spec.task,
+        "run": run.name,
+        "project": project.name,
         "layer": run.layer,
-        "base": spec.model_name or Path(spec.model).name,
+        "base_model": spec.model_name or Path(spec.model).name,
+        "base_licence": run.spec.get("licence", ""),
         "seed": spec.seed,
-        "options": dict(spec.options),
-        "scores": run.scores,
-        "used": run.spec.get("plan", {}).get("used", {}),
+        "options": run.result.get("options") or dict(spec.options),
+        "counts": run.result.get("used") or made.get("used", {}),
+        "left_out": made.get("left_out", []),
         "cut": run.result.get("cut", 0),
+        "scores": run.scores,
+        "definition": tasks.info(spec.task).definition,
         "versions": run.versions,
-        "data_fingerprint": run.data_fingerprint,
         "at": run.at,
     }
-
-
-def sentence(check: dict) -> str:
-    """What the check found, in words."""
-    texts = int(check["texts"])
-    equal = round(float(check["equal_labels"]) * texts)
-    return _("{n} of {m} labels equal, largest difference {d:.1e}").format(n=equal, m=texts, d=check["largest_difference"])

@@ -13,6 +13,7 @@ from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.spec import JobSpec
+from workbench.models.spec import card
 from workbench.operations import corpus, scoring
 from workbench.project import snapshot
 from workbench.storage import documents, labels, runs
@@ -207,7 +208,7 @@ def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | N
     if not spec.with_test:
         del splits["test"]
     spec = replace(spec, layer=layer.name, name=spec.name or free_run_name(project, spec.task))
-    data = snapshot.write(project, layer, _snapshot_ids(tally))
+    data = snapshot.write(project, layer.name, {split: tally.ids[split] for split in ("train", "dev", "test")})
     run = _add_run(project, spec, layer, made, data.fingerprint, parent_id)
     params = {
         "spec": spec.to_json(),
@@ -224,11 +225,6 @@ def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | N
             runs.delete(project.db, run.id)
         raise
     return run
-
-
-def _snapshot_ids(tally: _Tally) -> list[int]:
-    """Train and dev always, test as well: one snapshot serves every run on the same labels."""
-    return sorted(one for split in ("train", "dev", "test") for one in tally.ids[split])
 
 
 def _with_splits(project: Project, task: str, layer: Layer) -> _Tally:
@@ -249,8 +245,7 @@ def _with_splits(project: Project, task: str, layer: Layer) -> _Tally:
 
 def _add_run(project: Project, spec: TrainSpec, layer: Layer, made: Plan, fingerprint: str, parent_id: int | None) -> Run:
     kept = {"plan": {"used": dict(made.used), "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out]}}
-    if not spec.with_test:
-        kept["plan"]["used"]["test"] = made.used["test"]
+    kept["licence"] = card(spec.model).licence
     with project.write(_("New run")):
         return runs.add(
             project.db,

@@ -167,4 +167,9 @@ def _from_events(path: Path) -> Mapping | None:
         return None
     scores = [one["scores"] for one in told if one.get("kind") == "evaluated" and one.get("split") == "dev" and one["step"] == saved[-1]]
     steps = [one["step"] for one in told if one.get("kind") == "step"]
-    return {"scores": {"dev": scores[-1]} if scores else {}, "best_step": saved[-1], "steps": max(steps, default=saved[-1]), "recovered": True}
+    return {
+        "scores": {"dev": scores[-1]} if scores else {},
+        "best_step": saved[-1],
+        "steps": max(steps, default=saved[-1]),
+        "recovered": True,
+    }
