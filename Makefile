@@ -1,0 +1,35 @@
+# The commands of this project. `make help` lists them; the work is done in packaging/.
+PYTHON ?= python3
+TORCH ?=
+ARGS ?=
+BIN := .venv/bin
+PREPARE = $(PYTHON) packaging/prepare.py $(1) $(if $(TORCH),--torch $(TORCH))
+
+.PHONY: help setup run test lint bench package
+.DEFAULT_GOAL := help
+
+help:  ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
+
+setup:  ## make .venv with the tested packages (TORCH=cpu or TORCH=cuda picks the PyTorch build)
+	@$(call PREPARE,run)
+
+run:  ## open the window (ARGS="open FILE" and the like are passed on)
+	@$(call PREPARE,run)
+	@exec $(BIN)/glossbench $(ARGS)
+
+test:  ## the whole suite, without a display (ARGS="-k word" and the like are passed to pytest)
+	@$(call PREPARE,dev)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest $(ARGS)
+
+lint:  ## style and types
+	@$(call PREPARE,dev)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+bench:  ## print the measured targets (minutes; best on a quiet machine)
+	@$(call PREPARE,dev)
+	@for file in $(filter-out %/meter.py,$(wildcard tests/benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+package:  ## build the wheel into dist/
+	@$(call PREPARE,dev)
+	@$(BIN)/python packaging/build_wheel.py dist
