@@ -1,0 +1,154 @@
+import time
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from workbench.base.errors import ModelError  # noqa: E402
+from workbench.base.paths import resource  # noqa: E402
+from workbench.inspection import serve  # noqa: E402
+from workbench.inspection.spec import Answer  # noqa: E402
+from workbench.tasks.predictor import Predictor  # noqa: E402
+from workbench.text.document import Document  # noqa: E402
+
+SENTENCE = "The 42 tram from Harbour Gate to Northfield was twenty minutes late"
+
+
+def opened(folder):
+    answer = serve.open({"model": str(folder), "device": "cpu"})
+    return lambda text, **more: Answer.from_json(answer({"texts": text if isinstance(text, dict) else {"text": text}, **more}))
+
+
+@pytest.fixture(scope="module")
+def bert():
+    return opened(resource("models") / "starter-bert")
+
+
+def test_subwords_stand_under_their_words_with_offsets_and_ids(bert):
+    found = bert(SENTENCE)
+
+    north = [one for one in found.tokens if one.word is not None and found.words[one.word].text == "Northfield"]
+    assert [one.piece for one in north] == ["north", "##field"]
+    assert [SENTENCE[one.start : one.end] for one in north] == ["North", "field"]
+    assert [one.piece for one in found.tokens if one.special] == ["[CLS]", "[SEP]"]
+    assert len(found.words) == 12 and found.subwords == 13
+
+
+def test_a_masked_model_gives_its_five_best_words_with_each_one_hidden(bert):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-bert")
+    model = transformers.AutoModelForMaskedLM.from_pretrained(resource("models") / "starter-bert", dtype=torch.float32).eval()
+    ids = tokenizer(SENTENCE).input_ids
+    ids[3] = tokenizer.mask_token_id
+    with torch.no_grad():
+        values, best = model(torch.tensor([ids])).logits[0, 3].softmax(-1).topk(5)
+
+    row = bert(SENTENCE).tokens[3]
+
+    assert [word for word, _ in row.best] == tokenizer.convert_ids_to_tokens(best.tolist())
+    assert [share for _, share in row.best] == pytest.approx(values.tolist(), abs=1e-4)
+    assert row.piece == "tram" and 0 < row.own < 1
+
+
+def test_a_causal_model_gives_its_five_best_next_words():
+    tokenizer = transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-gpt")
+    model = transformers.AutoModelForCausalLM.from_pretrained(resource("models") / "starter-gpt", dtype=torch.float32).eval()
+    ids = tokenizer(SENTENCE).input_ids
+    with torch.no_grad():
+        scores = model(torch.tensor([ids])).logits[0].softmax(-1)
+
+    found = opened(resource("models") / "starter-gpt")(SENTENCE)
+
+    assert found.kind == "causal" and [one.id for one in found.tokens] == ids
+    assert [share for _, share in found.tokens[2].best] == pytest.approx(scores[2].topk(5).values.tolist(), abs=1e-4)
+    assert found.tokens[2].own == pytest.approx(float(scores[2, ids[3]]), abs=1e-5)
+    assert found.tokens[-1].own is None and found.tokens[1].shown.startswith("␣")
+
+
+def test_a_tagger_gives_the_distribution_of_every_subword_and_its_spans(tiny_run):
+    folder = tiny_run("tag", ("PER", "LOC"))
+
+    found = opened(folder)(SENTENCE)
+
+    ours = Predictor.load(folder, "cpu").predict([Document("", (("text", SENTENCE),))])[0]
+    assert [(s.start, s.end, s.label) for s in found.spans] == [(s.start, s.end, s.label) for s in ours.spans]
+    assert found.kind == "tag" and found.labels == ("PER", "LOC")
+    for row in found.tokens:
+        assert row.special or [share for _, share in row.best] == sorted((share for _, share in row.best), reverse=True)
+    assert {label for label, _ in found.tokens[3].best} == {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}
+    assert sum(share for _, share in found.tokens[3].best) == pytest.approx(1)
+
+
+def test_a_classifier_gives_every_class_in_the_order_of_its_labels(tiny_run):
+    found = opened(tiny_run("classify"))(SENTENCE)
+
+    assert [label for label, _ in found.classes] == ["delay", "praise", "ticket"]
+    assert sum(share for _, share in found.classes) == pytest.approx(1)
+
+
+def test_a_pair_names_the_text_that_each_subword_is_from(tiny_run):
+    found = opened(tiny_run("pairs"))({"text": "Late again.", "text_b": "On time."})
+
+    assert [one.shown for one in found.tokens if one.field == "text_b"] == ["on", "time", "."]
+    assert {one.field for one in found.words} == {"text", "text_b"}
+
+
+def test_every_subword_of_a_long_tagged_text_stands_there_once_in_order(tiny_run):
+    text = " ".join(f"word{number} of" for number in range(80))
+
+    found = opened(tiny_run("tag"))(text)
+
+    starts = [one.start for one in found.tokens if not one.special]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-bert")
+    assert [one.id for one in found.tokens] == tokenizer(text).input_ids
+    assert starts == sorted(starts) and not found.cut
+    assert all(one.best for one in found.tokens if not one.special)
+
+
+def test_of_a_long_text_a_masked_model_answers_a_part_and_goes_on_from_there(bert, monkeypatch):
+    monkeypatch.setattr("workbench.inspection.vocabulary.BUDGET", 600)
+    text = "late again " * 30
+
+    first = bert(text)
+    second = bert(text, start=first.answered)
+
+    assert first.answered == 9 and [bool(one.best) for one in first.tokens[1:12]] == [True] * 9 + [False] * 2
+    assert not second.tokens[9].best and second.tokens[10].best
+
+
+def test_what_the_tokenizer_does_not_know_is_counted(bert):
+    assert bert("Late again today").unknown == 0.0
+    found = bert("پنجره ᚠᚢᚦ again")
+    assert found.unknown == pytest.approx(1 / 3) and any(one.unknown for one in found.tokens)
+
+
+def test_emoji_and_right_to_left_offsets_are_code_points(bert):
+    text = "😀 tram שלום"
+
+    found = bert(text)
+
+    assert "tram" in [text[one.start : one.end] for one in found.tokens]
+    assert text[found.tokens[-2].start : found.tokens[-2].end] == "ם"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\u200b"])
+def test_a_text_without_words_is_answered(text, bert, tiny_run):
+    assert bert(text).subwords == 0
+    assert opened(tiny_run("tag"))(text).spans == ()
+
+
+def test_after_the_first_an_answer_is_quick(bert):
+    bert(SENTENCE)
+    times = []
+    for number in range(5):
+        start = time.process_time()
+        bert(SENTENCE.replace("42", str(number)))
+        times.append(time.process_time() - start)
+
+    assert np.median(times) < 0.6  # CPU seconds of all threads; 0.15 s of wall time on a machine that is free
+
+
+def test_a_folder_without_a_model_says_what_is_missing(tmp_path):
+    with pytest.raises(ModelError, match="config.json is missing"):
+        serve.open({"model": str(tmp_path)})

@@ -1,0 +1,94 @@
+"""What an inspector is, and the subwords of a text under their words."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from workbench.inspection.spec import TokenRow, WordRow
+from workbench.runtime.tokenizer import Piece, Tokenizer
+from workbench.text.document import Document
+from workbench.text.fields import Field
+from workbench.text.segment import words as segment
+
+
+class Inspector(Protocol):
+    """inspection/<name>.py. Offered where the model gives all that it `needs`.
+
+    `subject` is a tasks.predictor.Predictor for a run, a models.generate.LanguageModel for a pretrained model.
+    """
+
+    needs: tuple[type[Field], ...]
+    Options: type  # a dataclass of inspection/spec.py
+
+    def run(self, subject: Any, documents: Sequence[Document], options: Any) -> Sequence[Mapping]:
+        """One result for each document: values for fields of spec.Answer."""
+        ...
+
+
+def words_of(document: Document, count: int) -> tuple[WordRow, ...]:
+    """The document's own tokens where it has them, else its words, of its first `count` texts."""
+    rows: list[WordRow] = []
+    for name, text in document.texts[:count]:
+        given = [(start, end) for start, end in document.tokens.get(name) or () if text[start:end].strip()]
+        rows += [WordRow(start, end, name, text[start:end]) for start, end in sorted(given) or segment(text)]
+    return tuple(rows)
+
+
+def token_rows(piece: Piece, document: Document, words: Sequence[WordRow], tokenizer: Tokenizer) -> list[TokenRow]:
+    """The subwords of one input in order. A subword belongs to the word that holds its last character."""
+    names = [name for name, _ in document.texts]
+    places = {name: [number for number, one in enumerate(words) if one.field == name] for name in names}
+    starts = {name: [words[number].start for number in numbers] for name, numbers in places.items()}
+    rows = []
+    for id, (start, end), which in zip(piece.ids.tolist(), piece.borders.tolist(), piece.text.tolist(), strict=True):
+        name = names[which] if which >= 0 else ""
+        word = None
+        if name and end > start and (at := bisect_right(starts[name], end - 1) - 1) >= 0:
+            word = places[name][at] if words[places[name][at]].end > start else None
+        text = document.content(name)[start:end] if name else ""
+        piece_name = tokenizer.piece(id)
+        rows.append(TokenRow(piece_name, shown(piece_name, text), id, start, end, name, word, which < 0, id == tokenizer.unknown))
+    return rows
+
+
+def shown(piece: str, text: str) -> str:
+    """A subword for reading: byte level vocabularies write bytes as other letters, there the text itself is shown; ␣ is a space."""
+    if piece.startswith(("Ġ", "▁")):
+        return "␣" + text.strip() if text.strip() else "␣"
+    if text and not piece.isascii() and not any(letter in text for letter in piece.removeprefix("##")):
+        return text.strip() or piece
+    return piece
+
+
+def stitch(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """(window, position) of every subword of a text that runs in overlapping windows, each once, from where it has most context.
+
+    Special subwords are those of the first window's start and the last window's end.
+    """
+    if len(pieces) == 1:
+        return [(0, position) for position in range(len(pieces[0].ids))]
+    bounds = [_middle(before, after) for before, after in zip(pieces, pieces[1:], strict=False)]
+    found = []
+    for number, piece in enumerate(pieces):
+        low = bounds[number - 1] if number else -1
+        high = bounds[number] if number < len(bounds) else np.iinfo(np.int32).max
+        inside = np.flatnonzero((piece.text >= 0) & (piece.borders[:, 0] >= low) & (piece.borders[:, 0] < high))
+        special = np.flatnonzero(piece.text < 0)
+        if number == 0 and len(inside):
+            inside = np.concatenate([special[special < inside[0]], inside])
+        if number == len(pieces) - 1 and len(inside):
+            inside = np.concatenate([inside, special[special > inside[-1]]])
+        found += [(number, int(position)) for position in inside]
+    return found
+
+
+def _middle(before: Piece, after: Piece) -> int:
+    """The character at which the later window takes over: the start of the middle subword of what they share."""
+    end = int(before.borders[before.text >= 0, 1].max(initial=0))
+    starts = after.borders[after.text >= 0, 0]
+    shared = starts[starts < end]
+    return int(shared[len(shared) // 2]) if len(shared) else end
