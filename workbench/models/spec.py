@@ -109,7 +109,7 @@ def card(path: Path | str, *, allow_pickle: bool = False, name: str = "", origin
     elif (folder / "tokenizer.json").is_file():
         _check_json(folder / "tokenizer.json", problems)
     family = str(config.get("model_type") or "")
-    if config and family not in FAMILIES:
+    if family not in FAMILIES and not any(one.startswith("config.json") for one in problems):
         what = f"config.json names the family {family!r}" if family else "config.json names no model_type"
         problems.append(f"{what}, which cannot be loaded here (known: {', '.join(sorted(FAMILIES))})")
     return replace(

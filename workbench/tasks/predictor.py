@@ -34,7 +34,7 @@ def batches_of(lengths: np.ndarray, tokens: int) -> Iterator[np.ndarray]:
 
 
 def infer(
-    task: Task, checkpoint: Checkpoint, features: Features, *, tokens: int | None = None, bf16: bool = False
+    task: Task, checkpoint: Checkpoint, features: Features, *, tokens: int | None = None
 ) -> Generator[int, None, tuple[list[np.ndarray], float, int]]:
     """Yields the number of items done after each batch; returns the logits of every item without padding, and the sum and count of
     the losses (0, 0 without targets). The model must be in eval mode."""
@@ -45,7 +45,7 @@ def infer(
     done, total, weight = 0, 0.0, 0
     for chosen in batches_of(lengths, tokens):
         batch = collate(features, chosen, pad=checkpoint.tokenizer.pad, types=checkpoint.types, device=device)
-        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=bf16):
+        with torch.inference_mode():
             outputs = task.forward(model, batch)
         logits = outputs.logits.cpu().numpy()
         for row, item in enumerate(chosen):

@@ -83,10 +83,16 @@ class _Run:
         _check(self.spec, self.records, self.labels)
         yield from self.say(Log(f"Loading {self.spec.model_name or self.spec.model}"))
         self.device = devices.pick(self.spec.option("device"))
+        if self.spec.option("precision") == "bf16" and not devices.has_bf16(self.device):
+            raise SpecError(
+                f"precision is 'bf16', which {devices.name(self.device)} does not have in hardware.", hint="Choose auto or fp32."
+            )
         threads = _settle(self.spec.seed, self.device)
         self.checkpoint = self.load()
         try:
-            yield from self.say(Log(f"On {devices.name(self.device)}, {threads} threads, torch {torch.__version__}"))
+            yield from self.say(
+                Log(f"On {devices.name(self.device)}, {threads} threads, {'bf16' if self.bf16 else 'fp32'}, torch {torch.__version__}")
+            )
             self.train_set = Features.join((yield from self.encode("train")))
             self.dev_set = (yield from self.encode("dev")) if self.records["dev"] else []
             self.plan = plan(
@@ -209,8 +215,8 @@ class _Run:
 
     @property
     def bf16(self) -> bool:
-        wanted = self.spec.option("precision")
-        return devices.gains_from_bf16(self.device) if wanted == "auto" else wanted == "bf16" and devices.has_bf16(self.device)
+        """While learning only: scores come from float32, as later answers do."""
+        return self.spec.option("precision") != "fp32" and devices.has_bf16(self.device)
 
     # ------------------------------------------------------------ the score on dev, and the best version
 
@@ -234,7 +240,7 @@ class _Run:
         self.checkpoint.model.eval()
         found, total, weight = [], 0.0, 0
         for features in chunks:
-            work = infer(self.task, self.checkpoint, features, bf16=self.bf16)
+            work = infer(self.task, self.checkpoint, features)
             while True:
                 try:
                     next(work)

@@ -83,9 +83,7 @@ class TransformerFamily:
         _fit_vocabulary(info, model, tokenizer)
         if model.config.pad_token_id is None:
             model.config.pad_token_id = tokenizer.pad  # GPT-2 and Llama find the last word of a padded text by it
-        # GPT-2 takes token_type_ids too, but looks them up among the words: only a table of types makes them an input
-        types = "token_type_ids" in _inputs(model) and getattr(model.config, "type_vocab_size", 0) > 0
-        return Checkpoint(info, model, tokenizer, info.max_length or 512, types)
+        return Checkpoint(info, model, tokenizer, info.max_length or 512, _takes_types(model))
 
     def tokenizer(self, info: spec.ModelInfo) -> Tokenizer:
         """From tokenizer.json, else made from the older files by transformers."""
@@ -171,10 +169,11 @@ def _fit_vocabulary(info: spec.ModelInfo, model: nn.Module, tokenizer: Tokenizer
         )
 
 
-def _inputs(model: nn.Module) -> tuple[str, ...]:
+def _takes_types(model: nn.Module) -> bool:
+    """Whether first and second text are told apart: RoBERTa has but one type, GPT-2 would look types up among its words."""
     import inspect
 
-    return tuple(inspect.signature(model.forward).parameters)
+    return "token_type_ids" in inspect.signature(model.forward).parameters and getattr(model.config, "type_vocab_size", 0) > 1
 
 
 def _layers(body: nn.Module, count: int) -> list[nn.Module]:

@@ -1,0 +1,107 @@
+"""From scores to tags and spans; the search equals trying every sequence."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from workbench.runtime import decoding
+from workbench.text.spans import Span
+
+TAGS = decoding.bio_tags(["A", "B"])
+
+
+def sharp(tags):
+    """Distributions that are nearly sure of these tags."""
+    rows = np.full((len(tags), len(TAGS)), 0.01)
+    for row, tag in enumerate(tags):
+        rows[row, TAGS.index(tag)] = 0.96
+    return rows
+
+
+def legal(path):
+    before = "O"
+    for number in path:
+        if TAGS[number].startswith("I-") and before[2:] != TAGS[number][2:]:
+            return False
+        before = TAGS[number]
+    return True
+
+
+def test_softmax_rows_add_up_to_one_even_for_large_logits():
+    rows = decoding.softmax(np.array([[1e4, 0.0, -1e4], [0.0, 0.0, 0.0]], dtype=np.float32))
+
+    assert rows.sum(axis=1) == pytest.approx([1, 1], abs=1e-12) and rows[1, 0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
+def test_the_best_legal_path_equals_brute_force(length):
+    rng = np.random.default_rng(length)
+    for _ in range(20):
+        scores = rng.dirichlet(np.ones(len(TAGS)), size=length)
+
+        found = decoding.decide(scores, TAGS)
+
+        paths = [one for one in itertools.product(range(len(TAGS)), repeat=length) if legal(one)]
+        best = max(paths, key=lambda one: sum(np.log(scores[i, n]) for i, n in enumerate(one)))
+        assert tuple(found) == best
+
+
+def test_spans_come_from_b_and_i_with_the_mean_of_their_scores():
+    text = "Ada Bob met Zoe"
+    borders = [(0, 3), (4, 7), (8, 11), (12, 15)]
+    scores = sharp(["B-A", "I-A", "O", "B-B"])
+    scores[1, TAGS.index("I-A")] = 0.86
+
+    answer = decoding.tagged(text, borders, scores, TAGS)
+
+    assert [(one.start, one.end, one.label) for one in answer.spans] == [(0, 7, "A"), (12, 15, "B")]
+    assert answer.spans[0].score == pytest.approx((0.96 + 0.86) / 2)
+    assert [one.label for one in answer.words] == ["A", "A", None, "B"]
+
+
+def test_two_spans_side_by_side_stay_two():
+    answer = decoding.tagged("a b", [(0, 1), (2, 3)], sharp(["B-A", "B-A"]), TAGS)
+
+    assert [(one.start, one.end) for one in answer.spans] == [(0, 1), (2, 3)]
+
+
+def test_no_span_begins_or_ends_in_white_space():
+    answer = decoding.tagged("  tram \n", [(0, 8)], sharp(["B-A"]), TAGS)
+    nothing = decoding.tagged("   ", [(0, 3)], sharp(["B-A"]), TAGS)
+
+    assert [(one.start, one.end) for one in answer.spans] == [(2, 6)] and nothing.spans == ()
+
+
+def test_an_empty_text_has_no_words_and_no_spans():
+    answer = decoding.tagged("", [], np.zeros((0, len(TAGS))), TAGS)
+
+    assert answer.words == () and answer.spans == ()
+
+
+def test_words_are_tagged_under_spans_that_cut_them():
+    borders = [(0, 3), (4, 7), (8, 11)]
+
+    assert decoding.tag_words(borders, [Span(1, 6, "A"), Span(8, 11, "B")]) == ["B-A", "I-A", "B-B"]
+    assert decoding.tag_words(borders, [Span(3, 4, "A")]) == ["O", "O", "O"]
+
+
+def test_a_word_is_read_in_the_window_with_most_context():
+    borders = [(number, number + 1) for number in range(8)]
+    first = np.array([(0, 0), *borders[:5], (0, 0)])
+    second = np.array([(0, 0), *borders[3:], (0, 0)])
+    text = lambda table: np.arange(len(table)) % (len(table) - 1) > 0  # noqa: E731
+
+    where = decoding.align(borders, [(first, text(first)), (second, text(second))])
+
+    assert where.window.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert where.first.tolist() == [1, 2, 3, 4, 2, 3, 4, 5] and (where.end - where.first).tolist() == [1] * 8
+
+
+def test_words_take_all_their_subwords_and_may_share_one():
+    table = np.array([(0, 0), (0, 2), (2, 4), (5, 9), (0, 0)])  # "ab" "cd" | "ef gh" is one subword
+    inside = np.array([False, True, True, True, False])
+
+    where = decoding.align([(0, 4), (5, 6), (7, 9), (10, 12)], [(table, inside)])
+
+    assert where.first.tolist() == [1, 3, 3, -1] and where.end.tolist() == [3, 4, 4, -1]

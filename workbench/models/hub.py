@@ -1,0 +1,240 @@
+"""Look up and fetch models of the Hugging Face hub, into its own cache. Only ever called for a download that a person asked for.
+
+`HF_ENDPOINT`, `HF_HOME`, `HF_HUB_OFFLINE` and a stored token are honoured, as huggingface_hub does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlparse
+
+from workbench.base.errors import ModelError, WorkbenchError
+from workbench.models import spec
+
+SMALL = ("config.json", "generation_config.json", "README.md", "LICENSE", "vocab.txt", "vocab.json", "merges.txt", "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+TOKENIZERS = ("tokenizer.json", "tokenizer_config.json", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")
+BLOCK = 1 << 20  # bytes read at once
+
+
+def look_up(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+    """Job target. params: id, revision (default main). Returns id, revision (commit), licence, size_bytes, files, pickled, family, uses.
+
+    Raises ModelError for an unknown id or a repository without loadable weights.
+    """
+    yield {"kind": "log", "line": f"Asking {_endpoint()} for {params['id']}"}
+    with _explained(params["id"]):
+        return _described(params["id"], params.get("revision") or None)
+
+
+def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+    """Job target. params: id, revision, allow_pickle. Yields {"kind": "progress", "done", "total", "file"} (bytes).
+
+    "stop" and close both end it; finished files stay in the cache, an unfinished one goes on at the next try. Returns id and path.
+    """
+    with _explained(params["id"]):
+        found = _described(params["id"], params.get("revision") or None)
+        if found["pickled"] and not params.get("allow_pickle"):
+            raise ModelError(
+                f"{found['id']} has pickled weights only: opening a pickle can run any program.",
+                hint="Confirm that you trust where it comes from, or choose a model with model.safetensors.",
+            )
+        done, path, stopped = 0, "", False
+        for one in found["files"]:
+            for part in _fetched(found["id"], found["revision"], one["name"], one["bytes"]):
+                command = yield {"kind": "progress", "done": done + part, "total": found["size_bytes"], "file": one["name"]}
+                stopped = stopped or command == "stop"
+                if stopped:
+                    return {"id": found["id"], "path": "", "stopped": True}
+            done += one["bytes"]
+            path = _settle(found["id"], found["revision"], params.get("revision") or "main", one["name"])
+    info = spec.read_folder(Path(path).parent, allow_pickle=bool(params.get("allow_pickle")), name=found["id"], origin="cache")
+    return {"id": found["id"], "path": info.path, "stopped": False, "card": info.to_json()}
+
+
+# ---------------------------------------------------------------- what there is
+
+
+def _described(model_id: str, revision: str | None) -> dict:
+    from huggingface_hub import HfApi
+
+    about = HfApi().model_info(model_id, revision=revision, files_metadata=True)
+    sizes = {one.rfilename: int(one.size or 0) for one in about.siblings or ()}
+    weights, pickled = _weights(sizes)
+    names = [one for one in (*SMALL, *TOKENIZERS) if one in sizes] + weights
+    if "config.json" not in sizes or not weights:
+        missing = "config.json" if "config.json" not in sizes else "model.safetensors"
+        raise ModelError(
+            f"{model_id} cannot be used: its repository has no {missing}.", hint="Choose a model in the layout of the transformers library."
+        )
+    config = about.config if isinstance(about.config, dict) else {}
+    family = str(config.get("model_type") or "")
+    if family and family not in spec.FAMILIES:
+        raise ModelError(
+            f"{model_id} is a {family} model, which cannot be loaded here.", hint=f"Known families: {', '.join(sorted(spec.FAMILIES))}."
+        )
+    card = about.card_data.to_dict() if about.card_data else {}
+    return {
+        "id": about.id or model_id,
+        "revision": about.sha,
+        "licence": _licence(card, about.tags or ()),
+        "size_bytes": sum(sizes[one] for one in names),
+        "files": [{"name": one, "bytes": sizes[one]} for one in names],
+        "pickled": pickled,
+        "family": family,
+        "gated": bool(about.gated),
+    }
+
+
+def _weights(sizes: Mapping[str, int]) -> tuple[list[str], bool]:
+    """Weight files at the top of the repository, safetensors before pickles; and whether they are pickled."""
+    for single, index, shards, pickled in (
+        (spec.WEIGHTS, spec.INDEX, ("model-", ".safetensors"), False),
+        (spec.PICKLE, f"{spec.PICKLE}.index.json", ("pytorch_model-", ".bin"), True),
+    ):
+        if single in sizes:
+            return [single], pickled
+        found = sorted(one for one in sizes if "/" not in one and one.startswith(shards[0]) and one.endswith(shards[1]))
+        if found and index in sizes:
+            return [index, *found], pickled
+    return [], False
+
+
+def _licence(card: Mapping, tags: Sequence[str]) -> str:
+    given = card.get("license")
+    if isinstance(given, list):
+        given = ", ".join(map(str, given))
+    return str(given or next((one.split(":", 1)[1] for one in tags if one.startswith("license:")), ""))
+
+
+# ---------------------------------------------------------------- fetching
+
+
+def _fetched(model_id: str, revision: str, name: str, size: int) -> Iterator[int]:
+    """Bring one file into the cache's blobs; yields how many bytes of it are there, several times a second."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+    url = hf_hub_url(model_id, name, revision=revision)
+    about = get_hf_file_metadata(url)
+    blob = _blob(model_id, about.etag)
+    if not blob.exists():
+        draft = blob.with_name(f"{blob.name}.incomplete")
+        blob.parent.mkdir(parents=True, exist_ok=True)
+        yield from _stream(about.location, url, draft, about.size or size)
+        _verify(draft, about.etag, about.size, name)
+        os.replace(draft, blob)
+    yield size
+
+
+def _blob(model_id: str, etag: str | None) -> Path:
+    from huggingface_hub import constants
+
+    if not etag or PurePosixPath(etag).name != etag or etag.startswith("."):
+        raise ModelError(f"The server of {model_id} gave no usable name for a file.")
+    return Path(constants.HF_HUB_CACHE) / f"models--{model_id.replace('/', '--')}" / "blobs" / etag
+
+
+def _stream(location: str, origin: str, draft: Path, size: int) -> Iterator[int]:
+    """Append what is missing of the file; a server that does not know ranges sends it anew."""
+    from huggingface_hub import get_session
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+
+    there = draft.stat().st_size if draft.exists() else 0
+    if there > size:
+        draft.unlink()
+        there = 0
+    headers = build_hf_headers() if urlparse(location).netloc == urlparse(origin).netloc else {}
+    headers["Accept-Encoding"] = "identity"
+    if there:
+        headers["Range"] = f"bytes={there}-"
+    if there == size and size:
+        return
+    with get_session().stream("GET", location, headers=headers, follow_redirects=True) as response:
+        hf_raise_for_status(response)
+        resumed = there and response.status_code == 206
+        with open(draft, "ab" if resumed else "wb") as file:
+            done, said = (there if resumed else 0), 0.0
+            for block in response.iter_bytes(BLOCK):
+                file.write(block)
+                done += len(block)
+                if time.monotonic() - said > 0.1:
+                    said = time.monotonic()
+                    yield done
+
+
+def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
+    """Size, and for large files (whose name is their SHA-256) the content."""
+    if size is not None and draft.stat().st_size != size:
+        found = draft.stat().st_size
+        raise ModelError(f"{name} came in with {found:,} bytes, expected {size:,}.", hint="Try again: the download goes on where it ended.")
+    if len(etag) == 64:
+        with open(draft, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != etag:
+            draft.unlink()
+            raise ModelError(f"{name} was damaged on the way (its SHA-256 is another).", hint="Try again.")
+
+
+def _settle(model_id: str, revision: str, wanted: str, name: str) -> str:
+    """Let huggingface_hub enter a blob into the snapshot; returns the file's path there."""
+    from huggingface_hub import constants, hf_hub_download
+
+    path = hf_hub_download(model_id, name, revision=revision)
+    refs = Path(constants.HF_HUB_CACHE) / f"models--{model_id.replace('/', '--')}" / "refs"
+    if wanted != revision and PurePosixPath(wanted).name == wanted:
+        refs.mkdir(parents=True, exist_ok=True)
+        (refs / wanted).write_text(revision, encoding="utf-8")
+    return path
+
+
+# ---------------------------------------------------------------- what can go wrong
+
+
+def _endpoint() -> str:
+    from huggingface_hub import constants
+
+    return constants.ENDPOINT
+
+
+class _explained:
+    """Errors of the library and the network, said so that a person knows what to do."""
+
+    def __init__(self, model_id: str):
+        self.model_id = model_id
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind, error, trace) -> None:
+        from huggingface_hub import errors
+
+        if error is None or isinstance(error, (WorkbenchError, GeneratorExit)) or not isinstance(error, Exception):
+            return
+        if isinstance(error, errors.GatedRepoError):
+            raise ModelError(
+                f"{self.model_id} is only for people who accepted its terms on the hub.",
+                hint="Accept them there and log in with `hf auth login`.",
+            ) from error
+        if isinstance(error, errors.RevisionNotFoundError):
+            raise ModelError(f"{self.model_id} has no such revision.") from error
+        if isinstance(error, (errors.RepositoryNotFoundError, errors.HFValidationError)):
+            raise ModelError(
+                f"There is no model {self.model_id!r} on {_endpoint()}.",
+                hint="Check the spelling: an id looks like distilbert/distilbert-base-uncased.",
+            ) from error
+        if isinstance(error, errors.OfflineModeIsEnabled):
+            raise ModelError("Offline mode is on (HF_HUB_OFFLINE): nothing is fetched from the network.") from error
+        if isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
+            "httpx",
+            "httpx2",
+            "httpcore",
+            "httpcore2",
+            "huggingface_hub",
+        ):
+            raise ModelError(
+                f"{self.model_id} could not be fetched from {_endpoint()}: {str(error)[:200] or type(error).__name__}",
+                hint="Is the network there? Finished files are kept; try again.",
+            ) from error
