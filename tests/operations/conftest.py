@@ -1,0 +1,182 @@
+"""A project with labelled documents, and a queue whose jobs the test ends itself."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.base.events import Signal
+from workbench.jobs.events import Finished, Queued, Started
+from workbench.project.project import Project
+from workbench.storage import documents, labels
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.spans import Span
+
+LINES = ("the tram is late again", "thank you driver", "lift is broken at north gate", "what a lovely ride")
+
+
+class HeldJob:
+    """A job that does nothing until the test calls `start` and `end`."""
+
+    def __init__(self, queue, spec):
+        self.queue, self.spec, self.status, self.asked = queue, spec, "waiting", ""
+        self.message = self.hint = ""
+        self.changed = Signal("job")
+
+    def tell(self, event):
+        self.changed.emit(event)
+        self.queue.changed.emit(self, event)
+
+    def start(self):
+        self.status = "running"
+        self.tell(Started(1, "2026-01-01T00:00:00"))
+
+    def end(self, status="done", result=None, message="", hint=""):
+        self.status = status
+        self.tell(Finished(status, result or {}, message, hint))
+
+    def stop(self):
+        self.asked = "stop"
+
+    def cancel(self):
+        self.asked = "cancel"
+
+
+class HeldQueue:
+    def __init__(self):
+        self.jobs = ()
+        self.changed = Signal("queue")
+
+    def add(self, spec):
+        job = HeldJob(self, spec)
+        self.jobs = (*self.jobs, job)
+        job.tell(Queued())
+        return job
+
+
+@pytest.fixture(autouse=True)
+def user_folders(tmp_path, monkeypatch):
+    for name in ("CONFIG", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+
+
+@pytest.fixture
+def project(tmp_path):
+    opened = Project.create(tmp_path / "p.glossbench")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def queue():
+    return HeldQueue()
+
+
+@pytest.fixture
+def add_layer(project):
+    """add_layer("topic", "class", ("A", "B")) → the layer."""
+
+    def add(name, kind="class", names=("praise", "complaint"), texts=1):
+        with project.edit("add layer"):
+            layer = labels.add_layer(project.db, name, kind, texts=texts)
+            for one in names:
+                labels.add_label(project.db, layer, one)
+        return labels.layer_by_name(project.db, name)
+
+    return add
+
+
+@pytest.fixture
+def add_documents(project):
+    """add_documents([("text", split, state, layer, label or spans)…]) → ids."""
+
+    def add(rows):
+        records = []
+        for number, (text, split, state, layer, gold) in enumerate(rows):
+            texts = (("text", text),) if isinstance(text, str) else (("text", text[0]), ("text_b", text[1]))
+            document = Document(f"d{number}", texts, split)
+            states = {layer: state} if state else {}
+            if isinstance(gold, str):
+                records.append(Record(document, states, {layer: (gold,)}, {}))
+            else:
+                records.append(Record(document, states, {}, {layer: tuple(Span(*one) for one in gold or ())}))
+        with project.edit("add documents"):
+            return documents.add(project.db, records, source_id=project.source("import"))
+
+    return add
+
+
+@pytest.fixture
+def topics(add_layer, add_documents):
+    """Layer `topic`: 8 train, 4 dev, 4 test documents submitted, 4 pending; returns the layer and the ids."""
+    layer = add_layer("topic")
+    rows = []
+    for split, count in (("train", 8), ("dev", 4), ("test", 4)):
+        rows += [(f"{LINES[n % 4]} {split} {n}", split, "submitted", "topic", ("complaint", "praise")[n % 2]) for n in range(count)]
+    rows += [(f"{LINES[n]} later", None, None, "topic", None) for n in range(4)]
+    return layer, add_documents(rows)
+
+
+@pytest.fixture
+def trained(project, queue, topics):
+    """A run that has ended with answers on dev, the first of them wrong: returns the run."""
+    from workbench.operations import results, train
+    from workbench.operations.wire import wire
+    from workbench.training.spec import TrainSpec
+
+    wiring = wire(project, queue)
+    run = train.start(project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first"))
+    job = queue.jobs[-1]
+    job.start()
+    dev = results.scored(project, run, "dev")
+    golds = ["praise", *(one.gold.label for one in dev[1:])]
+    assert dev[0].gold.label == "complaint"
+    leave_model(Path(job.spec.folder), zip((one.document for one in dev), golds, strict=True))
+    scores = {"dev": {"accuracy": 0.75, "macro_f1": 0.7}}
+    job.end(
+        "done",
+        {
+            "scores": scores,
+            "steps": 3,
+            "best_step": 2,
+            "seconds": 1.5,
+            "versions": {"torch": "2"},
+            "used": {"train": 8, "dev": 4, "test": 0},
+        },
+    )
+    wiring.close()
+    return results.run(project, run.id)
+
+
+def answer(label, sure=0.9):
+    other = {"praise": "complaint", "complaint": "praise"}[label]
+    scores = {label: sure, other: 1 - sure}
+    return {"label": label, "scores": dict(sorted(scores.items())), "tokens": [], "spans": [], "cut": False}
+
+
+def leave_model(folder, answers):
+    """What a training leaves in its folder: a model that counts as one, and answers."""
+    (folder / "model").mkdir(parents=True)
+    (folder / "model" / "config.json").write_text("{}")
+    lines = [
+        json.dumps(
+            {"document_id": document.id, "text_hash": document.text_hash, "split": "dev", "prediction": answer(label, 0.9 - 0.1 * number)}
+        )
+        for number, (document, label) in enumerate(answers)
+    ]
+    (folder / "predictions.jsonl").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def answer_job():
+    """End a held prediction job with one label for every document: answer_job(job, "praise")."""
+
+    def end(job, label):
+        asked = [json.loads(line) for line in Path(job.spec.params["input"]).read_text().splitlines()[1:]]
+        lines = [json.dumps({"document_id": one["id"], "text_hash": "", "prediction": answer(label)}) for one in asked]
+        Path(job.spec.params["output"]).write_text("\n".join(lines) + "\n")
+        job.start()
+        job.end("done", {"documents": len(asked)})
+
+    return end

@@ -1,0 +1,78 @@
+"""Files as questions, answers as files."""
+
+import csv
+import json
+
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.operations import predict
+from workbench.text.fields import ClassScores, Prediction
+
+
+def texts_of(documents):
+    return [one.text for one in documents]
+
+
+def test_a_text_file_gives_one_document_a_line_empty_ones_too(tmp_path):
+    path = tmp_path / "many.txt"
+    path.write_bytes("\ufeffone\r\n\nthree\u2028and more\n😀".encode())
+
+    documents, skipped = predict.read_inputs(path)
+
+    assert texts_of(documents) == ["one", "", "three\u2028and more", "😀"] and skipped == ()
+
+
+def test_tables_and_json_lines_are_read_as_an_import_would(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\nx1,hello there\nx2,good bye\n")
+    (tmp_path / "b.jsonl").write_text('{"text": "first"}\n{broken\n{"text": "third"}\n')
+
+    documents, skipped = predict.read_inputs(tmp_path)
+
+    assert texts_of(documents) == ["hello there", "good bye", "first", "third"] and documents[0].key == "x1"
+    assert [(one.line, one.file.endswith("b.jsonl")) for one in skipped] == [(2, True)]
+
+
+def test_a_file_that_is_missing_empty_or_no_text_says_so(tmp_path):
+    (tmp_path / "noise.txt").write_bytes(b"fine\n\xff\xfe\n")
+    (tmp_path / "empty.csv").write_text("")
+
+    with pytest.raises(WorkbenchError, match="noise.txt, line 2"):
+        predict.read_inputs(tmp_path / "noise.txt")
+    with pytest.raises(WorkbenchError, match="empty.csv"):
+        predict.read_inputs(tmp_path / "empty.csv")
+    with pytest.raises((WorkbenchError, OSError)):
+        predict.read_inputs(tmp_path / "none.txt")
+
+
+def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(project, queue, trained, tmp_path, answer_job):
+    source = tmp_path / "texts.txt"
+    source.write_text("tram late\nthanks\n")
+    found = []
+
+    for out in (tmp_path / "out.csv", tmp_path / "out.jsonl"):
+        job = predict.apply_to_files(project, queue, trained, source, out, lambda value, error: found.append((value, error)))
+        answer_job(job, "praise")
+
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["label"] for row in rows] == ["praise"] * 2 and rows[0]["text"] == "tram late" and rows[0]["key"] == "texts.txt:1"
+    assert lines[1]["text"] == "thanks" and lines[1]["label"] == "praise" and found[0][0].documents == 2
+    from workbench.operations import corpus
+
+    assert corpus.info(project)["documents"] == 20
+
+
+def test_an_answer_has_the_keys_of_the_command_line():
+    (document,) = predict.texts_to_documents([("one", "other")])
+    line = predict.answer_json(document, Prediction(ClassScores(("A", "B"), (0.25, 0.75))))
+
+    assert line == {
+        "text": "one",
+        "text_b": "other",
+        "label": "B",
+        "scores": {"A": 0.25, "B": 0.75},
+        "tokens": [],
+        "spans": [],
+        "cut": False,
+    }

@@ -1,0 +1,120 @@
+"""Scores as run and of today, the matrix, errors, two runs side by side, deletion."""
+
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.operations import annotate, results
+from workbench.storage import runs
+from workbench.text.fields import ClassScores, Prediction, WordTag
+from workbench.text.spans import Span
+
+
+def test_today_follows_gold_while_as_run_stays(project, trained, topics):
+    layer, _ids = topics
+    found = results.results(project, trained.id)
+    assert found.today.scores["accuracy"] == 0.75 and found.as_run["accuracy"] == 0.75
+
+    annotate.set_class(project, found.errors[0].document_id, layer.label("praise").id)
+
+    found = results.results(project, trained.id)
+    assert found.today.scores["accuracy"] == 1.0 and found.as_run["accuracy"] == 0.75 and found.errors == ()
+
+
+def test_the_matrix_names_the_documents_of_each_cell(project, trained):
+    found = results.results(project, trained.id)
+
+    assert found.matrix.labels == ("praise", "complaint")
+    assert found.matrix.cells == ((2, 0), (1, 1))
+    assert found.matrix.documents["complaint", "praise"] == (found.errors[0].document_id,)
+
+
+def test_errors_come_surest_first():
+    from workbench.operations.scoring import Scored
+    from workbench.tasks.spec import Gold
+    from workbench.text.document import Document
+
+    asked = [Scored(Document(str(n), (("text", "x"),), id=n), Gold("A")) for n in range(3)]
+    answers = [Prediction(ClassScores(("A", "B"), (1 - sure, sure))) for sure in (0.6, 0.3, 0.9)]
+
+    rows = results.errors("classify", asked, answers)
+
+    assert [(row.document_id, row.predicted, row.score) for row in rows] == [(2, "B", 0.9), (0, "B", 0.6)]
+
+
+def test_errors_of_tags_show_what_only_one_side_has():
+    from workbench.operations.scoring import Scored
+    from workbench.tasks.spec import Gold
+    from workbench.text.document import Document
+
+    one = Scored(Document("k", (("text", "Ada met Bob"),), id=7), Gold(None, (Span(0, 3, "PER"), Span(8, 11, "PER"))))
+    extra = Prediction(None, (), (Span(0, 3, "PER", score=0.9), Span(8, 11, "LOC", score=0.7)))
+    missed = Prediction(None, (WordTag(0, 3, "PER", 0.9), WordTag(8, 11, None, 0.6)), (Span(0, 3, "PER", score=0.9),))
+
+    (first,) = results.errors("tag", [one], [extra])
+    (second,) = results.errors("tag", [one], [missed])
+
+    assert (first.gold, first.predicted, first.score) == ("PER “Bob”", "LOC “Bob”", 0.7)
+    assert (second.gold, second.predicted, second.score) == ("PER “Bob”", "–", 0.6)
+
+
+def test_an_evaluation_asks_only_for_missing_answers_and_keeps_them(project, queue, trained, answer_job):
+    found = []
+    job = results.start_evaluation(project, queue, trained, "dev", lambda value, error: found.append((value, error)))
+    assert job is None and found[0][0].n == 4 and found[0][0].scores["accuracy"] == 0.75
+
+    job = results.start_evaluation(project, queue, trained, "train", lambda value, error: found.append((value, error)))
+    answer_job(job, "praise")
+
+    assert found[1][0].scores["accuracy"] == 0.5 and found[1][0].fingerprint != found[0][0].fingerprint
+    assert results.start_evaluation(project, queue, trained, "train", lambda *_: None) is None
+
+
+def test_each_look_at_the_test_score_is_counted(project, queue, trained, answer_job):
+    for _look in range(2):
+        job = results.start_evaluation(project, queue, trained, "test", lambda *_: None)
+        if job:
+            answer_job(job, "praise")
+
+    assert results.run(project, trained.id).seen_test == 2
+
+
+def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):
+    found = []
+    job = results.start_evaluation(project, queue, trained, "test", lambda value, error: found.append((value, error)))
+
+    job.end("crashed", message="The worker died.")
+
+    assert found[0][0] is None and "died" in str(found[0][1]) and results.run(project, trained.id).seen_test == 0
+
+
+def test_missing_weights_are_named(project, queue, trained):
+    results.remove_folder(project, trained.id)
+
+    with pytest.raises(WorkbenchError, match="weights of run 'first' are not here"):
+        results.start_evaluation(project, queue, trained, "test", lambda *_: None)
+
+
+def test_two_runs_show_what_only_one_got_right(project, trained):
+    with project.write():
+        other = runs.add(project.db, "second", "train", layer_id=trained.layer_id, spec=trained.spec, status="done")
+        rows = runs.prediction_rows(project.db, trained.id)
+        swapped = [(id, text, {**raw, "label": "praise", "scores": {"complaint": 0.2, "praise": 0.8}}) for id, text, raw in rows]
+        runs.save_predictions(project.db, other.id, swapped)
+
+    found = results.compare(project, trained.id, other.id)
+
+    assert len(found.only_first) == 1 and found.only_second == () and (found.both_right, found.both_wrong) == (2, 1)
+    assert found.first.scores["accuracy"] == 0.75 and found.second.scores["accuracy"] == 0.5
+
+
+def test_a_deleted_run_frees_its_space(project, trained):
+    assert results.disk_space(project, trained.id) > 0
+
+    freed = results.delete(project, trained.id)
+
+    assert freed > 0 and runs.all(project.db) == () and results.disk_space(project, trained.id) == 0
+
+
+def test_an_unknown_run_names_those_there_are(project, trained):
+    with pytest.raises(WorkbenchError, match="no run 'nix'.*first"):
+        results.run_named(project, "nix")

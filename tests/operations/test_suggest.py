@@ -1,0 +1,51 @@
+"""A run's suggestions: for which documents, replaced when asked again, rejected ones gone for good."""
+
+from workbench.operations import annotate, corpus, suggest
+
+
+def ask(project, queue, run, answer_job=None, label="praise", **more):
+    found = []
+    job = suggest.suggest(project, queue, run, lambda value, error: found.append((value, error)), **more)
+    if job:
+        answer_job(job, label)
+    value, error = found[0]
+    assert error is None
+    return value
+
+
+def test_documents_that_nobody_has_begun_get_suggestions_and_stay_pending(project, queue, trained, topics, answer_job):
+    before = corpus.info(project)["states"]
+
+    found = ask(project, queue, trained, answer_job)
+
+    assert (found.documents, found.suggestions) == (4, 4) and corpus.info(project)["states"] == before
+    (row,) = annotate.view(project, topics[1][-1]).suggestions
+    assert (row.source, row.score, row.kind) == ("first", 0.9, "class")
+
+
+def test_asking_again_replaces_open_ones_and_rejected_ones_do_not_return(project, queue, trained, topics, answer_job):
+    _layer, ids = topics
+    ask(project, queue, trained, answer_job)
+    annotate.reject(project, [annotate.view(project, ids[-1]).suggestions[0].id])
+
+    found = ask(project, queue, trained)
+
+    assert (found.documents, found.suggestions) == (4, 3)
+    assert annotate.view(project, ids[-1]).suggestions == () and len(annotate.view(project, ids[-2]).suggestions) == 1
+
+
+def test_only_chosen_documents_of_the_layer_are_asked_about(project, queue, trained, topics, add_documents, answer_job):
+    pair = add_documents([(("one", "other"), None, None, "topic", None)])[0]
+
+    found = ask(project, queue, trained, answer_job, ids=[pair, topics[1][-1], topics[1][0]])
+
+    assert found.documents == 1
+
+
+def test_a_label_that_is_gone_is_not_suggested(project, queue, trained, topics, answer_job):
+    from workbench.storage import labels
+
+    with project.edit("delete label"):
+        labels.delete_label(project.db, topics[0].label("praise").id)
+
+    assert ask(project, queue, trained, answer_job).suggestions == 0

@@ -1,0 +1,163 @@
+"""Which layer and documents a training uses, what is left out and why, and how a run begins."""
+
+import pytest
+
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.operations import train
+from workbench.storage import documents, runs
+from workbench.text.dataset import read
+from workbench.training.spec import TrainSpec
+
+
+def spec(task="classify", layer="topic", **more):
+    return TrainSpec(task, layer, "/nowhere/starter", "starter", **more)
+
+
+def reasons(plan):
+    return {one.reason: one.count for one in plan.left_out}
+
+
+def test_the_layer_with_most_submitted_documents_is_taken_and_named(project, topics, add_layer, add_documents):
+    add_layer("mood")
+    add_documents([("so so", "train", "submitted", "mood", "praise")])
+
+    layer, remark = train.choose_layer(project, "classify")
+
+    assert layer.name == "topic" and "topic" in remark and "mood" in remark
+    assert train.choose_layer(project, "classify", "mood")[0].name == "mood"
+
+
+def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do(project, topics, add_layer):
+    add_layer("entities", "span")
+
+    with pytest.raises(SpecError, match="does not fit task classify.*topic"):
+        train.choose_layer(project, "classify", "entities")
+    with pytest.raises(SpecError, match="no layer 'nix'.*topic, entities"):
+        train.choose_layer(project, "classify", "nix")
+    with pytest.raises(SpecError, match="no layer for task pairs"):
+        train.choose_layer(project, "pairs")
+
+
+def test_the_plan_counts_what_is_used_and_says_why_the_rest_is_not(project, topics, add_documents):
+    add_documents(
+        [
+            ("   \t", "train", "submitted", "topic", "praise"),
+            ("a draft", "train", "draft", "topic", "praise"),
+            ("bare", "train", "submitted", "topic", None),
+        ]
+    )
+
+    plan = train.plan(project, "classify")
+
+    assert plan.used == {"train": 8, "dev": 4, "test": 4} and plan.problem == ""
+    assert reasons(plan) == {"not submitted": 5, "empty text": 1, "submitted without a class": 1}
+
+
+def test_overlapping_spans_are_counted_and_a_document_without_spans_is_used(project, add_layer, add_documents):
+    add_layer("entities", "span", ("PER", "LOC"))
+    add_documents(
+        [
+            ("Ada Lovelace met Bob", "train", "submitted", "entities", [(0, 12, "PER"), (0, 3, "PER"), (17, 20, "PER")]),
+            ("nobody here", "train", "submitted", "entities", []),
+            ("Bob in Paris", "dev", "submitted", "entities", [(0, 3, "PER"), (7, 12, "LOC")]),
+        ]
+    )
+
+    plan = train.plan(project, "tag")
+
+    assert plan.used == {"train": 2, "dev": 1, "test": 0}
+    assert reasons(plan) == {"spans that overlap a longer one": 1}
+    assert any("LOC" in one for one in plan.warnings)
+
+
+def test_one_class_alone_and_no_submitted_document_are_problems(project, add_layer, add_documents):
+    add_layer("topic")
+    assert "No document is submitted" in train.plan(project, "classify").problem
+
+    add_documents([(f"fine {n}", "train", "submitted", "topic", "praise") for n in range(5)])
+    assert "one class" in train.plan(project, "classify").problem
+
+
+def test_a_start_freezes_the_data_and_leaves_a_waiting_run(project, queue, topics):
+    run = train.start(project, queue, spec(seed=3, options={"train_limit": "5"}))
+
+    job = queue.jobs[0]
+    data = read(job.spec.params["data"])
+    assert (run.name, run.status, run.layer, run.spec["seed"]) == ("classify-1", "waiting", "topic", 3)
+    assert len(data.records) == 16 and data.fingerprint() == run.data_fingerprint
+    assert len(job.spec.params["splits"]["train"]) == 5 and "test" not in job.spec.params["splits"]
+    assert run.spec["plan"]["used"] == {"train": 5, "dev": 4, "test": 4}
+
+
+def test_splits_are_made_once_where_submitted_documents_have_none(project, queue, add_layer, add_documents):
+    add_layer("topic")
+    ids = add_documents([(f"number {n}", None, "submitted", "topic", ("praise", "complaint")[n % 2]) for n in range(40)])
+
+    assert train.plan(project, "classify").unsplit == 40
+    train.start(project, queue, spec())
+    made = {id: documents.get(project.db, id).split for id in ids}
+    train.start(project, queue, spec())
+
+    counts = {split: list(made.values()).count(split) for split in ("train", "dev", "test")}
+    assert counts == {"train": 32, "dev": 4, "test": 4}
+    assert {id: documents.get(project.db, id).split for id in ids} == made
+
+
+def test_a_missing_dev_split_is_cut_from_train_never_from_test(project, queue, add_layer, add_documents):
+    add_layer("topic")
+    rows = [
+        (f"{split} {n}", split, "submitted", "topic", ("praise", "complaint")[n % 2])
+        for split, count in (("train", 30), ("test", 10))
+        for n in range(count)
+    ]
+    ids = add_documents(rows)
+
+    train.start(project, queue, spec())
+
+    splits = [documents.get(project.db, id).split for id in ids]
+    assert splits[30:] == ["test"] * 10 and splits[:30].count("dev") >= 2
+
+
+def test_a_start_that_cannot_be_leaves_nothing_behind(project, queue, add_layer, tmp_path):
+    add_layer("topic")
+
+    with pytest.raises(WorkbenchError, match="No document is submitted"):
+        train.start(project, queue, spec())
+
+    assert runs.all(project.db) == () and queue.jobs == () and not project.runs_folder.exists()
+
+
+def test_two_runs_cannot_have_one_name(project, queue, topics):
+    train.start(project, queue, spec(name="mine"))
+
+    with pytest.raises(SpecError, match="'mine'"):
+        train.start(project, queue, spec(name="mine"))
+
+
+def test_the_command_repeats_the_run_and_again_trains_with_its_settings(project, queue, topics):
+    run = train.start(project, queue, spec(seed=4, options={"epochs": "2", "batch_size": "auto"}, with_test=True))
+
+    words = train.command(project, run)
+    second = train.again(project, queue, run.id)
+
+    assert "--task classify --model starter --layer topic --set epochs=2 --set batch_size=auto --seed 4 --with-test" in words
+    assert train.spec_of(second).options == {"epochs": 2, "batch_size": None} and second.parent_id == run.id and second.name != run.name
+
+
+def test_stop_and_cancel_reach_the_job_of_the_run(project, queue, topics):
+    run = train.start(project, queue, spec())
+
+    train.stop(project, queue, run.id)
+    assert queue.jobs[0].asked == "stop"
+    train.cancel(project, queue, run.id)
+    assert queue.jobs[0].asked == "cancel"
+
+
+def test_words_that_a_model_does_not_know_and_long_texts_are_told_before_the_start():
+    found = train.TextCheck(texts=100, unknown=0.4, cut=0.05, max_length=128)
+
+    unknown, cut = train.text_warnings("classify", found, "starter-bert")
+
+    assert "40%" in unknown and "starter-bert" in unknown and "5%" in cut and "128" in cut
+    assert len(train.text_warnings("tag", found, "starter-bert")) == 1
+    assert train.text_warnings("classify", train.TextCheck(10, 0.1, 0.0, 128), "x") == ()
