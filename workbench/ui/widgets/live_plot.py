@@ -58,10 +58,10 @@ class LivePlot(QFrame):
         self._legend = QHBoxLayout()
         self._legend.setSpacing(5)
         self._value = words("", "caption", "muted")
-        menu = QMenu(self)
-        menu.addAction(_("Save picture…"), self._ask_picture)
-        menu.addAction(_("Save numbers…"), self._ask_numbers)
-        more = Button("", "ellipsis", "quiet", small=True, name=_("Save {title}").format(title=self._title), menu=menu)
+        saving = QMenu(self)
+        saving.addAction(_("Save picture…"), self._ask_picture)
+        saving.addAction(_("Save numbers…"), self._ask_numbers)
+        more = Button("", "ellipsis", "quiet", small=True, name=_("Save {title}").format(title=self._title), menu=saving)
         more.setProperty("menu", False)  # the icon says enough, no arrow beside it
         more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
         head = QHBoxLayout()
@@ -74,6 +74,8 @@ class LivePlot(QFrame):
         self.view = self._pg.PlotWidget()
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setMenuEnabled(False)
+        menu = self.view.getPlotItem().ctrlMenu  # made without a parent, so it would outlive the plot
+        menu.setParent(self.view, menu.windowFlags())
         self.view.hideButtons()
         self.view.setMouseEnabled(x=False, y=False)
         self.view.setAccessibleName(self._title)
@@ -201,7 +203,9 @@ class LivePlot(QFrame):
 
     def save_picture(self, path: Path) -> None:
         """The plot as PNG, two pixels a point."""
-        picture = self.view.grab().scaled(self.view.size() * 2, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
+        picture = self.view.grab().scaled(
+            self.view.size() * 2, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
         picture.save(str(path))
 
     def save_numbers(self, path: Path) -> None:

@@ -70,7 +70,8 @@ class _Choices(QFrame):
         self._form: Form | None = None
         self._form_task = ""
         self._form_box = QVBoxLayout()
-        self._options = column(self._search, 4, gap=8)
+        seed = Field(_("Seed"), self._seed, _("Equal seeds give equal runs on one machine."))
+        self._options = column(self._search, seed, gap=12)
         self._options.layout().addLayout(self._form_box)
         self._options.hide()
         middle = column(
@@ -143,8 +144,6 @@ class _Choices(QFrame):
         self._form = Form([one for one in self.state.options if one.name not in FIRST], self.state.values)
         self._form.changed.connect(lambda _name: self._edited())
         self._form_box.addWidget(self._form)
-        if self._seed.parent() is None:
-            self._form_box.insertWidget(0, Field(_("Seed"), self._seed, _("Equal seeds give equal runs on one machine.")))
         self._form.filter(self._search.text())
 
     def _edited(self) -> None:
@@ -328,11 +327,21 @@ class _LiveRun(QFrame):
                 losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed(values)), "accent"
             else:
                 losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
-        self._loss.set_curves(losses, tones)
+        _show(self._loss, losses, tones)
         shown = shown_scores(live.scores)
-        self._score.set_curves({SCORE_NAMES.get(name, name): (live.seen, live.scores[name]) for name in shown})
+        _show(self._score, {SCORE_NAMES.get(name, name): (live.seen, live.scores[name]) for name in shown}, {})
         if shown and live.best in live.seen:
             self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
+
+
+def _show(plot, curves: dict, tones: dict) -> None:
+    """Replace the points; the legend and the items are made anew only when other curves are shown."""
+    if list(plot.curves) != list(curves):
+        plot.set_curves(curves, tones)
+        return
+    for name, (x, y) in curves.items():
+        plot.curves[name].x[:], plot.curves[name].y[:] = x, y
+    plot.draw()
 
 
 _FIGURES = (

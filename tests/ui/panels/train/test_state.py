@@ -1,0 +1,177 @@
+"""The Train page's state: choices, what would be used, and a run told by its events. No window, no worker."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.base.events import Signal
+from workbench.base.settings import Settings
+from workbench.jobs.events import Finished, Output, Started
+from workbench.operations import corpus, train
+from workbench.project.project import Project
+from workbench.ui.panels.train.state import TrainState, smoothed
+
+
+class StillQueue:
+    """A queue that starts nothing; tests tell its events."""
+
+    def __init__(self):
+        self.changed, self.jobs = Signal("queue.changed"), ()
+
+    def add(self, spec):
+        job = SimpleNamespace(
+            spec=spec,
+            status="waiting",
+            events=[],
+            asked=[],
+            stop=lambda: job.asked.append("stop"),
+            cancel=lambda: job.asked.append("cancel"),
+        )
+        self.jobs = (*self.jobs, job)
+        return job
+
+    def tell(self, job, event):
+        self.changed.emit(job, event)
+
+
+@pytest.fixture
+def context(tmp_path):
+    project = Project.open(corpus.create_sample(tmp_path))
+    faults = []
+    made = SimpleNamespace(
+        project=project,
+        queue=StillQueue(),
+        settings=Settings(),
+        run=lambda work, done, failed=None: done(work()),
+        fail=faults.append,
+        faults=faults,
+        commands_changed=lambda: None,
+        go=lambda *args, **named: None,
+    )
+    yield made
+    project.close()
+
+
+@pytest.fixture
+def state(context):
+    made = TrainState(context)
+    yield made
+    made.close()
+
+
+def step(number, total=10, loss=1.0):
+    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 800, "seconds_left": 9.0}
+    return Output({"kind": "step", "step": number, "total": total, "losses": {"task": loss}, **figures})
+
+
+def test_it_opens_with_the_layer_that_has_most_submitted_documents_and_the_starter(state):
+    assert (state.task, state.layer, state.model) == ("classify", "class", "starter-bert")
+    assert state.plan.used == {"train": 180, "dev": 60, "test": 60}
+    assert state.ready
+
+
+def test_another_task_takes_its_own_layer_and_tells_what_it_leaves_out(state):
+    state.choose_task("tag")
+
+    assert state.layer == "spans"
+    assert any("overlap" in one.reason and one.count > 0 for one in state.plan.left_out)
+
+
+def test_a_setting_that_does_not_fit_is_told_at_its_field_and_holds_the_start_back(state, context):
+    state.set_values({"learning_rate": "abc"})
+
+    assert "abc" in state.errors["learning_rate"]
+    state.start()
+    assert context.queue.jobs == ()
+
+    state.set_values({"learning_rate": "0.001"})
+    assert state.ready
+
+
+def test_start_queues_a_run_and_its_events_become_curves(state, context):
+    state.set_values({"epochs": "2"})
+    state.start()
+    (job,) = context.queue.jobs
+    assert state.running and state.live.status == "waiting"
+
+    context.queue.tell(job, Started(1, "2026-01-01T00:00:00Z"))
+    context.queue.tell(job, step(1, loss=2.0))
+    context.queue.tell(job, step(2, loss=1.5))
+    context.queue.tell(job, Output({"kind": "evaluated", "step": 2, "split": "dev", "scores": {"macro_f1": 0.5, "accuracy": 0.6}}))
+    context.queue.tell(job, Output({"kind": "saved", "step": 2}))
+
+    assert state.live.share == 0.2
+    assert state.live.losses == {"task": [2.0, 1.5]}
+    assert state.live.scores["macro_f1"] == [0.5] and state.live.best == 2
+
+
+def test_stop_and_cancel_reach_the_job_of_the_run(state, context):
+    state.start()
+    (job,) = context.queue.jobs
+
+    state.stop()
+    state.cancel()
+    assert job.asked == ["stop", "cancel"]
+
+
+@pytest.mark.parametrize("status", ["failed", "out_of_memory", "crashed"])
+def test_a_bad_end_is_told_with_its_hint_and_another_run_can_start(state, context, status):
+    state.start()
+    (job,) = context.queue.jobs
+    context.queue.tell(job, Started(1, ""))
+    context.queue.tell(job, Finished(status, message="It broke.", hint="Do this."))
+
+    assert (state.live.status, state.live.message, state.live.hint) == (status, "It broke.", "Do this.")
+    assert not state.running and state.ready
+
+
+def test_a_second_run_waits_and_takes_over_when_it_begins(state, context):
+    state.start()
+    state.start()
+    first, second = context.queue.jobs
+    assert state.waiting == 1
+
+    context.queue.tell(first, Started(1, ""))
+    context.queue.tell(first, Finished("done", {"best_step": 3}))
+    context.queue.tell(second, Started(2, ""))
+    assert state.live.run_id == second.spec.params["run"]["id"]
+
+
+def test_the_settings_of_an_earlier_run_can_be_taken(state, context):
+    state.choose_task("tag")
+    state.set_values({"epochs": "3"})
+    state.set_seed(7)
+    spec = state.spec()
+    state.choose_task("classify")
+
+    state.take(spec)
+    assert (state.task, state.layer, state.seed, state.values) == ("tag", "spans", 7, {"epochs": "3"})
+
+
+def test_without_a_submitted_document_it_says_why_it_cannot_begin(tmp_path, context):
+    from workbench.operations import labels
+
+    project = Project.create(tmp_path / "empty.glossbench")
+    labels.add_layer(project, "class", "class", labels=("good", "bad"))
+    context.project, before = project, context.project
+    state = TrainState(context)
+
+    assert "submitted" in state.plan.problem and not state.ready
+    state.close()
+    project.close()
+    context.project = before
+
+
+def test_a_page_made_while_a_run_goes_on_shows_what_it_has_missed(state, context):
+    run = train.start(context.project, context.queue, state.spec())
+    (job,) = context.queue.jobs
+    job.status, job.events = "running", [Started(1, ""), step(1), step(2)]
+
+    late = TrainState(context)
+    assert late.live.run_id == run.id and late.live.steps == [1, 2]
+    late.close()
+
+
+def test_smoothing_starts_at_the_first_value_and_follows_a_constant():
+    assert smoothed([2.0, 2.0, 2.0]) == pytest.approx([2.0, 2.0, 2.0])
+    assert smoothed([1.0, 0.0])[1] == pytest.approx(0.09 / 0.19)  # (0.9·0.1·1 + 0.1·0) / (1 − 0.9²)

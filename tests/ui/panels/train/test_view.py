@@ -1,0 +1,70 @@
+"""The Train page in the window: names, what is shown, options."""
+
+import pytest
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+
+from workbench.jobs.events import Output, Started
+from workbench.operations import corpus
+
+
+@pytest.fixture
+def page(app, tmp_path, qtbot):
+    assert app.open_project(corpus.create_sample(tmp_path), page="train")
+    panel = app.window.panel("train")
+    qtbot.waitUntil(lambda: panel.state.ready, timeout=10_000)
+    return panel
+
+
+def named(view, name):
+    return next(one for one in view.findChildren(QWidget) if one.accessibleName() == name and one.isVisible())
+
+
+def test_choices_and_start_bear_their_names_and_show_what_will_be_used(page):
+    assert named(page.view, "Task").currentText() == "Document class"
+    assert named(page.view, "Model").currentText() == "starter-bert"
+    assert named(page.view, "Start training").isEnabled()
+    assert "180 train" in page.view._left._used.text()
+
+
+def test_a_wrong_rate_is_told_below_its_field(page):
+    line = page.view._left._rate.control
+    line.setText("much")
+    line.textEdited.emit("much")
+
+    assert "much" in page.view._left._rate.error()
+    assert not page.view._left.start.isEnabled()
+
+
+def test_options_unfold_and_can_be_searched(page, qtbot):
+    page.view._left._more.click()
+    form = page.view._left._form
+    assert form.control("freeze").isVisible()
+
+    named(page.view, "Search options").setText("warm")
+    assert form.control("warmup").isVisible() and not form.control("freeze").isVisible()
+
+
+def test_every_control_has_a_name(page):
+    page.view._left._more.click()
+    controls = [one for kind in (QComboBox, QLineEdit) for one in page.view.findChildren(kind) if one.isVisible()]
+
+    assert controls and all(one.accessibleName() for one in controls)
+
+
+def test_a_live_run_shows_figures_curves_and_its_two_buttons(page, app):
+    from workbench.ui.panels.train.state import Live
+
+    live = page.state.live = Live(1, "classify-1", "class · starter-bert")
+    page.state._take_event(live, Started(1, ""))
+    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 1100, "seconds_left": 31.0}
+    for number in range(1, 6):
+        page.state._take_event(live, Output({"kind": "step", "step": number, "total": 40, "losses": {"task": 2 / number}, **figures}))
+    page.state._take_event(live, Output({"kind": "evaluated", "step": 5, "split": "dev", "scores": {"macro_f1": 0.5, "accuracy": 0.6}}))
+    page.state.changed.emit(frozenset({"live", "run"}))
+
+    right = page.view._right
+    assert named(page.view, "Stop and keep best").isVisible() and named(page.view, "Cancel").isVisible()
+    assert right._figures["left"][1].text() == "0:31" and right._figures["memory"][1].text() == "1.1"
+    assert list(right._loss.curves) == ["each step", "smoothed"]
+    assert right._score.curves["macro F1"].y == [0.5]
+    page.state.live = None
