@@ -287,6 +287,11 @@ class Pieces:
             self._kept_size -= piece.end - piece.start
         piece.layout = piece.lines = piece.units = None
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether every height is a fact."""
+        return self._frontier >= len(self.pieces)
+
     def settle(self) -> bool:
         """Make one more height a fact, from the front. False when there is nothing left to do."""
         while self._frontier < len(self.pieces):
@@ -319,8 +324,15 @@ class Pieces:
         return index, piece.lines[0]
 
     def line_at_y(self, y: float) -> tuple[int, Line]:
-        """The piece and line at a height, shaped; beyond the ends, the first or the last line."""
+        """The piece and line at a height, shaped; beyond the ends, the first or the last line.
+
+        In a stretch not shaped yet the line is guessed from the share of its height, and heights change by the shaping.
+        """
         index = self.index_at_y(y)
+        if not self.settled(index):
+            piece = self.pieces[index]
+            share = min(1.0, max(0.0, (y - self.tops[index]) / max(1.0, self._heights[index])))
+            return self.locate(piece.start + int(share * (piece.end - piece.start)))
         piece = self.ensure(index)
         offset = y - self.tops[index]
         for line in reversed(piece.lines):

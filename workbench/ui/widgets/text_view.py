@@ -60,6 +60,7 @@ class TextView(QAbstractScrollArea):
         self._chosen: tuple[str, int] | None = None
         self._mouse = Mouse(self)
         self._pinning = False
+        self._held: tuple[int, tuple[int, float]] | None = None  # scroll value, and the place it was set for
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.setInterval(0)
@@ -76,7 +77,7 @@ class TextView(QAbstractScrollArea):
         self._text, self._spans, self._shown = DisplayText(text), Index(), set()
         self._bounds = Bounds(self._text, tokens)
         self._caret = self._anchor = 0
-        self._goal_x = self._chosen = None
+        self._goal_x = self._chosen = self._held = None
         self._mouse.forget()
         self._new_pieces()
         self.verticalScrollBar().setValue(0)
@@ -223,18 +224,25 @@ class TextView(QAbstractScrollArea):
     # ------------------------------------------------------------ scrolling
 
     def _place_now(self) -> tuple[int, float] | None:
-        """The first character of the line at the top, and how far the line is from the viewport's top."""
+        """A character of the line at the top, and how far the line is from the viewport's top; None at the text's start.
+
+        While nobody scrolls it is the same character, so that many small changes do not add up.
+        """
         bar = self.verticalScrollBar()
         if bar.value() <= TOP:
             return None
-        index, line = self._pieces.line_at_y(bar.value() - TOP)
-        return self._pieces.position(index, line.first), self._pieces.tops[index] + line.top - (bar.value() - TOP)
+        if self._held and self._held[0] == bar.value():
+            return self._held[1]
+        index, line = self._pieces.line_at_y(bar.value() - TOP + 1)  # the bar knows whole pixels only
+        beyond = self._pieces.tops[index] + line.top - (bar.value() - TOP)
+        return self._pieces.position(index, line.first), min(0.0, max(-line.pitch, beyond))
 
     def _restore(self, place: tuple[int, float] | None) -> None:
         if place is None:
             return
         index, line = self._pieces.locate(place[0])
         self._pin(self._pieces.tops[index] + line.top - place[1] + TOP)
+        self._held = self.verticalScrollBar().value(), place
 
     def _pin(self, value: float) -> None:
         """Set the scroll bar to what is already shown: nothing moves on the screen."""
@@ -262,13 +270,11 @@ class TextView(QAbstractScrollArea):
         pieces = self._pieces
         y = max(0.0, value - TOP)
         index = pieces.index_at_y(y)
-        within = y - pieces.tops[index]
         if not pieces.settled(index):
-            piece, guess = pieces.pieces[index], max(1.0, pieces.height_of(index))
-            into = int((piece.end - piece.start) * min(1.0, within / guess))
-            index, line = pieces.locate(piece.start + into)
-            value = pieces.tops[index] + line.top + TOP if value > TOP else value
-            y = max(0.0, value - TOP)
+            index, line = pieces.line_at_y(y)
+            if value > TOP:
+                y = pieces.tops[index] + line.top
+                value = y + TOP
         while index < len(pieces.pieces) and pieces.tops[index] < y + height:
             pieces.ensure(index)
             index += 1
@@ -319,6 +325,8 @@ class TextView(QAbstractScrollArea):
         bar, height = self.verticalScrollBar(), self.viewport().height()
         index, line = self._pieces.locate(end)
         bottom = self._pieces.tops[index] + line.top + line.pitch + 2 * TOP
+        if end >= len(self._text):
+            bottom = self._pieces.height + 2 * TOP
         index, line = self._pieces.locate(start)
         self._after_change()
         top = self._pieces.tops[index] + line.top
