@@ -138,15 +138,17 @@ def test_a_text_without_words_is_answered(text, bert, tiny_run):
     assert opened(tiny_run("tag"))(text).spans == ()
 
 
-def test_after_the_first_an_answer_is_quick(bert):
-    bert(SENTENCE)
+def test_after_the_first_a_sentence_is_answered_within_150_ms(bert):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the clock of one thread does not see what else runs on the machine
     times = []
     for number in range(5):
-        start = time.process_time()
+        start = time.thread_time()
         bert(SENTENCE.replace("42", str(number)))
-        times.append(time.process_time() - start)
+        times.append(time.thread_time() - start)
+    torch.set_num_threads(threads)
 
-    assert np.median(times) < 0.6  # CPU seconds of all threads; 0.15 s of wall time on a machine that is free
+    assert np.median(times) < 0.15
 
 
 def test_a_folder_without_a_model_says_what_is_missing(tmp_path):
