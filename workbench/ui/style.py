@@ -219,7 +219,7 @@ def _tables() -> str:
     QTableView QLineEdit {{ min-height: {theme.px(24)}px; border-radius: 4px; padding: 0 6px; }}
     QHeaderView {{ background: {t["surface"]}; }}
     QHeaderView::section {{ background: {t["surface"]}; color: {t["muted"]}; border: 0; border-bottom: 1px solid {t["line"]};
-        padding: 0 12px; height: {pad}px; font-size: {theme.size("small")}px; font-weight: 500; }}
+        padding: 0 11px; height: {pad}px; font-size: {theme.size("small")}px; font-weight: 500; }}
     QTableView[part="matrix"] QHeaderView::section {{ padding: 0 0 3px 0; border: 0; font-size: {theme.size("caption")}px; font-weight: 400; }}
     QTableView[part="matrix"] QHeaderView::section:vertical {{ padding: 0 8px 0 0; }}
     QTableView[part="matrix"]::item {{ border: 0; padding: 0; }}

@@ -32,6 +32,10 @@ class Field(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding if grows else QSizePolicy.Policy.Maximum)
         self.set_error("")
 
+    def above(self) -> int:
+        """Height of what stands above the control, so that a button beside it can be set on its line."""
+        return self._title.sizeHint().height() + self.layout().spacing()
+
     def set_title(self, title: str) -> None:
         self._title.setText(title)
 

@@ -147,6 +147,7 @@ def dress(view: QTableView, name: str) -> None:
     head = view.horizontalHeader()
     head.setDefaultAlignment(_LEFT)
     head.setHighlightSections(False)
+    head.setTextElideMode(Qt.TextElideMode.ElideRight)
     head.setMinimumSectionSize(28)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base import paths
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.ui.moments import when
 
 
 @dataclass(frozen=True)
@@ -74,25 +74,3 @@ def short(path: Path) -> str:
         if path.is_relative_to(base):
             return f"~/{path.relative_to(base).as_posix()}"
     return str(path)
-
-
-def when(at: float, now: float | None = None) -> str:
-    """A moment in words: "today, 09:12", "yesterday", "Tuesday", "3 weeks ago"."""
-    now = time.time() if now is None else now
-    then, today = time.localtime(at), time.localtime(now)
-    days = (time.mktime(_midnight(today)) - time.mktime(_midnight(then))) / 86400
-    if days < 1:
-        return _("today") + time.strftime(", %H:%M", then)
-    if days < 2:
-        return _("yesterday")
-    if days < 7:
-        return time.strftime("%A", then)
-    if days < 14:
-        return _("last week")
-    if days < 60:
-        return _("{count} weeks ago").format(count=round(days / 7))
-    return time.strftime("%Y-%m-%d", then)
-
-
-def _midnight(at: time.struct_time) -> tuple:
-    return (at.tm_year, at.tm_mon, at.tm_mday, 0, 0, 0, 0, 0, -1)

@@ -1,0 +1,85 @@
+"""Two runs side by side: scores, and the documents that only one got right."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QVBoxLayout
+
+from workbench.base.i18n import _
+from workbench.ui.moments import points
+from workbench.ui.panels.results.state import TITLES, ResultsState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, words
+
+
+class ComparisonView(QFrame):
+    def __init__(self, state: ResultsState):
+        super().__init__()
+        self._state = state
+        self._title = Elided("", "heading", weight=600)
+        self._words, self._problem = words("", "small", "muted", wrap=True), Callout("", "warn")
+        back = Button(_("Show the first alone"), small=True, on=lambda: state.choose(state.chosen[:1]))
+        columns = (
+            Column(_("Score on dev, today's gold"), lambda one: one[0]),
+            Column(_("First"), lambda one: points(one[1]), 110, right=True),
+            Column(_("Second"), lambda one: points(one[2]), 110, right=True),
+            Column(_("Difference"), lambda one: f"{100 * (one[2] - one[1]):+.1f}", 110, right=True),
+        )
+        self._scores = Table(columns, name=_("Scores side by side"), key=lambda one: one[0])
+        self._first, self._second = self._documents(_("Only the first is right")), self._documents(_("Only the second is right"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 14, 20, 16)
+        layout.setSpacing(12)
+        layout.addWidget(row((self._title, 1), back))
+        layout.addWidget(self._problem)
+        self._body = QFrame()
+        body = QVBoxLayout(self._body)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(12)
+        body.addWidget(card(self._scores, self._words, gap=8))
+        self._names = (words("", weight=600), words("", weight=600))
+        body.addWidget(row((card(self._names[0], self._first), 1), (card(self._names[1], self._second), 1), gap=12), 1)
+        layout.addWidget(self._body, 1)
+        layout.addStretch(0)
+
+    def _documents(self, name: str) -> Table:
+        columns = (
+            Column(_("Key"), lambda one: one.key, 84, tip=lambda one: one.key),
+            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text),
+            Column(_("Gold"), lambda one: one.gold, 96, tip=lambda one: one.gold),
+            Column(_("The other said"), lambda one: one.predicted, 108, tip=lambda one: one.predicted),
+        )
+        table = Table(columns, name=name, key=lambda one: one.document_id)
+        table.opened.connect(lambda one: self._state.context.go("annotate", document=one.document_id))
+        return table
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        state = self._state
+        first, second = (state.run_of(id) for id in sorted(state.chosen))
+        if first is None or second is None:
+            return
+        self._title.setText(f"{first.name}  ·  {second.name}")
+        self._problem.set(state.problem, "warn")
+        found = state.comparison
+        self._body.setVisible(found is not None)
+        if found is None:
+            return
+        names = [name for name in TITLES if name in found.first.scores]
+        self._scores.set_rows([(TITLES[name], found.first.scores[name], found.second.scores[name]) for name in names])
+        self._scores.fit_height(8)
+        self._words.setText(self._sentence(found))
+        self._first.set_rows(found.only_first)
+        self._second.set_rows(found.only_second)
+        for label, name, rows in zip(self._names, (first.name, second.name), (found.only_first, found.only_second), strict=True):
+            label.setText(_("Only {name} is right: {n}").format(name=name, n=len(rows)))
+
+    @staticmethod
+    def _sentence(found) -> str:
+        from workbench.metrics.significance import mcnemar
+
+        chance = mcnemar(len(found.only_first), len(found.only_second))
+        verdict = _("a difference as large comes by chance in {p:.0%} of cases").format(p=chance)
+        told = _("Both right {right}, both wrong {wrong} of {n} documents. If the two were equally good, {verdict} (McNemar, exact).")
+        return told.format(right=found.both_right, wrong=found.both_wrong, n=found.first.n, verdict=verdict)

@@ -1,0 +1,128 @@
+"""What the Results page asks: before deleting, and where answers to files go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QLineEdit
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.operations import predict
+from workbench.operations import results as operations
+from workbench.ui.moments import size
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import words
+
+
+class DeleteRuns(Dialog):
+    """The one question on this page: weights on disk do not come back."""
+
+    def __init__(self, parent, state, runs):
+        names = ", ".join(run.name for run in runs)
+        super().__init__(parent, _("Delete {names}?").format(names=names), width=440)
+        freed = sum(operations.disk_space(state.project, run.id) for run in runs)
+        told = _("Its scores, answers, open suggestions and weights ({size}) go. This cannot be undone; labels that were accepted stay.")
+        self.put(words(told.format(size=size(freed)), wrap=True))
+        back = Button(_("Go back"), on=self.reject)
+        self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
+        back.setFocus()
+
+
+class ApplyToFiles(Dialog):
+    """Ask a run about a file or a folder and save the answers; the project stays as it is."""
+
+    def __init__(self, parent, state):
+        hint = _("Every text is answered and saved as JSON lines or CSV. Nothing is added to the project.")
+        super().__init__(parent, _("Apply {run} to files").format(run=state.run.name), hint, width=600)
+        self._state, self._job = state, None
+        self._source, self._out = QLineEdit(), QLineEdit()
+        self._source_field = Field(_("File or folder"), self._source, _("Plain text (one a line), JSONL, CSV, TSV, CoNLL."))
+        self._out_field = Field(_("Save answers as"), self._out, _("The ending says how: .jsonl or .csv"))
+        file = Button(_("File…"), on=self._choose_file, name=_("Choose a file"))
+        folder = Button(_("Folder…"), on=self._choose_folder, name=_("Choose a folder"))
+        save = Button(_("Choose…"), on=self._choose_out, name=_("Choose where to save"))
+        self.put(_beside(self._source_field, file, folder), _beside(self._out_field, save))
+        self._meter, self._told = Meter(None, name=_("Progress of the answers")), Callout("", "good")
+        self._meter.hide()
+        self._told.hide()
+        self.put(self._meter, self._told)
+        self._start = Button(_("Start"), "play", "primary", on=self.start)
+        self._close = Button(_("Close"), on=self.reject)
+        self.end(None, self._close, self._start)
+        self._source.textChanged.connect(lambda _text: self._source_field.set_error(""))
+
+    def set_paths(self, source: str, out: str) -> None:
+        self._source.setText(source)
+        self._out.setText(out)
+
+    def start(self) -> None:
+        self.fault("")
+        source, out = Path(self._source.text().strip()).expanduser(), Path(self._out.text().strip()).expanduser()
+        if not self._source.text().strip() or not source.exists():
+            self._source_field.set_error(_("This file or folder is not there."))
+            return
+        if not self._out.text().strip():
+            out = source.with_name(source.stem + ".answers.jsonl")
+            self._out.setText(str(out))
+        state = self._state
+        try:
+            self._job = predict.apply_to_files(state.project, state.context.queue, state.run, source, out, self._done)
+        except (WorkbenchError, OSError) as error:
+            self.fault(str(error))
+            return
+        if self._job is not None and not self._job.over:
+            self._start.setEnabled(False)
+            self._meter.show()
+            self._job.changed.connect(lambda _event: self._meter.set(self._job.fraction))
+
+    def _done(self, applied, error) -> None:
+        self._job = None
+        self._meter.hide()
+        self._start.setEnabled(True)
+        if error is not None:
+            self.fault(str(error))
+            return
+        told = _("{n} texts answered, saved as {out}.").format(n=applied.documents, out=applied.out)
+        if applied.skipped:
+            first = applied.skipped[0]
+            told += " " + _("{n} lines were skipped; the first: {file}, line {line}: {reason}.").format(
+                n=len(applied.skipped), file=first.file, line=first.line, reason=first.reason
+            )
+        self._told.set(told, "warn" if applied.skipped else "good")
+
+    def reject(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+        super().reject()
+
+    def _choose_file(self) -> None:
+        path, _kind = QFileDialog.getOpenFileName(self, _("File with texts"))
+        if path:
+            self._take(path)
+
+    def _choose_folder(self) -> None:
+        path = QFileDialog.getExistingDirectory(self, _("Folder with texts"))
+        if path:
+            self._take(path)
+
+    def _take(self, path: str) -> None:
+        self._source.setText(path)
+        if not self._out.text().strip():
+            source = Path(path)
+            self._out.setText(str(source.with_name(source.stem + ".answers.jsonl")))
+
+    def _choose_out(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(self, _("Save answers"), self._out.text(), "JSON lines (*.jsonl);;CSV (*.csv)")
+        if path:
+            self._out.setText(path)
+
+
+def _beside(field: Field, *buttons: Button):
+    """A field with its buttons on the line of the control, not of the hint."""
+    return row((field, 1), *[column(field.above(), button, None, gap=0) for button in buttons])

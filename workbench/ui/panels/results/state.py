@@ -1,0 +1,368 @@
+"""What the Results page shows: the runs, one of them in full or two side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.operations import results, suggest, train, wire
+from workbench.tasks import spec as tasks
+
+if TYPE_CHECKING:
+    from workbench.operations.results import Comparison, ErrorRow, Matrix, Results
+    from workbench.operations.scoring import Evaluation
+    from workbench.storage.runs import Run
+
+FINISHED = ("done", "stopped")
+MAIN_SCORE = {"classify": "macro_f1", "pairs": "macro_f1", "tag": "span_f1"}
+GOLD = ("span", "mark", "state", "label", "layer", "document", "body")  # tables whose change makes scores stale
+TITLES = {
+    "accuracy": "Accuracy",
+    "macro_f1": "Macro F1",
+    "micro_f1": "Micro F1",
+    "weighted_f1": "Weighted F1",
+    "span_precision": "Precision",
+    "span_recall": "Recall",
+    "span_f1": "Span F1",
+    "token_accuracy": "Token accuracy",
+}
+
+
+@dataclass(frozen=True)
+class Details:
+    """One run in full. `low`, `high`: 95 % interval of the score in `interval_of`; `guessing`: what the commonest class gives."""
+
+    results: Results
+    interval_of: str = ""
+    low: float = 0.0
+    high: float = 1.0
+    guessing: float | None = None
+    commonest: str = ""
+
+
+class ResultsState(State):
+    def __init__(self, context):
+        super().__init__()
+        self.context, self.project = context, context.project
+        self.runs: tuple[Run, ...] = ()
+        self.bytes_on_disk = 0
+        self.chosen: tuple[int, ...] = ()
+        self.details: Details | None = None
+        self.comparison: Comparison | None = None
+        self.problem = ""  # why the chosen cannot be shown in full
+        self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
+        self.busy = ""  # what is under way for the chosen run, in words
+        self._stale = True
+        self._watched = False
+        self.listen(self.project.changed, self._project_changed)
+        self.look()
+
+    # ---------------------------------------------------------------- the list
+
+    def look(self) -> None:
+        """Read the runs again; the newest is chosen where none is."""
+        runs = results.all_runs(self.project)
+        known = {one.id for one in runs}
+        chosen = tuple(one for one in self.chosen if one in known)
+        finished = [one.id for one in runs if one.status in FINISHED] or [one.id for one in runs]
+        self.update(runs=runs, bytes_on_disk=sum(results.disk_space(self.project, one.id) for one in runs))
+        if not chosen and finished:
+            self.choose((finished[0],))
+        elif chosen != self.chosen:
+            self.choose(chosen)
+        elif self._stale:
+            self._load()
+
+    def choose(self, ids: tuple[int, ...]) -> None:
+        """One run in full, two side by side."""
+        if ids == self.chosen and not self._stale:
+            return
+        self.update(chosen=ids, details=None, comparison=None, problem="")
+        self._load()
+
+    def watch(self, on: bool) -> None:
+        """Whether the page is seen: only then stale scores are computed again."""
+        self._watched = on
+        if on and self._stale:
+            self._load()
+
+    def _project_changed(self, changes) -> None:
+        if changes.rows is None or any(changes.touches(table) for table in GOLD):
+            self._stale = True
+        if changes.touches("run") or changes.touches("prediction"):
+            self._stale = True
+            self.look()
+        elif self._stale and self._watched:
+            self._load()
+
+    def _load(self) -> None:
+        self._stale = False
+        ids = self.chosen
+        if len(ids) == 1 and (run := self.run) is not None:
+            if run.status in ("waiting", "running"):
+                self.update(details=None, problem="")
+                return
+            self.context.run(
+                lambda: details(self.project, ids[0]), lambda found: self._loaded(ids, details=found), lambda e: self._failed(ids, e)
+            )
+        elif len(ids) == 2:
+            work = lambda: results.compare(self.project, min(ids), max(ids))  # noqa: E731
+            self.context.run(work, lambda found: self._loaded(ids, comparison=found), lambda e: self._failed(ids, e))
+
+    def _loaded(self, ids: tuple[int, ...], **found) -> None:
+        if ids == self.chosen:
+            self.update(problem="", **found)
+            self.context.commands_changed()
+
+    def _failed(self, ids: tuple[int, ...], error: Exception) -> None:
+        if not isinstance(error, WorkbenchError | KeyError):
+            self.context.fail(error)
+        elif ids == self.chosen:
+            self.update(problem=str(error))
+
+    # ---------------------------------------------------------------- the run chosen
+
+    @property
+    def run(self) -> Run | None:
+        """The one run chosen, None for none or several."""
+        return next((one for one in self.runs if self.chosen == (one.id,)), None)
+
+    def run_of(self, id: int) -> Run | None:
+        return next((one for one in self.runs if one.id == id), None)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the run chosen has a model that can answer."""
+        run = self.run
+        return run is not None and run.status in FINISHED and run.kind == "train" and self.weights_here
+
+    @property
+    def weights_here(self) -> bool:
+        run = self.run
+        return run is not None and (paths.run_folder(self.project.path, run.id) / "model" / "config.json").is_file()
+
+    @property
+    def can_train_again(self) -> bool:
+        run = self.run
+        return run is not None and run.kind == "train" and run.status not in ("waiting", "running") and not self.project.read_only
+
+    @property
+    def can_show_test(self) -> bool:
+        return self.usable and not self.project.read_only and not self.busy and self.run.id not in self.tests
+
+    @property
+    def can_keep_checkpoint(self) -> bool:
+        run = self.run
+        return run is not None and not self.project.read_only and wire.checkpoint_found(self.project, run.id)
+
+    @property
+    def errors(self) -> tuple[ErrorRow, ...]:
+        return self.details.results.errors if self.details is not None else ()
+
+    @property
+    def matrix(self) -> Matrix | None:
+        return self.details.results.matrix if self.details is not None else None
+
+    def score_rows(self) -> tuple[tuple[str, float | None, float | None, float | None], ...]:
+        """(score, as run, against today's gold, on test) of the run chosen."""
+        if self.details is None:
+            return ()
+        found = self.details.results
+        today, test = found.today.scores if found.today else {}, self.tests.get(found.run.id)
+        names = [name for name in TITLES if name in found.as_run or name in today]
+        return tuple((TITLES[name], found.as_run.get(name), today.get(name), test.scores.get(name) if test else None) for name in names)
+
+    def settings_rows(self) -> tuple[tuple[str, str], ...]:
+        """Everything that describes the run, in words."""
+        run = self.run
+        return tuple(describe(run)) if run is not None else ()
+
+    def files(self) -> tuple[tuple[str, int], ...]:
+        """(name within the run's folder, bytes)."""
+        if self.run is None:
+            return ()
+        folder = self.folder
+        found = sorted(one for one in folder.rglob("*") if one.is_file()) if folder.is_dir() else []
+        return tuple((one.relative_to(folder).as_posix(), one.stat().st_size) for one in found)
+
+    @property
+    def folder(self) -> Path:
+        return paths.run_folder(self.project.path, self.run.id)
+
+    def command(self) -> str:
+        """The command line that repeats the run, "" where it was not trained."""
+        run = self.run
+        return results.command(self.project, run) if run is not None and run.kind == "train" else ""
+
+    def others(self) -> tuple[Run, ...]:
+        """The runs that the chosen one can be compared with."""
+        run = self.run
+        if run is None:
+            return ()
+        fits = [
+            one for one in self.runs if one.id != run.id and one.layer_id == run.layer_id and one.spec.get("task") == run.spec.get("task")
+        ]
+        return tuple(one for one in fits if one.status in FINISHED)
+
+    # ---------------------------------------------------------------- acts
+
+    def show_test(self) -> None:
+        """Score on test; the look is counted."""
+        run = self.run
+        if run is None or not self.can_show_test:
+            return
+        self.update(busy=_("Scoring on test …"))
+
+        def scored(found, error) -> None:
+            self.update(busy="")
+            if error is not None:
+                self.context.fail(error)
+                return
+            self.update(tests={**self.tests, run.id: found})
+
+        self._attempt(results.start_evaluation, self.project, self.context.queue, run, "test", scored)
+
+    def suggest(self, ids: tuple[int, ...] | None = None) -> None:
+        """Pre-label the unlabelled documents (all, or those named) in the background."""
+        if not self.usable or self.busy:
+            return
+        self.update(busy=_("Suggesting …"))
+
+        def suggested(found, error) -> None:
+            self.update(busy="")
+            if error is not None:
+                self.context.fail(error)
+            elif not found.documents:
+                self.context.note(_("Nothing is left to label: every document of this layer has been begun."))
+            else:
+                text = _("{n} suggestions from {run} for {documents} documents.").format(
+                    n=found.suggestions, run=found.run, documents=found.documents
+                )
+                self.context.note(text, lambda: self.context.go("annotate"), action=_("Look at them"))
+
+        self._attempt(suggest.suggest, self.project, self.context.queue, self.run, suggested, ids=ids)
+
+    def train_again(self) -> None:
+        """The same settings on today's labels."""
+        if not self.can_train_again:
+            return
+        started = self.context.attempt(train.again, self.project, self.context.queue, self.run.id)
+        if started is not None:
+            self.context.note(_("{name} has started with the settings of {old}.").format(name=started.name, old=self.run.name))
+            self.context.go("train")
+
+    def inspect(self) -> None:
+        self.context.go("inspect", run=self.run.id)
+
+    def export(self) -> None:
+        self.context.go("export", run=self.run.id)
+
+    def open_error(self, document_id: int) -> None:
+        """Annotate at this document, the prediction beside gold, with the list of errors to go through."""
+        self.context.go("annotate", document=document_id, run=self.run.id, errors=tuple(one.document_id for one in self.errors))
+
+    def open_first_error(self) -> None:
+        if self.errors:
+            self.open_error(self.errors[0].document_id)
+
+    def open_cell(self, gold: str, predicted: str) -> None:
+        """The documents of a cell of the matrix, on Data."""
+        ids = self.matrix.documents.get((gold, predicted), ())
+        if ids:
+            caption = _("{run}: gold {gold}, predicted {predicted}").format(run=self.run.name, gold=gold, predicted=predicted)
+            self.context.go("data", ids=tuple(dict.fromkeys(ids)), caption=caption)
+
+    def delete(self) -> None:
+        """Delete the runs chosen, with their weights; cannot be undone, so the view has asked."""
+        freed = 0
+        for id in self.chosen:
+            freed += self.context.attempt(results.delete, self.project, id) or 0
+        self.look()
+        self.context.note(_("Deleted; {size} MB are free again.").format(size=round(freed / 1e6)))
+
+    def keep_checkpoint(self) -> None:
+        """Make a stopped run of one whose worker died."""
+        self.context.attempt(wire.keep_checkpoint, self.project, self.run.id)
+
+    def _attempt(self, act, *args, **named) -> None:
+        try:
+            act(*args, **named)
+        except WorkbenchError as error:
+            self.update(busy="")
+            self.context.fail(error)
+
+
+# ---------------------------------------------------------------- for a thread
+
+
+def details(project, run_id: int) -> Details:
+    """Everything of one run, its interval and what guessing gives. Takes longer than a moment for many documents."""
+    found = results.results(project, run_id)
+    if found.today is None or not found.today.n:
+        return Details(found)
+    if results.task_of(found.run) == "tag":
+        return Details(found, "span_f1", *_span_interval(project, found.run))
+    from workbench.metrics.significance import wilson
+
+    n = found.today.n
+    low, high = wilson(round(found.today.scores["accuracy"] * n), n)
+    commonest = max(found.today.per_label, key=lambda one: one.support)
+    return Details(found, "accuracy", low, high, commonest.support / n, commonest.label)
+
+
+def _span_interval(project, run) -> tuple[float, float]:
+    from workbench.metrics.significance import pooled_f1_interval
+    from workbench.operations import predict
+    from workbench.operations.scoring import span_set
+
+    scored = results.scored(project, run, "dev")
+    answers = predict.stored(project, run, [one.document for one in scored])
+    counts = []
+    for one in scored:
+        if one.document.id in answers:
+            gold, given = span_set(one.gold.spans), span_set(answers[one.document.id].spans)
+            counts.append((len(gold & given), len(given), len(gold)))
+    return pooled_f1_interval(counts)
+
+
+def title_of(run) -> str:
+    """The task of a run in words."""
+    task = run.spec.get("task", "")
+    return tasks.BY_ID[task].title if task in tasks.BY_ID else run.kind
+
+
+def describe(run):
+    """(name, value) of all that is known of a run."""
+    spec, result = run.spec, run.result
+    yield _("Name"), run.name
+    yield _("Task"), title_of(run)
+    yield _("Layer"), run.layer
+    yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
+    yield _("Status"), run.status
+    yield _("Started"), run.at
+    for name, title in (("seconds", _("Seconds")), ("cpu_seconds", _("CPU seconds")), ("device", _("Device")), ("steps", _("Steps")),
+                        ("best_step", _("Best step")), ("loss", _("Loss of the last epoch")), ("cut", _("Texts cut at the maximum length"))):  # fmt: skip
+        if result.get(name) is not None:
+            value = result[name]
+            yield title, f"{value:.4g}" if isinstance(value, float) else str(value)
+    if "seed" in spec:
+        yield _("Seed"), str(spec["seed"])
+    used = result.get("used") or spec.get("plan", {}).get("used", {})
+    if used:
+        yield _("Documents used"), ", ".join(f"{split} {count}" for split, count in used.items())
+    for one in spec.get("plan", {}).get("left_out", ()):
+        yield _("Left out"), f"{one['count']} × {one['reason']}"
+    for name, value in {**spec.get("options", {}), **result.get("options", {})}.items():
+        yield name.replace("_", " ").capitalize(), "auto" if value is None else str(value)
+    for name, value in run.versions.items():
+        yield _("Version of {name}").format(name=name), str(value)
+    for title, value in ((_("Fingerprint of the base model"), run.base_fingerprint), (_("Fingerprint of the data"), run.data_fingerprint),
+                         (_("Fingerprint of the test set"), run.test_fingerprint), (_("Weights (SHA-256)"), result.get("weights_sha256", ""))):  # fmt: skip
+        if value:
+            yield title, str(value)
+    yield _("Looks at the test score"), str(run.seen_test)

@@ -1,0 +1,122 @@
+"""Errors, settings and files of a run."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
+
+from workbench.base.i18n import _
+from workbench.ui.moments import points, size
+from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import KeyCap, words
+
+
+class ErrorsView(QFrame):
+    """Dev documents answered otherwise than gold, surest first."""
+
+    def __init__(self, state: ResultsState):
+        super().__init__()
+        self._state = state
+        columns = (
+            Column(
+                _("Sure"),
+                lambda one: points(one.score),
+                62,
+                right=True,
+                hint=_("How sure the model was of what is wrong, in hundredths"),
+                sort=lambda one: one.score,
+            ),
+            Column(_("Key"), lambda one: one.key, 96, tip=lambda one: one.key),
+            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text),
+            Column(_("Gold"), lambda one: one.gold, 150, tip=lambda one: one.gold, sort=lambda one: one.gold),
+            Column(_("Predicted"), lambda one: one.predicted, 150, tip=lambda one: one.predicted, sort=lambda one: one.predicted),
+        )
+        self.table = Table(columns, name=_("Errors"), key=lambda one: one.document_id)
+        self.table.opened.connect(lambda one: state.open_error(one.document_id))
+        self._first = Button(_("Go through them"), "arrow-up-right", small=True, on=state.open_first_error)
+        self._hint = words(
+            _("Surest first. Enter opens the document in Annotate, the prediction beside gold."), "small", "muted", wrap=True
+        )
+        self._none = EmptyState("circle-check", _("No errors on dev"), _("Every answer equals today's gold."))
+        self._head = row((self._hint, 1), KeyCap("Enter"), self._first)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._head)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self._none, 1)
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        errors = self._state.errors
+        self.table.set_rows(errors)
+        for part, shown in (
+            (self._head, bool(errors)),
+            (self.table, bool(errors)),
+            (self._none, not errors and self._state.details is not None),
+        ):
+            part.setVisible(shown)
+
+
+class SettingsView(QFrame):
+    """Everything that describes the run, and the command that repeats it."""
+
+    def __init__(self, state: ResultsState):
+        super().__init__()
+        self._state = state
+        columns = (Column(_("What"), lambda one: one[0], 240), Column(_("Value"), lambda one: one[1], tip=lambda one: one[1]))
+        self._table = Table(columns, name=_("Settings of the run"), key=lambda one: one)
+        self._command = QLineEdit()
+        self._command.setReadOnly(True)
+        self._command.setProperty("kind", "mono")
+        copy = icon_button("copy", _("Copy the command"), self._copy)
+        self._line = Field(_("The same on the command line"), self._command)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(10)
+        self._below = row((self._line, 1), column(None, copy))
+        layout.addWidget(self._table, 1)
+        layout.addWidget(self._below)
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        self._table.set_rows(self._state.settings_rows())
+        self._command.setText(self._state.command())
+        self._command.setCursorPosition(0)
+        self._below.setVisible(bool(self._command.text()))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._command.text())
+        self._state.context.note(_("The command is on the clipboard."))
+
+
+class FilesView(QFrame):
+    """What lies in the run's folder."""
+
+    def __init__(self, state: ResultsState):
+        super().__init__()
+        self._state = state
+        columns = (
+            Column(_("File"), lambda one: one[0], tip=lambda one: one[0]),
+            Column(_("Size"), lambda one: size(one[1]), 110, right=True),
+        )
+        self._table = Table(columns, name=_("Files of the run"), key=lambda one: one[0])
+        self._place = words("", "small", "muted", wrap=True, select=True)
+        opens = Button(_("Open folder"), "folder-open", small=True, on=self._open)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(row((self._place, 1), opens))
+        layout.addWidget(self._table, 1)
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        files = self._state.files()
+        self._table.set_rows(files)
+        self._place.setText(f"{self._state.folder} · {size(sum(count for _name, count in files))}" if self._state.run else "")
+
+    def _open(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._state.folder)))

@@ -1,0 +1,209 @@
+"""The Results page: runs at the left, one run or two side by side at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QStackedWidget, QTabBar, QVBoxLayout
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.moments import points, size, when_iso
+from workbench.ui.panel import View
+from workbench.ui.panels.results.comparison import ComparisonView
+from workbench.ui.panels.results.scores import ScoresView
+from workbench.ui.panels.results.state import MAIN_SCORE, ResultsState, title_of
+from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.delegates import RUN_TONES
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.job_row import status_words
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, words
+
+ICONS = {
+    "done": ("circle-check", "good"),
+    "stopped": ("circle-check", "good"),
+    "running": ("activity", "accent"),
+    "waiting": ("clock", "faint"),
+    "interrupted": ("triangle-alert", "warn"),
+}
+SHORT = {"classify": _("Class"), "pairs": _("Pairs"), "tag": _("Spans")}
+TABS = ("Scores", "Errors", "Settings", "Files")
+
+
+class ResultsView(View):
+    def __init__(self, state: ResultsState):
+        super().__init__(state)
+        self._compare_menu = QMenu(self)
+        self._compare_menu.aboutToShow.connect(self._fill_compare)
+        self._compare = Button(_("Compare with…"), "panel-left", menu=self._compare_menu, name=_("Compare with"))
+        self._delete = Button(_("Delete…"), "trash-2", "danger", on=self.delete, name=_("Delete run"))
+        self._header = PageHeader(_("Results"), "", self._compare, self._delete)
+        self._runs = self._run_table()
+        self.first = self._runs
+        self._left = QFrame()
+        self._left.setProperty("part", "side")
+        beside = QVBoxLayout(self._left)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.addWidget(self._runs)
+        self._right = QStackedWidget()
+        self._one, self._two = self._one_run(), ComparisonView(state)
+        lead = Button(_("Train a model"), "play", "primary", on=lambda: state.context.go("train"))
+        self._none = EmptyState("chart-column", _("No run yet"), _("A run is one training: its scores, errors and model come here."), lead)
+        for part in (self._none, self._one, self._two):
+            self._right.addWidget(part)
+        body = QHBoxLayout()
+        body.setSpacing(0)
+        body.addWidget(self._left)
+        body.addWidget(self._right, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._header)
+        layout.addLayout(body, 1)
+
+    # ---------------------------------------------------------------- parts
+
+    def _run_table(self) -> Table:
+        columns = (
+            Column(
+                _("Run"),
+                lambda run: run.name,
+                icon=lambda run: ICONS.get(run.status, ("circle-x", "bad")),
+                tip=lambda run: f"{run.name}: {status_words(run.status)}",
+            ),
+            Column(_("Task"), lambda run: SHORT.get(run.spec.get("task"), run.kind), 66, tip=title_of),
+            Column(_("Dev"), main_score, 54, right=True, hint=_("Macro F1, for tags strict span F1, on dev as run")),
+            Column(_("When"), lambda run: when_iso(run.at).replace(_("today") + ", ", ""), 82, tip=lambda run: run.at),
+        )
+        table = Table(columns, name=_("Runs"), key=lambda run: run.id, many=True)
+        table.chosen.connect(lambda: self.state.choose(tuple(run.id for run in table.chosen_rows()[:2])))
+        table.removed.connect(self.delete)
+        return table
+
+    def _one_run(self) -> QFrame:
+        state = self.state
+        self._title, self._chip = Elided("", "heading", weight=600), Chip("")
+        self._suggest = Button(_("Suggest with this run"), "sparkles", small=True, on=lambda: state.suggest())
+        self._inspect = Button(_("Inspect"), "scan-search", small=True, on=state.inspect, name=_("Inspect this run"))
+        self._apply = Button(_("Apply to files…"), "folder-open", small=True, on=self.apply_to_files)
+        self._again = Button(_("Train again"), "rotate-ccw", small=True, on=state.train_again, tip=_("The same settings on today's labels"))
+        self._export = Button(_("Export model"), "package-open", "primary", small=True, on=state.export)
+        head = row((self._title, 1), self._chip, 4, self._suggest, self._inspect, self._apply, self._again, self._export, gap=6)
+        self._keep = Button(_("Keep its best checkpoint"), small=True, on=state.keep_checkpoint)
+        self._message = Callout("", "bad", self._keep)
+        self._busy = words("", "small", "accent")
+        self._tabs = QTabBar()
+        self._tabs.setDrawBase(False)
+        self._tabs.setExpanding(False)
+        self._tabs.setAccessibleName(_("Parts of the run"))
+        self._pages = QStackedWidget()
+        for name, page in zip(TABS, (ScoresView(state), ErrorsView(state), SettingsView(state), FilesView(state)), strict=True):
+            self._tabs.addTab(_(name))
+            self._pages.addWidget(page)
+        self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
+        return column(head, self._message, row(self._tabs, None, self._busy), (self._pages, 1), gap=10, margins=(20, 14, 20, 16))
+
+    # ---------------------------------------------------------------- render
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "runs", "bytes_on_disk"):
+            many = len(state.runs)
+            hint = (
+                _("{n} runs · {size} on disk").format(n=many, size=size(state.bytes_on_disk))
+                if many != 1
+                else _("1 run · {size} on disk").format(size=size(state.bytes_on_disk))
+            )
+            self._header.set_hint(hint if many else _("What came of each training"))
+            self._runs.set_rows(state.runs)
+        if concerns(fields, "chosen", "runs"):
+            self._runs.choose(set(state.chosen))
+        self._left.setVisible(bool(state.runs))
+        self._right.setCurrentWidget(self._two if len(state.chosen) == 2 else self._one if state.run is not None else self._none)
+        self._delete.setEnabled(bool(state.chosen) and not state.project.read_only)
+        self._compare.setEnabled(bool(state.others()))
+        if state.run is not None:
+            self._render_run()
+            for number in range(self._pages.count()):
+                self._pages.widget(number).render_part(fields)
+        if len(state.chosen) == 2:
+            self._two.render_part(fields)
+
+    def _render_run(self) -> None:
+        state, run = self.state, self.state.run
+        model = run.spec.get("model_name") or run.spec.get("model", "")
+        self._title.setText(" · ".join(part for part in (run.name, title_of(run), str(model)) if part))
+        self._chip.set(status_words(run.status), tone=RUN_TONES.get(run.status, ""))
+        for button in (self._suggest, self._inspect, self._apply, self._export):
+            button.setEnabled(state.usable and not (button is self._suggest and (state.busy or state.project.read_only)))
+        self._again.setEnabled(state.can_train_again)
+        self._tabs.setTabText(1, f"{_('Errors')}  {len(state.errors)}" if state.details is not None else _("Errors"))
+        self._busy.setText(state.busy)
+        text, tone = self._what_to_say(run)
+        self._message.set(text, tone)
+        self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
+
+    def _what_to_say(self, run) -> tuple[str, str]:
+        told = " ".join(str(run.result.get(part, "")) for part in ("message", "hint")).strip()
+        if run.status in ("waiting", "running"):
+            return _("This run is under way; see the Train page."), "accent"
+        if run.status == "interrupted":
+            return told or _("The application ended while this run was under way."), "warn"
+        if told and run.status not in ("done", "stopped"):
+            return told, "bad"
+        if run.kind == "train" and not self.state.weights_here:
+            return _("The weights are not here: {folder} is missing.").format(folder=self.state.folder / "model"), "warn"
+        return self.state.problem, "warn"
+
+    # ---------------------------------------------------------------- acts that ask
+
+    def delete(self) -> None:
+        from workbench.ui.panels.results.dialogs import DeleteRuns
+
+        runs = [self.state.run_of(id) for id in self.state.chosen]
+        if runs and not self.state.project.read_only and DeleteRuns(self, self.state, runs).exec():
+            self.state.delete()
+
+    def apply_to_files(self) -> None:
+        from workbench.ui.panels.results.dialogs import ApplyToFiles
+
+        if self.state.usable:
+            ApplyToFiles(self, self.state).exec()
+
+    def open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.state.folder)))
+
+    def _fill_compare(self) -> None:
+        self._compare_menu.clear()
+        for run in self.state.others():
+            action = self._compare_menu.addAction(f"{run.name}  ({main_score(run)})")
+            action.triggered.connect(lambda _checked=False, id=run.id: self.state.choose((self.state.chosen[0], id)))
+
+    # ---------------------------------------------------------------- the frame
+
+    def resizeEvent(self, event) -> None:
+        wide = self.width() > theme.px(1240)
+        self._left.setFixedWidth(theme.px(340 if wide else 280))
+        self._runs.setColumnHidden(3, not wide)
+        self._again.setVisible(self.width() > theme.px(1050))
+        super().resizeEvent(event)
+
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        self.state.watch(True)
+
+    def hideEvent(self, event) -> None:
+        self.state.watch(False)
+        super().hideEvent(event)
+
+
+def main_score(run) -> str:
+    """The score that chose the best version, on dev as run."""
+    return points(run.scores.get("dev", {}).get(MAIN_SCORE.get(run.spec.get("task"), "macro_f1")))
