@@ -2,18 +2,10 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations import annotate, labels
-from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Label
-
-
-@pytest.fixture
-def project(tmp_path):
-    project = Project.create(tmp_path / "p.glossbench")
-    yield project
-    project.close()
 
 
 def add_documents(project, count=2):

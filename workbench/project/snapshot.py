@@ -1,67 +1,100 @@
-"""The data of a run, frozen: documents and labels of one layer as a file that never changes, stored once per content."""
+"""What a run is trained on, frozen: documents and labels as one JSONL file, stored once per content."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.base.errors import ProjectError
-from workbench.storage import documents
-from workbench.text import dataset
+from workbench.project.project import Project
+from workbench.storage import documents, labels
+from workbench.text.dataset import dumps, gold_fingerprint, lines, record_to_json
 from workbench.text.labels import Layer
-
-if TYPE_CHECKING:
-    from workbench.project.project import Project
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """`path` is a file of the own format with document ids; `fingerprint` is that of its content without them."""
+    """`path`: a file that `text.dataset.read` reads, each document with its `id`; `fingerprint` is that of its content without ids."""
 
     path: Path
     fingerprint: str
+    splits: Mapping[str, tuple[int, ...]] = field(hash=False)  # split → document ids
 
 
-def write(project: Project, layer: Layer, ids: Sequence[int]) -> Snapshot:
-    """Freeze these documents with what is gold for `layer`, in `<name>.runs/data`. Equal content is written once.
+def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]) -> Snapshot:
+    """Freeze these documents with what is gold in one layer into `<name>.runs/data/<fingerprint>.jsonl`.
 
-    Raises ProjectError if the folder cannot be written.
+    Raises ProjectError if the folder cannot be written. Reads a page of documents at a time.
     """
+    layer = labels.layer_by_name(project.db, layer_name)
+    if layer is None:
+        raise ProjectError(f"There is no layer {layer_name!r}.", hint="Nothing was written.")
+    wanted = sorted({id for ids in splits.values() for id in ids})
     folder = project.runs_folder / "data"
-    draft = folder / f"draft.{os.getpid()}.{id(layer)}"
+    draft = folder / f".{os.getpid()}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        name, fingerprint = _write(project, layer, ids, draft)
-        path = folder / f"{name}.jsonl"
+    except OSError as error:
+        raise _not_written(folder, error) from error
+    try:
+        fingerprint, with_ids = _write(project, draft, layer, wanted)
+        path = _place(folder, fingerprint, with_ids)
         os.replace(draft, path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise ProjectError(f"{folder} cannot be written: {error.strerror or error}.", hint="Is the disk full or write-protected?") from error
-    return Snapshot(path, fingerprint)
+        raise _not_written(folder, error) from error
+    return Snapshot(path, fingerprint, {name: tuple(ids) for name, ids in splits.items()})
 
 
-def _write(project: Project, layer: Layer, ids: Sequence[int], draft: Path) -> tuple[str, str]:
-    """Both digests in one pass. The file is named by its bytes, ids included: a run names its documents by them."""
-    whole, content = hashlib.blake2b(digest_size=16), hashlib.blake2b(digest_size=16)
-    (head,) = dataset.lines((layer,), ())
+def _not_written(folder: Path, error: OSError) -> ProjectError:
+    return ProjectError(f"{folder} cannot be written ({error.strerror}).", hint="Is there room on the disk, and may you write there?")
+
+
+def _write(project: Project, draft: Path, layer: Layer, wanted: Sequence[int]) -> tuple[str, str]:
+    """Fingerprints of the content without and with ids."""
+    content, exact = hashlib.blake2b(digest_size=16), hashlib.blake2b(digest_size=16)
     with open(draft, "wb") as file:
-        _put(file, head, whole)
-        _digest(content, head)
-        for record in documents.records(project.db, layers=(layer.name,), ids=ids):
-            _put(file, dataset.dumps(dataset.record_to_json(record, ids=True)), whole)
-            _digest(content, dataset.dumps(dataset.record_to_json(record)))
-    return whole.hexdigest(), content.hexdigest()
+        for head in lines([layer], ()):
+            encoded = head.encode("utf-8", "surrogatepass") + b"\n"
+            file.write(encoded)
+            content.update(encoded)
+        for record in documents.records(project.db, layers=[layer.name], ids=wanted):
+            raw = record_to_json(record)
+            content.update(dumps(raw).encode("utf-8", "surrogatepass") + b"\n")
+            encoded = dumps({**raw, "id": record.document.id}).encode("utf-8", "surrogatepass") + b"\n"
+            exact.update(encoded)
+            file.write(encoded)
+    return content.hexdigest(), exact.hexdigest()
 
 
-def _put(file, line: str, digest) -> None:
-    raw = line.encode("utf-8", "surrogatepass") + b"\n"
-    file.write(raw)
-    digest.update(raw)
+def _place(folder: Path, fingerprint: str, with_ids: str) -> Path:
+    """Equal content under other ids (deleted and imported again) gets a file of its own: ids are never changed under a run."""
+    path = folder / f"{fingerprint}.jsonl"
+    if not path.exists() or _digest_of_ids(path) == with_ids:
+        return path
+    return folder / f"{fingerprint}-{with_ids[:8]}.jsonl"
 
 
-def _digest(digest, line: str) -> None:
-    digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
+def _digest_of_ids(path: Path) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    with open(path, "rb") as file:
+        next(file, None)
+        for line in file:
+            digest.update(line)
+    return digest.hexdigest()
+
+
+def gold_of(project: Project, layer_name: str, ids: Sequence[int]) -> str:
+    """Fingerprint of what a score on these documents is measured against: their texts and gold in one layer."""
+    return gold_fingerprint(
+        (record.document.text_hash, [sorted(record.marks.get(layer_name, ())), _spans(record.spans.get(layer_name, ()))])
+        for record in documents.records(project.db, layers=[layer_name], ids=ids)
+    )
+
+
+def _spans(spans) -> list:
+    return json.loads(json.dumps(sorted((one.field, one.start, one.end, one.label) for one in spans)))

@@ -28,6 +28,7 @@ class Database:
         self.read_only_reason = reason
         self.journal: Journal | None = None
         self.upgraded_copy: Path | None = None  # the copy made before a migration
+        self.journal_note = ""  # what a person should know of how the file is written
         self._lock = lock
         self._home = threading.get_ident()
         self._mutex = threading.RLock()
@@ -93,7 +94,11 @@ class Database:
             self.upgraded_copy = backup.before_upgrade(conn, self.path, found.version)
             migrations.apply(conn)
             conn.execute("pragma wal_checkpoint(truncate)")
-        _choose_journal_mode(conn)
+        if _choose_journal_mode(conn) != "wal":
+            self.journal_note = (
+                "The project is written without a write-ahead log, as on network drives: reading waits while a change is written."
+            )
+        conn.execute("pragma cache_size = -65536")  # 64 MB: an import of a hundred thousand documents spills little
         conn.execute("pragma synchronous = normal")
         conn.execute("pragma foreign_keys = on")
         conn.execute("pragma recursive_triggers = on")  # else REPLACE would delete behind the journal's back
@@ -104,7 +109,6 @@ class Database:
 
     def _connect(self, uri: str) -> sqlite3.Connection:
         conn = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
-        conn.execute("pragma cache_size = -16000")
         return conn
 
     def close(self) -> None:
@@ -226,6 +230,11 @@ class Database:
         with closing(self._connect(f"{self.path.as_uri()}?mode=rw")) as conn:
             conn.execute("pragma busy_timeout = 0")
             conn.execute("pragma wal_checkpoint(passive)").fetchall()
+
+    @property
+    def may_be_written(self) -> bool:
+        """Whether the file and its folder allow it, whoever has the project open."""
+        return _writable(self.path)
 
     def written_by_someone(self) -> bool:
         """Whether any process has the project open for writing: this one, or another by its lock."""

@@ -21,8 +21,10 @@ from workbench.storage.values import now
 
 MAX_STEPS = 10_000
 MAX_BYTES = 1 << 30
+TRIM_EVERY = 64  # small steps: counting the whole history at each of them would cost more than the step
 MANY_ROWS = 1_000  # a step with more rows is reported as "reload"
 
+_ALL = (1 << 63) - 1
 _LENGTH = " + ".join(f"ifnull(length(c{number}), 0)" for number in range(JOURNAL_WIDTH))
 
 
@@ -51,8 +53,11 @@ class Journal:
         self._step: int | None = None
         self._bulk: dict[str, int] | None = None  # table → highest id before the bulk step
         self._columns = {table: [row[1] for row in conn.execute(f"pragma table_info({table})")] for table in JOURNALED}
-        conn.execute("create temp table journal_now(step integer not null, bulk integer not null)")
-        conn.execute("insert into journal_now values(0, 0)")
+        conn.execute("create temp table journal_now(step integer not null)")
+        conn.execute("insert into journal_now values(0)")
+        # Inserted rows up to `high` are journaled one by one: all of them, but in a bulk step those alone that take the id of a deleted row.
+        conn.execute("create temp table journal_high(tbl text primary key, high integer not null) without rowid")
+        conn.executemany("insert into journal_high values(?, ?)", [(table, _ALL) for table in JOURNALED])
         for table, columns in self._columns.items():
             for trigger in _triggers(table, columns):
                 conn.execute(trigger)
@@ -78,40 +83,46 @@ class Journal:
 
     def _begin(self, title: str, bulk: bool) -> None:
         self._step = self._conn.execute("insert into journal_step(title, at) values(?, ?)", (title, now())).lastrowid
-        self._bulk = {table: self._highest(table) for table in JOURNALED} if bulk else None
-        self._conn.execute("update journal_now set step = ?, bulk = ?", (self._step, int(bulk)))
+        self._record({table: self._highest(table) for table in JOURNALED} if bulk else None)
+
+    def _record(self, bulk: dict[str, int] | None) -> None:
+        """Let the triggers write rows of the open step; with `bulk` they pass over rows that are new beyond these ids."""
+        self._bulk = bulk
+        self._conn.execute("update journal_now set step = ?", (self._step,))
+        if bulk is not None:
+            self._conn.executemany("update journal_high set high = ? where tbl = ?", [(high, table) for table, high in bulk.items()])
+
+    def _stop_recording(self) -> None:
+        if self._bulk is not None:
+            self._write_ranges()
+            self._conn.execute("update journal_high set high = ?", (_ALL,))
+        self._conn.execute("update journal_now set step = 0")
 
     def _end(self) -> Touched | None:
         conn, step = self._conn, self._step
-        if self._bulk is not None:
-            self._write_ranges()
-        conn.execute("update journal_now set step = 0, bulk = 0")
-        rows, size = conn.execute(f"select count(*), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?", (step,)).fetchone()
+        self._stop_recording()
+        rows, size = self._measure(step)
         if not rows:
             conn.execute("delete from journal_step where id = ?", (step,))
             return None
         conn.execute("update journal_step set rows = ?, size = ? where id = ?", (rows, size, step))
         conn.execute("delete from journal_row where step_id in (select id from journal_step where undone)")
         conn.execute("delete from journal_step where undone")
-        self._trim()
+        if step % TRIM_EVERY == 0 or size > MAX_BYTES >> 10:
+            self._trim()
         return self._touched(step)
 
     def _highest(self, table: str) -> int:
-        if table == "document":  # AUTOINCREMENT: ids of deleted documents are never given again
-            found = self._conn.execute("select seq from sqlite_sequence where name = 'document'").fetchone()
-        else:
-            found = self._conn.execute(f"select max(id) from {table}").fetchone()
-        return (found and found[0]) or 0
+        return self._conn.execute(f"select max(id) from {table}").fetchone()[0] or 0
 
     def _write_ranges(self) -> None:
         """New rows of a bulk step as ranges. What the step did to its own new rows needs no journal: undo deletes them."""
         for table, before in self._bulk.items():
-            after = self._highest(table)
-            if after > before:
-                self._conn.execute("delete from journal_row where step_id = ? and tbl = ? and rid > ?", (self._step, table, before))
-                self._conn.execute(
-                    "insert into journal_row(step_id, tbl, op, rid, c0) values(?, ?, 'range', ?, ?)", (self._step, table, before + 1, after)
-                )
+            self._conn.execute("delete from journal_row where step_id = ? and tbl = ? and rid > ?", (self._step, table, before))
+            first, last = self._conn.execute(f"select min(id), max(id) from {table} where id > ?", (before,)).fetchone()
+            if first is not None:
+                row = (self._step, table, first, last)
+                self._conn.execute("insert into journal_row(step_id, tbl, op, rid, c0) values(?, ?, 'range', ?, ?)", row)
 
     def _trim(self) -> None:
         """Forget the oldest steps beyond 10,000 steps or 1 GB; the newest stays in any case."""
@@ -150,16 +161,35 @@ class Journal:
             return None
         conn = self._conn
         conn.execute("pragma defer_foreign_keys = on")
-        conn.execute("update journal_now set step = ?, bulk = 0", (step.id,))
-        (last,) = conn.execute("select max(seq) from journal_row").fetchone()
-        order = "select tbl, op, rid, seq from journal_row where step_id = ? order by seq desc"
-        for (table, op), group in groupby(conn.execute(order, (step.id,)).fetchall(), key=lambda row: row[:2]):
-            self._replay(table, op, [(rid, seq) for _, _, rid, seq in group])
-        conn.execute("delete from journal_row where step_id = ? and seq <= ?", (step.id, last))
-        conn.execute("update journal_now set step = 0")
-        rows, size = conn.execute(f"select count(*), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?", (step.id,)).fetchone()
+        self._step = step.id
+        try:
+            self._record(self._all_new(step.id))
+            (last,) = conn.execute("select max(seq) from journal_row").fetchone()
+            order = "select tbl, op, rid, seq from journal_row where step_id = ? order by seq desc"
+            for (table, op), group in groupby(conn.execute(order, (step.id,)).fetchall(), key=lambda row: row[:2]):
+                self._replay(table, op, [(rid, seq) for _, _, rid, seq in group])
+            conn.execute("delete from journal_row where step_id = ? and seq <= ?", (step.id, last))
+            self._stop_recording()
+        finally:
+            self._step, self._bulk = None, None
+        rows, size = self._measure(step.id)
         conn.execute("update journal_step set undone = ?, rows = ?, size = ? where id = ?", (int(undone), rows, size, step.id))
         return step.title, self._touched(step.id)
+
+    def _all_new(self, step: int) -> dict[str, int] | None:
+        """For the redo of a large step that only adds rows behind all others: the highest ids, so that it is journaled as ranges again."""
+        (large,) = self._conn.execute(
+            "select count(*) > ? from (select 1 from journal_row where step_id = ? limit ?)", (MANY_ROWS, step, MANY_ROWS + 1)
+        ).fetchone()
+        if not large:
+            return None
+        highest = {table: self._highest(table) for table in JOURNALED}
+        kinds = self._conn.execute("select tbl, op, min(rid) from journal_row where step_id = ? group by tbl, op", (step,)).fetchall()
+        return highest if all(op == "insert" and lowest > highest[table] for table, op, lowest in kinds) else None
+
+    def _measure(self, step: int) -> tuple[int, int]:
+        """Rows of a step and about how many bytes they hold."""
+        return self._conn.execute(f"select count(*), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?", (step,)).fetchone()
 
     def _replay(self, table: str, op: str, rows: list[tuple[int, int]]) -> None:
         """Rows of one table and kind, newest first. The values stay in SQL: one statement copies a row back."""
@@ -176,8 +206,13 @@ class Journal:
             statement = f"update {table} set ({names}) = (select {stored} from journal_row where seq = ?) where id = ?"
             self._conn.executemany(statement, ((seq, rid) for rid, seq in rows))
         else:
-            statement = f"insert into {table}({names}) select {stored} from journal_row where seq = ?"
-            self._conn.executemany(statement, ((seq,) for _, seq in rows))
+            # One statement for the group, in order of ids: appending to tables and to the full-text index is much cheaper than
+            # the other way round. Between the ends of a group there are no other rows of its step.
+            seqs = [seq for _, seq in rows]
+            statement = (
+                f"insert into {table}({names}) select {stored} from journal_row where step_id = ? and seq between ? and ? order by rid"
+            )
+            self._conn.execute(statement, (self._step, min(seqs), max(seqs)))
 
     def _touched(self, step: int) -> Touched:
         conn = self._conn
@@ -212,7 +247,8 @@ def _triggers(table: str, columns: list[str]) -> Iterator[str]:
     step = f"(case (select step from journal_now) when 0 then raise(abort, '{table} is changed outside of an edit') else (select step from journal_now) end)"
     new_doc, old_doc = (f"new.{document}", f"old.{document}") if document else ("null", "null")
     yield (
-        f"create temp trigger journal_{table}_insert after insert on main.{table} when (select bulk from journal_now) = 0 begin"
+        f"create temp trigger journal_{table}_insert after insert on main.{table}"
+        f" when new.id <= (select high from journal_high where tbl = '{table}') begin"
         f" insert into journal_row(step_id, tbl, op, rid, doc) values({step}, '{table}', 'delete', new.id, {new_doc}); end"
     )
     if table != "body":  # never updated

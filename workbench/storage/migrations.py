@@ -1,7 +1,8 @@
 """The schema, one function for each version. `user_version` of the file is the number of the last one applied.
 
 Rules: a journaled table has an `id INTEGER PRIMARY KEY` that never changes and at most 16 columns; no table that is not
-journaled refers to one that is by a foreign key; a journaled table is never rebuilt while the journal is on.
+journaled refers to one that is by a foreign key; a journaled table is never rebuilt while the journal is on. Columns that name
+a source have no foreign key: sources go only when undo takes their whole act back, and the check would need an index each.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ create table source(id integer primary key, kind text not null, ref text not nul
   annotator_id integer references annotator(id), at text not null);
 
 create table document(id integer primary key autoincrement, uid text not null unique, key text not null, split text,
-  fold_group text, meta text, batch_source_id integer references source(id), text_hash text not null,
+  fold_group text, meta text, batch_source_id integer, text_hash text not null,
   length integer not null, texts integer not null);
 create table body(id integer primary key, document_id integer not null references document(id) on delete cascade,
   field text not null, content not null);
@@ -56,24 +57,24 @@ create table state(id integer primary key, document_id integer not null referenc
   state text not null check (state in ('pending', 'draft', 'submitted', 'discarded')), at text not null);
 create table mark(id integer primary key, document_id integer not null references document(id) on delete cascade,
   layer_id integer not null references layer(id) on delete cascade, label_id integer references label(id) on delete cascade,
-  value real, annotator_id integer references annotator(id), source_id integer not null references source(id), score real);
+  value real, annotator_id integer references annotator(id), source_id integer not null, score real);
 create table span(id integer primary key, uid text not null, document_id integer not null references document(id) on delete cascade,
   field text not null, layer_id integer not null references layer(id) on delete cascade,
   label_id integer references label(id) on delete cascade, start integer not null, "end" integer not null, parts text, attrs text,
-  group_id integer, annotator_id integer references annotator(id), source_id integer not null references source(id), score real,
+  group_id integer, annotator_id integer references annotator(id), source_id integer not null, score real,
   check (0 <= start and start <= "end"));
 create table relation(id integer primary key, uid text not null, document_id integer not null references document(id) on delete cascade,
   layer_id integer not null references layer(id) on delete cascade, label_id integer references label(id) on delete cascade,
   from_span integer not null references span(id) on delete cascade, to_span integer not null references span(id) on delete cascade,
-  attrs text, annotator_id integer references annotator(id), source_id integer not null references source(id), score real);
+  attrs text, annotator_id integer references annotator(id), source_id integer not null, score real);
 create table answer(id integer primary key, document_id integer not null references document(id) on delete cascade,
   layer_id integer not null references layer(id) on delete cascade, question text not null, field text not null default 'text',
   start integer, "end" integer, text text, is_null integer not null default 0, attrs text,
-  annotator_id integer references annotator(id), source_id integer not null references source(id), score real);
+  annotator_id integer references annotator(id), source_id integer not null, score real);
 create table suggestion(id integer primary key, document_id integer not null references document(id) on delete cascade,
   layer_id integer not null references layer(id) on delete cascade, label_id integer references label(id) on delete cascade,
   kind text not null check (kind in ('class', 'span')), field text not null default 'text', start integer, "end" integer, value real,
-  score real, source_id integer not null references source(id), run_id integer,
+  score real, source_id integer not null, run_id integer,
   status text not null default 'open' check (status in ('open', 'accepted', 'rejected')), at text);
 create table note(id integer primary key, uid text not null, document_id integer references document(id) on delete cascade,
   body text not null, annotator_id integer references annotator(id), at text not null);
@@ -105,7 +106,6 @@ _INDEXES = """
 create index document_key on document(key);
 create index document_hash on document(text_hash);
 create index document_split on document(split);
-create index document_source on document(batch_source_id);
 create index body_document on body(document_id);
 create index tokens_document on tokens(document_id);
 create unique index state_one on state(document_id, layer_id, annotator_id);

@@ -18,7 +18,7 @@ _LETTER = (
 )
 _PICTURE = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001fbff"  # emoji and their like
 # Signs that a reader may leave out: joiners and variation selectors, vowel signs of Hebrew and Arabic, tatweel.
-_SILENT = "\u200b-\u200f\u2060\ufe00-\ufe0f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640\x00"
+_SILENT = "\u200b-\u200f\u2060\ufe00-\ufe0f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640"
 _SPECIAL = re.compile(f"([{_LETTER}])|([{_PICTURE}])|[{_SILENT}]")
 
 
@@ -32,10 +32,8 @@ def seg(text: str | bytes | None) -> str:
     """The text as the index reads it: a space around each such letter, a word for each emoji, silent signs left out."""
     if text is None:
         return ""
-    text = text_out(text)
-    if text.isascii():
-        return text.replace("\0", "") if "\0" in text else text
-    return _SPECIAL.sub(_replace, text).encode("utf-8", "replace").decode("utf-8")
+    text = text_out(text).replace("\0", " ")
+    return text if text.isascii() else _SPECIAL.sub(_replace, text).encode("utf-8", "replace").decode("utf-8")
 
 
 def query(text: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 import sys
 from array import array
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ def now() -> str:
 
 
 def new_uid() -> str:
-    return secrets.token_hex(8)
+    return os.urandom(8).hex()
 
 
 def text_in(content: str) -> str | bytes:

@@ -1,0 +1,399 @@
+import os
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from workbench.base.errors import ProjectBusy, ProjectError, ProjectLocked
+from workbench.operations import labels as label_acts
+from workbench.project.project import Project
+from workbench.storage import documents, header, lock, migrations
+from workbench.storage.database import Database
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Empty, so that a test can see what is left in it."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    return folder
+
+
+def add_document(project, key="d"):
+    with project.edit("Add document"):
+        (id,) = documents.add(project.db, [Record(Document(key, (("text", "Ada met Bob."),)))], source_id=project.source("import"))
+    return id
+
+
+def foreign(path):
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute("create table t(x)")
+        conn.commit()
+
+
+def cut_off(path):
+    Project.create(path).close()
+    os.truncate(path, path.stat().st_size // 2)
+
+
+BAD = {
+    "empty": lambda path: path.write_bytes(b""),
+    "random bytes": lambda path: path.write_bytes(bytes(range(256)) * 20),
+    "text": lambda path: path.write_text("a text\n"),
+    "only a magic": lambda path: path.write_bytes(b"SQLite format 3\0"),
+    "foreign": foreign,
+    "cut off": cut_off,
+    "folder": lambda path: path.mkdir(),
+    "missing": lambda path: None,
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_what_is_no_project_is_named_and_left_alone(folder, kind, read_only):
+    path = folder / "bad.glossbench"
+    BAD[kind](path)
+    before = path.read_bytes() if path.is_file() else None
+
+    with pytest.raises(ProjectError) as raised:
+        Project.open(path, read_only=read_only)
+
+    assert str(path) in raised.value.message and raised.value.hint
+    assert (path.read_bytes() if path.is_file() else None) == before
+    assert {one.name for one in folder.iterdir()} <= {"bad.glossbench"}
+
+
+def test_a_project_whose_tables_are_gone_is_called_damaged(tmp_path):
+    path = tmp_path / "p.glossbench"
+    Project.create(path).close()
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute("drop table span")
+        conn.commit()
+
+    with pytest.raises(ProjectError, match="lacks the tables span"):
+        Project.open(path)
+
+
+def test_a_damaged_page_gives_a_message_not_a_bare_database_error(tmp_path):
+    path = tmp_path / "p.glossbench"
+    Project.create(path).close()
+    with open(path, "r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 3000)
+
+    with pytest.raises(ProjectError, match="damaged"):
+        Project.open(path)
+
+
+def test_create_never_overwrites(tmp_path):
+    path = tmp_path / "p.glossbench"
+    path.write_text("mine")
+
+    with pytest.raises(ProjectError, match="exists already"):
+        Project.create(path)
+
+    assert path.read_text() == "mine"
+
+
+def test_create_in_a_missing_folder_says_so(tmp_path):
+    with pytest.raises(ProjectError, match="cannot be made"):
+        Project.create(tmp_path / "no" / "p.glossbench")
+
+
+def test_closing_leaves_one_file(folder):
+    project = Project.create(folder / "p.glossbench")
+    add_document(project)
+    project.close()
+
+    assert [one.name for one in folder.iterdir()] == ["p.glossbench"]
+
+
+def test_a_reader_beside_nobody_leaves_the_file_as_it_was(folder):
+    path = folder / "p.glossbench"
+    project = Project.create(path)
+    add_document(project)
+    project.close()
+    before = path.read_bytes()
+
+    project = Project.open(path, read_only=True)
+    assert documents.counts(project.db).documents == 1
+    project.close()
+
+    assert path.read_bytes() == before
+    assert [one.name for one in folder.iterdir()] == ["p.glossbench"]
+
+
+def test_a_project_open_read_only_refuses_to_write(tmp_path):
+    Project.create(tmp_path / "p.glossbench").close()
+    project = Project.open(tmp_path / "p.glossbench", read_only=True)
+
+    with pytest.raises(ProjectError, match="read-only"):
+        with project.edit("x"):
+            pass
+    with pytest.raises(ProjectError, match="read-only"):
+        project.undo()
+
+    project.close()
+
+
+def test_a_file_in_a_write_protected_folder_opens_read_only(tmp_path, monkeypatch):
+    path = tmp_path / "p.glossbench"
+    Project.create(path).close()
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK and real(place, mode))
+
+    project = Project.open(path)
+
+    assert project.read_only and "write-protected" in project.read_only_reason
+    assert documents.counts(project.db).documents == 0
+    project.close()
+
+
+def test_a_newer_version_opens_read_only_and_says_why(tmp_path):
+    path = tmp_path / "p.glossbench"
+    Project.create(path).close()
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute(f"pragma user_version = {migrations.CURRENT + 1}")
+        conn.execute("pragma wal_checkpoint(truncate)")
+
+    project = Project.open(path)
+
+    assert project.read_only and "newer version" in project.read_only_reason
+    project.close()
+
+
+def test_an_upgrade_keeps_a_copy_and_empties_the_journal(tmp_path, monkeypatch):
+    path = tmp_path / "p.glossbench"
+    project = Project.create(path)
+    add_document(project)
+    project.close()
+
+    def m002_new_table(conn):
+        conn.execute("create table extra(id integer primary key)")
+
+    steps = (*migrations.MIGRATIONS, m002_new_table)
+    monkeypatch.setattr(migrations, "MIGRATIONS", steps)
+    monkeypatch.setattr(migrations, "CURRENT", 2)
+    monkeypatch.setattr(migrations.apply, "__defaults__", (steps,))
+    project = Project.open(path)
+
+    assert project.history() == () and "version 1 to 2" in project.history_end
+    assert project.db.upgraded_copy.name == "p before upgrade from version 1.glossbench"
+    assert header.examine(project.db.upgraded_copy).version == 1
+    project.close()
+    assert header.examine(path).version == 2
+
+
+# ---------------------------------------------------------------- one writer
+
+
+def test_a_second_writer_in_this_process_is_refused_and_a_reader_is_not(tmp_path):
+    first = Project.create(tmp_path / "p.glossbench")
+    add_document(first)
+
+    with pytest.raises(ProjectLocked, match="already open"):
+        Project.open(first.path)
+    second = Project.open_or_read_only(first.path)
+    assert second.read_only and "already open" in second.read_only_reason
+    assert documents.counts(second.db).documents == 1
+
+    add_document(first)
+    assert documents.counts(second.db).documents == 2
+    second.close()
+    first.close()
+
+
+def test_a_link_to_an_open_project_is_the_same_project(tmp_path):
+    project = Project.create(tmp_path / "p.glossbench")
+    (tmp_path / "link.glossbench").symlink_to(project.path)
+
+    with pytest.raises(ProjectLocked):
+        Project.open(tmp_path / "link.glossbench")
+    project.close()
+
+
+def test_a_lock_file_that_is_left_over_means_nothing(tmp_path):
+    Project.create(tmp_path / "p.glossbench").close()
+    lock.lock_path(tmp_path / "p.glossbench").write_text("")
+
+    assert not lock.held(tmp_path / "p.glossbench")
+    Project.open(tmp_path / "p.glossbench").close()
+
+
+WRITER = """
+import sys
+from workbench.project.project import Project
+from workbench.storage import documents, runs
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+project = Project.open(sys.argv[1])
+with project.write():
+    runs.add(project.db, "dead", status="running")
+for number in range(100000):
+    with project.edit("Add"):
+        documents.add(project.db, [Record(Document(str(number), (("text", "Ada"),)))], source_id=project.source("import"))
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.process
+def test_kill_9_loses_no_committed_document_and_frees_the_lock(tmp_path):
+    path = tmp_path / "p.glossbench"
+    Project.create(path).close()
+    child = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    for _ in range(50):
+        acknowledged = int(child.stdout.readline())
+    with pytest.raises(ProjectLocked):
+        Project.open(path)
+    reader = Project.open(path, read_only=True)
+    assert reader_runs(reader) == {"dead": "running"}
+
+    child.send_signal(signal.SIGKILL)
+    rest = child.stdout.read().split()
+    child.wait()
+    acknowledged = int(rest[-1]) if rest else acknowledged
+
+    assert reader_runs(reader) == {"dead": "interrupted"}
+    reader.close()
+    project = Project.open(path)
+    assert documents.counts(project.db).documents >= acknowledged + 1
+    assert project.undo() == "Add"
+    (stored,) = project.db.reader().execute("select status from run").fetchone()
+    assert stored == "interrupted"
+    project.close()
+
+
+def reader_runs(project):
+    from workbench.storage import runs
+
+    return {run.name: run.status for run in runs.all(project.db)}
+
+
+def test_edits_of_another_thread_wait_and_the_main_thread_is_told_at_once(tmp_path):
+    project = Project.create(tmp_path / "p.glossbench", dispatch=lambda function: told.append(function))
+    told, inside, go_on = [], threading.Event(), threading.Event()
+
+    def slow():
+        with project.edit("Slow"):
+            add_document(project, "slow")
+            inside.set()
+            go_on.wait(10)
+
+    thread = threading.Thread(target=slow)
+    thread.start()
+    inside.wait(10)
+    assert project.busy
+    with pytest.raises(ProjectBusy):
+        with project.edit("Main"):
+            pass
+    assert documents.counts(project.db).documents == 0  # reading goes on, and sees what is committed
+    go_on.set()
+    thread.join()
+
+    heard = []
+    stop = project.changed.connect(heard.append)
+    for function in told:
+        function()
+    stop()
+    assert [one.title for one in heard] == ["Slow"]
+    assert documents.counts(project.db).documents == 1
+    project.close()
+
+
+def test_closing_in_the_middle_of_an_edit_is_refused(tmp_path):
+    project = Project.create(tmp_path / "p.glossbench")
+    with project.edit("Add"):
+        with pytest.raises(ProjectError, match="middle of an edit"):
+            project.close()
+    project.close()
+
+
+def test_where_no_log_is_possible_a_plain_journal_serves(tmp_path, monkeypatch):
+    class NoWal(sqlite3.Connection):
+        def execute(self, statement, *values):
+            if "journal_mode = wal" in statement:
+                return super().execute("select 'delete'")
+            return super().execute(statement, *values)
+
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, **{**k, "factory": NoWal}))
+    project = Project.create(tmp_path / "p.glossbench")
+    add_document(project)
+
+    assert project.db.writer.execute("pragma journal_mode").fetchone() == ("truncate",)
+    assert documents.counts(project.db).documents == 1
+    assert "without a write-ahead log" in project.db.journal_note
+    project.close()
+
+
+def test_a_checkpoint_brings_the_log_into_the_file_while_it_is_open(tmp_path):
+    project = Project.create(tmp_path / "p.glossbench")
+    add_document(project)
+    project.db.reader().execute("select 1").fetchall()
+    before = project.path.read_bytes()
+
+    project.db.checkpoint()
+
+    assert project.path.read_bytes() != before
+    project.close()
+
+
+def test_the_checkpoint_is_asked_for_once_two_seconds_after_the_last_edit(tmp_path):
+    project = Project.create(tmp_path / "p.glossbench")
+    asked = []
+    project.schedule = lambda seconds, function: asked.append((seconds, function))
+
+    add_document(project, "one")
+    add_document(project, "two")
+    assert [seconds for seconds, _ in asked] == [2.0]
+    asked[0][1]()  # too early: it asks again for the rest
+    assert len(asked) == 2 and 0 < asked[1][0] <= 2
+    project._last_edit -= 3
+    asked[1][1]()
+    assert len(asked) == 2
+
+    project.close()
+
+
+def test_a_full_disk_is_told_with_a_hint(tmp_path):
+    project = Project.create(tmp_path / "p.glossbench")
+    (pages,) = project.db.writer.execute("pragma page_count").fetchone()
+    project.db.writer.execute(f"pragma max_page_count = {pages + 1}")
+
+    with pytest.raises(ProjectError, match="full") as raised:
+        with project.edit("Add"):
+            records = [Record(Document(str(n), (("text", "x" * 4000),))) for n in range(50)]
+            documents.add(project.db, records, source_id=project.source("import"))
+
+    assert "room" in raised.value.hint
+    assert documents.counts(project.db).documents == 0
+    project.close()
+
+
+def test_the_header_of_a_new_project_bears_our_number(tmp_path):
+    db = Database.create(tmp_path / "p.glossbench")
+    db.close()
+    head = (tmp_path / "p.glossbench").read_bytes()[:100]
+
+    assert struct.unpack(">I", head[68:72]) == (header.APPLICATION_ID,)
+    assert struct.unpack(">I", head[60:64]) == (1,)
+
+
+def test_opening_and_closing_is_quick(tmp_path):
+    Project.create(tmp_path / "p.glossbench").close()
+    start = time.process_time()
+    project = Project.open(tmp_path / "p.glossbench")
+    label_acts.layers(project)
+    project.close()
+    assert time.process_time() - start < 0.1

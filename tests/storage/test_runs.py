@@ -1,0 +1,103 @@
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.operations import labels as label_acts
+from workbench.project.project import Project
+from workbench.storage import documents, prompts, runs
+from workbench.storage.listing import Filter, error_ids
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.fields import ClassScores, Prediction
+from workbench.text.spans import Span
+
+
+def test_a_run_keeps_what_it_is_given_and_updates_are_told(project):
+    heard = []
+    stop = project.changed.connect(heard.append)
+    with project.write("Start run"):
+        run = runs.add(project.db, "first", "train", spec={"epochs": 3}, status="running")
+    with project.write("End run"):
+        run = runs.update(project.db, run.id, status="done", scores={"dev": {"accuracy": 0.5}}, result={"seconds": 2.5})
+    stop()
+
+    assert (run.spec, run.status, run.scores, run.seconds) == ({"epochs": 3}, "done", {"dev": {"accuracy": 0.5}}, 2.5)
+    assert [one.touches("run") for one in heard] == [True, True] and heard[0].rows["run"] == {run.id}
+    assert project.history() == ()
+
+
+def test_a_name_is_taken_once_and_a_free_one_is_found(project):
+    with project.write():
+        runs.add(project.db, "run")
+        with pytest.raises(WorkbenchError, match="already"):
+            runs.add(project.db, "run")
+        assert runs.free_name(project.db, "run") == "run 2"
+    with pytest.raises(TypeError):
+        with project.write():
+            runs.add(project.db, "other", nonsense=1)
+
+
+def test_a_run_that_lost_its_writer_reads_as_interrupted_and_the_next_writer_records_it(project):
+    with project.write():
+        runs.add(project.db, "lost", status="running")
+    reader = Project.open(project.path, read_only=True)
+    assert runs.by_name(reader.db, "lost").status == "running"
+
+    project.db._lock.free()  # as after kill -9
+    assert runs.by_name(reader.db, "lost").status == "interrupted"
+    reader.close()
+    project.close()
+
+    again = Project.open(project.path)
+    assert again.db.reader().execute("select status from run").fetchone() == ("interrupted",)
+    again.close()
+
+
+def test_predictions_come_back_and_an_ids_filter_works(project):
+    prediction = Prediction(ClassScores(("a", "b"), (0.25, 0.75)), spans=(Span(0, 3, "PER", score=0.5),), cut=True)
+    with project.write():
+        run = runs.add(project.db, "r")
+        runs.save_predictions(project.db, run.id, [(7, "hash", prediction.to_json()), (8, "other", Prediction().to_json())])
+        runs.save_predictions(project.db, run.id, [(8, "new", Prediction().to_json())])
+
+    assert runs.predictions(project.db, run.id)[7] == ("hash", prediction)
+    assert set(runs.predictions(project.db, run.id, [8, 9])) == {8}
+    with project.write():
+        runs.delete(project.db, run.id)
+    assert runs.predictions(project.db, run.id) == {} and runs.all(project.db) == ()
+
+
+def test_ids_of_deleted_runs_are_not_given_again(project):
+    with project.write():
+        first = runs.add(project.db, "a")
+        runs.delete(project.db, first.id)
+        assert runs.add(project.db, "b").id > first.id
+
+
+def test_errors_of_a_run_are_documents_where_it_differs_from_gold(project):
+    layer = label_acts.add_layer(project, "c", "class", labels=["yes", "no"])
+    label_acts.add_layer(project, "s", "span", labels=["PER"])
+    with project.edit("Import"):
+        texts = [Record(Document(str(n), (("text", "Ada"),)), {"c": "submitted"}, {"c": ("yes",)}) for n in range(3)]
+        ids = documents.add(project.db, texts, source_id=project.source("import"))
+    with project.write():
+        run = runs.add(project.db, "r", layer_id=layer)
+        answers = {ids[0]: "yes", ids[1]: "no"}
+        rows = [(id, "", Prediction(ClassScores((label,), (1.0,))).to_json()) for id, label in answers.items()]
+        runs.save_predictions(project.db, run.id, rows)
+
+    assert error_ids(project.db, run.id) == [ids[1]]
+    assert list(documents.ids(project.db, Filter(run_errors=run.id))) == [ids[1]]
+
+
+def test_prompts_keep_their_versions_and_can_be_undone(project):
+    with project.edit("New prompt"):
+        prompt = prompts.add(project.db, "mine", "one")
+    with project.edit("Change prompt"):
+        prompts.add_version(project.db, prompt.id, "two")
+        prompts.add_version(project.db, prompt.id, "two")  # unchanged: no new version
+
+    assert [(one.number, one.body) for one in prompts.by_name(project.db, "mine").versions] == [(1, "one"), (2, "two")]
+    project.undo()
+    assert prompts.get(project.db, prompt.id).body == "one"
+    project.undo()
+    assert prompts.all(project.db) == ()
