@@ -1,0 +1,53 @@
+"""Commands called in this process, as the program's door calls them."""
+
+import json
+
+import jsonschema
+import pytest
+
+from workbench.base import paths
+from workbench.cli.main import main
+
+
+def schema(name):
+    return json.loads(paths.resource(f"help/cli/{name}.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def user_folders(tmp_path, monkeypatch):
+    for name in ("CONFIG", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+
+
+@pytest.fixture
+def call(capfd):
+    """call("project", "info", path) → (exit code, standard output, standard error)."""
+
+    def run(*arguments):
+        capfd.readouterr()
+        code = main([str(one) for one in arguments])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def ask(call):
+    """ask("project-info", "project", "info", path) → the JSON value, checked against its schema."""
+
+    def run(name, *arguments):
+        code, out, err = call(*arguments, "--json")
+        assert code == 0, err
+        found = json.loads(out)
+        jsonschema.validate(found, schema(name))
+        return found
+
+    return run
+
+
+@pytest.fixture
+def file(call, tmp_path):
+    path = tmp_path / "p.glossbench"
+    assert call("project", "new", path)[0] == 0
+    return path

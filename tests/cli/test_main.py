@@ -1,0 +1,92 @@
+"""Help, exit codes and messages, the same for every command."""
+
+import json
+
+import jsonschema
+import pytest
+
+from workbench.base import paths
+from workbench.cli.main import COMMANDS
+
+SCHEMAS = sorted(one.name for one in paths.resource("help/cli").glob("*.schema.json"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(call, name):
+    code, out, err = call(name, "--help")
+
+    assert code == 0 and len(out) > 80 and err == ""
+
+
+def test_the_help_of_the_program_names_every_command_and_imports_none(call):
+    import subprocess
+    import sys
+
+    program = "import sys; from workbench.cli.main import main; main(['--help']); print([m for m in sys.modules if m.startswith('workbench.cli.')])"
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert all(name in out for name in COMMANDS) and "['workbench.cli.main']" in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["import"],
+        ["import", "p.glossbench"],
+        ["train", "p.glossbench", "--task", "nonsense", "--model", "m"],
+        ["train", "p.glossbench", "--task", "classify"],
+        ["train", "p.glossbench", "--task", "classify", "--model", "m", "--set", "epochs"],
+        ["predict", "run"],
+        ["predict", "run", "--text", "a", "--input", "b"],
+        ["import", "p.glossbench", "x.csv", "--map", "text"],
+        ["evaluate", "p.glossbench", "--run", "r", "--split", "all"],
+    ],
+)
+def test_wrong_use_ends_with_2_and_prints_nothing(call, arguments):
+    code, out, err = call(*arguments)
+
+    assert (code, out) == (2, "") and "Usage" in err
+
+
+@pytest.mark.parametrize("task", ["choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "text2text", "instruct"])
+def test_a_task_that_is_not_built_yet_says_so_with_2(call, task):
+    code, _out, err = call("train", "p.glossbench", "--task", task, "--model", "m")
+
+    assert code == 2 and f"{task} is not built yet" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["project", "info", "none.glossbench"], "none.glossbench"),
+        (["labels", "none.glossbench", "--json"], "none.glossbench"),
+        (["train", "none.glossbench", "--task", "tag", "--model", "starter-bert"], "none.glossbench"),
+        (["predict", "no-run", "--text", "hello"], "no-run"),
+        (["models", "info", "no-model"], "no-model"),
+        (["models", "add", "no-folder"], "no-folder"),
+        (["import", "none.glossbench", "x.csv"], "none.glossbench"),
+    ],
+)
+def test_what_cannot_be_done_ends_with_1_and_a_message(call, arguments, word):
+    code, out, err = call(*arguments)
+
+    assert (code, out) == (1, "") and word in err and "Traceback" not in err
+
+
+def test_a_bug_is_one_line_on_the_screen_and_whole_in_the_log(call, file, monkeypatch):
+    from workbench.operations import corpus
+
+    monkeypatch.setattr(corpus, "info", lambda project: 1 / 0)
+    code, out, err = call("project", "info", file, "--json")
+
+    assert code == 1 and out == "" and "ZeroDivisionError" in err and "Traceback" not in err
+    assert "Traceback" in paths.log_file().read_text()
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_one(name):
+    schema = json.loads(paths.resource(f"help/cli/{name}").read_text(encoding="utf-8"))
+
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["title"]

@@ -1,0 +1,70 @@
+"""`sample` and `project`: what they make, print and refuse."""
+
+from workbench.project.project import Project
+
+
+def test_a_project_is_made_once_and_never_overwritten(call, file):
+    before = file.read_bytes()
+
+    code, _out, err = call("project", "new", file)
+
+    assert code == 1 and file.name in err and file.read_bytes() == before
+
+
+def test_a_project_file_has_its_ending(call, tmp_path):
+    code, _out, err = call("project", "new", tmp_path / "p.sqlite")
+
+    assert code == 1 and ".glossbench" in err and not (tmp_path / "p.sqlite").exists()
+
+
+def test_the_sample_is_copied_under_a_free_name_and_described(ask, call, tmp_path):
+    first = ask("sample", "sample", tmp_path / "new" / "folder")["path"]
+    second = ask("sample", "sample", tmp_path / "new" / "folder")["path"]
+
+    info = ask("project-info", "project", "info", second)
+
+    assert first != second and info["documents"] == 488 and info["states"]["submitted"] == 360
+    assert call("project", "info", first)[1].count("\n") == 8
+
+
+def test_reading_works_beside_a_writer_and_writing_says_already_open(ask, call, file, tmp_path):
+    import subprocess
+    import sys
+
+    (tmp_path / "one.txt").write_text("one\n")
+    holder = "import sys; from workbench.project.project import Project; p = Project.open(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    child = subprocess.Popen([sys.executable, "-c", holder, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child.stdout.readline()
+    try:
+        assert ask("project-info", "project", "info", file)["documents"] == 0
+        assert ask("project-check", "project", "check", file) == {"ok": True, "problems": []}
+        assert ask("labels", "labels", file) == []
+        code, _out, err = call("import", file, tmp_path / "one.txt")
+        assert code == 1 and "already open" in err
+        code, _out, err = call("evaluate", file, "--run", "r", "--split", "test")
+        assert code == 1 and "already open" in err
+    finally:
+        child.communicate(b"")
+
+
+def test_damage_is_found(call, file):
+    import sqlite3
+
+    Project.open(file).close()
+    with sqlite3.connect(file) as conn:
+        conn.execute("pragma foreign_keys = off")
+        conn.execute("insert into body(document_id, field, content) values(99, 'text', 'lost')")
+    conn.close()
+
+    code, _out, err = call("project", "check", file)
+
+    assert code == 1 and "problem" in err
+
+
+def test_a_file_that_is_no_project_is_named_and_left_alone(call, tmp_path):
+    path = tmp_path / "junk.glossbench"
+    path.write_bytes(b"")
+
+    code, _out, err = call("project", "info", path)
+
+    assert code == 1 and "junk.glossbench" in err and path.read_bytes() == b""
