@@ -13,12 +13,6 @@ def schema(name):
     return json.loads(paths.resource(f"help/cli/{name}.schema.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(autouse=True)
-def user_folders(tmp_path, monkeypatch):
-    for name in ("CONFIG", "DATA", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-
-
 @pytest.fixture
 def call(capfd):
     """call("project", "info", path) → (exit code, standard output, standard error)."""

@@ -7,7 +7,6 @@ import pytest
 
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Queued, Started
-from workbench.project.project import Project
 from workbench.storage import documents, labels
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -53,19 +52,6 @@ class HeldQueue:
         self.jobs = (*self.jobs, job)
         job.tell(Queued())
         return job
-
-
-@pytest.fixture(autouse=True)
-def user_folders(tmp_path, monkeypatch):
-    for name in ("CONFIG", "DATA", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-
-
-@pytest.fixture
-def project(tmp_path):
-    opened = Project.create(tmp_path / "p.glossbench")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

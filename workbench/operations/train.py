@@ -1,11 +1,9 @@
-"""Training: which layer, which documents, what is left out and why; start, stop, cancel, begin again."""
+"""Training: start, stop, cancel, begin again. What it learns from is worked out in `training_data`."""
 
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +12,20 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
-from workbench.operations import corpus, scoring
+from workbench.operations import corpus
+from workbench.operations.training_data import (
+    LeftOut,
+    Plan,
+    Tally,
+    TextCheck,
+    check_texts,
+    choose_layer,
+    fitting_layers,
+    plan,
+    text_warnings,
+)  # fmt: skip
 from workbench.project import snapshot
-from workbench.storage import documents, labels, runs
-from workbench.tasks import spec as tasks
+from workbench.storage import runs
 from workbench.text.labels import Layer
 from workbench.training.spec import Option, TrainSpec, limited
 from workbench.training.spec import options as _options
@@ -26,167 +34,15 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.storage.runs import Run
-    from workbench.text.dataset import Record
+
+__all__ = ["LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer", "fitting_layers", "plan", "text_warnings"]
 
 TARGET = "workbench.training.loop:run"
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """`count` documents (or spans, where the reason says so) that training does not use."""
-
-    reason: str
-    count: int
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a training would use. `problem` says why it cannot begin, "" when it can; `unsplit` documents get a split at the start."""
-
-    task: str
-    layer: Layer | None
-    used: Mapping[str, int]
-    unsplit: int
-    left_out: tuple[LeftOut, ...]
-    warnings: tuple[str, ...]
-    problem: str = ""
 
 
 def options(task: str) -> tuple[Option, ...]:
     """The settings of a task with their defaults."""
     return _options(task)
-
-
-# ---------------------------------------------------------------- which layer
-
-
-def fitting_layers(project: Project, task: str) -> tuple[tuple[Layer, int], ...]:
-    """The layers that a task can learn, each with its number of submitted documents, most first."""
-    found = [(layer, _submitted(project, layer)) for layer in labels.layers(project.db) if tasks.fits(task, layer)]
-    return tuple(sorted(found, key=lambda one: -one[1]))
-
-
-def _submitted(project: Project, layer: Layer) -> int:
-    return len(documents.ids(project.db, documents.Filter(layer_id=layer.id, state="submitted")))
-
-
-def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[Layer, str]:
-    """The layer to train on, and a remark where it was picked among several.
-
-    Without a name: the only layer that fits; of several, the one with most submitted documents.
-    Raises SpecError where the name is unknown or does not fit the task, or nothing fits.
-    """
-    fitting = fitting_layers(project, task)
-    if name is not None:
-        return _named_layer(project, task, name, fitting), ""
-    if not fitting:
-        kinds = _(" or ").join(tasks.info(task).kinds)
-        texts = tasks.info(task).texts
-        raise SpecError(
-            _("The project has no layer for task {task}: it needs one of kind {kinds} with {n} text(s).").format(
-                task=task, kinds=kinds, n=texts
-            ),
-            hint=_("Import labelled data or add a layer on the Labels page."),
-        )
-    layer = fitting[0][0]
-    if len(fitting) == 1:
-        return layer, ""
-    others = ", ".join(one.name for one, _count in fitting[1:])
-    return layer, _("Layer {layer}: of those that fit it has most submitted documents (others: {others}).").format(
-        layer=layer.name, others=others
-    )
-
-
-def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
-    for layer, _count in fitting:
-        if layer.name == name:
-            return layer
-    all_layers = labels.layers(project.db)
-    if any(one.name == name for one in all_layers):
-        fit = ", ".join(one.name for one, _count in fitting) or _("none")
-        raise SpecError(
-            _("Layer {name!r} does not fit task {task}.").format(name=name, task=task), hint=_("Layers that fit: {fit}.").format(fit=fit)
-        )
-    known = ", ".join(one.name for one in all_layers) or _("none")
-    raise SpecError(_("The project has no layer {name!r}.").format(name=name), hint=_("Its layers: {known}.").format(known=known))
-
-
-# ---------------------------------------------------------------- what is used
-
-
-def plan(project: Project, task: str, layer: str | None = None, *, train_limit: int | None = None) -> Plan:
-    """What training on the layer would use and leave out, with reasons. Reads all submitted documents of the layer."""
-    try:
-        chosen, remark = choose_layer(project, task, layer)
-    except SpecError as error:
-        return Plan(task, None, {"train": 0, "dev": 0, "test": 0}, 0, (), (), str(error))
-    return _Tally(project, task, chosen).plan(train_limit, (remark,) if remark else ())
-
-
-class _Tally:
-    """One pass over the submitted documents of a layer."""
-
-    def __init__(self, project: Project, task: str, layer: Layer):
-        self.project, self.task, self.layer = project, task, layer
-        self.ids: dict[str | None, list[int]] = {"train": [], "dev": [], "test": [], None: []}
-        self.reasons: Counter[str] = Counter()
-        self.labels: Counter[str] = Counter()
-        self.overlapping = 0
-        submitted = 0
-        for record in documents.records(project.db, layers=(layer.name,), submitted_in=layer.name):
-            submitted += 1
-            self._count(record)
-        waiting = len(documents.ids(project.db, documents.Filter(texts=layer.texts))) - submitted
-        if waiting > 0:
-            self.reasons[_("not submitted")] = waiting
-
-    def _count(self, record: Record) -> None:
-        if why := scoring.why_left_out(self.task, record, self.layer.name):
-            self.reasons[why] += 1
-            return
-        gold = tasks.gold(self.task, record, self.layer.name)
-        self.overlapping += gold.left_out
-        if record.document.split in ("train", None):
-            self.labels.update([gold.label] if gold.label is not None else [one.label for one in gold.spans])
-        self.ids[record.document.split].append(record.document.id)
-
-    def plan(self, train_limit: int | None, warnings: tuple[str, ...] = ()) -> Plan:
-        used = {split: len(self.ids[split]) for split in ("train", "dev", "test")}
-        left_out = [LeftOut(reason, count) for reason, count in self.reasons.items()]
-        if train_limit and used["train"] > train_limit:
-            left_out.append(LeftOut(_("over train_limit"), used["train"] - train_limit))
-            used["train"] = train_limit
-        if self.overlapping:
-            left_out.append(LeftOut(_("spans that overlap a longer one"), self.overlapping))
-        if unsplit := len(self.ids[None]):
-            warnings += (_("{n} submitted documents have no split yet; they get one at the start.").format(n=unsplit),)
-        return Plan(self.task, self.layer, used, len(self.ids[None]), tuple(left_out), warnings + self._warnings(), self._problem())
-
-    def _problem(self) -> str:
-        found = sum(map(len, self.ids.values()))
-        if not found:
-            return _(
-                "No document is submitted for layer {layer!r}, so there is nothing to learn from. Label documents and submit them, or import labelled ones."
-            ).format(layer=self.layer.name)
-        if self.task == "tag" and not self.labels:
-            return _("No training document of layer {layer!r} has a span.").format(layer=self.layer.name)
-        if self.task != "tag" and len(self.labels) < 2:
-            return _("All training documents of layer {layer!r} have one class; at least two are needed.").format(layer=self.layer.name)
-        if found < 3:
-            return _(
-                "Only {n} document(s) are submitted for layer {layer!r}; training needs at least 3: some to learn from, some to compare."
-            ).format(n=found, layer=self.layer.name)
-        return ""
-
-    def _warnings(self) -> tuple[str, ...]:
-        rare = [name for name in self.layer.names if 0 < self.labels[name] < 3]
-        never = [name for name in self.layer.names if not self.labels[name]]
-        found = []
-        if never:
-            found.append(_("No training document has {labels}; the model cannot learn what it never sees.").format(labels=", ".join(never)))
-        if rare:
-            found.append(_("Fewer than three examples of {labels}.").format(labels=", ".join(rare)))
-        return tuple(found)
 
 
 # ---------------------------------------------------------------- start
@@ -227,13 +83,13 @@ def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | N
     return run
 
 
-def _with_splits(project: Project, task: str, layer: Layer) -> _Tally:
-    tally = _Tally(project, task, layer)
-    if tally._problem():
-        raise WorkbenchError(tally._problem())
+def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
+    tally = Tally(project, task, layer)
+    if tally.problem():
+        raise WorkbenchError(tally.problem())
     if tally.ids[None] or not tally.ids["dev"] or not tally.ids["train"]:
         corpus.make_splits(project, layer.name)
-        tally = _Tally(project, task, layer)
+        tally = Tally(project, task, layer)
     for split in ("train", "dev"):
         if not tally.ids[split]:
             raise WorkbenchError(
@@ -309,65 +165,6 @@ def again(project: Project, queue: Queue, run_id: int, *, name: str = "") -> Run
 def run(project: Project, run_id: int) -> Run:
     """The run as it stands now. Raises KeyError if it was discarded."""
     return runs.get(project.db, run_id)
-
-
-# ---------------------------------------------------------------- what the model makes of the texts
-
-
-@dataclass(frozen=True)
-class TextCheck:
-    """Of a sample of the texts: `unknown` is the share of words outside the vocabulary, `cut` that of texts over `max_length` subwords."""
-
-    texts: int
-    unknown: float
-    cut: float
-    max_length: int
-
-
-UNKNOWN_LIMIT = 0.1
-SAMPLE = 300  # texts looked at; a tenth of a second
-
-
-def check_texts(
-    project: Project, task: str, layer: Layer, model: str | Path, *, max_length: int | None = None, model_length: int = 512
-) -> TextCheck:
-    """Tokenise a sample of the layer's submitted documents as the model would. For a thread: takes up to a second."""
-    from workbench.runtime.tokenizer import Tokenizer
-
-    length = min(max_length or 512, model_length or 512)
-    found = _sample(project, layer)
-    tokenizer = Tokenizer.load(model)
-    cut = sum(was_cut for _piece, was_cut in tokenizer.whole(found, length)) if found else 0
-    unknown = tokenizer.unknown_share(text for texts in found for text in texts)
-    return TextCheck(len(found), unknown, cut / max(1, len(found)), length)
-
-
-def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
-    """Evenly spread texts of submitted documents, of all documents of the layer where none is submitted."""
-    ids = documents.ids(project.db, documents.Filter(layer_id=layer.id, state="submitted")) or documents.ids(
-        project.db, documents.Filter(texts=layer.texts)
-    )
-    step = max(1, len(ids) // SAMPLE)
-    found = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
-    return [tuple(text for _name, text in one.document.texts)[: layer.texts] for one in found]
-
-
-def text_warnings(task: str, found: TextCheck, model_name: str) -> tuple[str, ...]:
-    """What to say of a check before training starts."""
-    warnings = []
-    if found.unknown > UNKNOWN_LIMIT:
-        warnings.append(
-            _(
-                "{model} does not know {share:.0%} of the words in these texts; it was made for another language or script, so expect poor results."
-            ).format(model=model_name, share=found.unknown)
-        )
-    if found.cut and task != "tag":
-        warnings.append(
-            _("About {share:.0%} of the texts are longer than {n} subwords; only their beginning is read.").format(
-                share=found.cut, n=found.max_length
-            )
-        )
-    return tuple(warnings)
 
 
 # ---------------------------------------------------------------- the job of a run
