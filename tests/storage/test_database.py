@@ -96,6 +96,24 @@ def test_a_damaged_page_gives_a_message_not_a_bare_database_error(tmp_path):
         Project.open(path)
 
 
+def test_damage_in_the_middle_of_the_file_is_told_wherever_it_comes_to_light(tmp_path):
+    path = tmp_path / "p.glossbench"
+    project = Project.create(path)
+    for number in range(200):
+        add_document(project, str(number))
+    project.close()
+    with open(path, "r+b") as file:
+        file.seek(4096 * 3)
+        file.write(b"\xff" * (path.stat().st_size - 4096 * 4))
+
+    with pytest.raises(ProjectError, match="damaged"):
+        project = Project.open(path, read_only=True)
+        try:
+            list(documents.records(project.db))
+        finally:
+            project.close()
+
+
 def test_create_never_overwrites(tmp_path):
     path = tmp_path / "p.glossbench"
     path.write_text("mine")

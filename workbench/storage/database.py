@@ -107,9 +107,8 @@ class Database:
             conn.execute(trigger)
         return conn
 
-    def _connect(self, uri: str) -> sqlite3.Connection:
-        conn = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
-        return conn
+    def _connect(self, uri: str, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+        return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS, factory=kind)
 
     def close(self) -> None:
         """Write everything into the one file and let go of it. Raises ProjectError if a transaction is open."""
@@ -155,14 +154,19 @@ class Database:
         """Queries only, but with the right to write where there is one: the last reader of a file then leaves no log behind."""
         places = ("rw", "ro") if _writable(self.path) else ("ro",)
         for mode in places:
+            conn = None
             try:
-                conn = self._connect(f"{self.path.as_uri()}?mode={mode}")
+                conn = self._connect(f"{self.path.as_uri()}?mode={mode}", _Reader)
                 conn.execute("pragma query_only = on")
                 conn.execute("select count(*) from sqlite_master").fetchone()
                 return conn
-            except sqlite3.OperationalError:
-                conn.close()
-        return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1")  # no log can be made beside it: nobody else writes either
+            except (sqlite3.OperationalError, ProjectError) as error:
+                if conn is not None:
+                    conn.close()
+                if isinstance(error, ProjectError):
+                    raise
+        # No log can be made beside it, so nobody else writes it either.
+        return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", _Reader)
 
     def release_thread(self) -> None:
         """Close the reader of a thread that ends; threads of a pool may leave that to `close`."""
@@ -201,7 +205,7 @@ class Database:
                 conn.execute(commit)
             except BaseException as error:
                 self._roll_back(conn, rollback)
-                if isinstance(error, sqlite3.OperationalError):
+                if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
                     raise _not_written(self.path, error) from error
                 raise
         finally:
@@ -248,6 +252,40 @@ class Database:
 
     def set_meta(self, key: str, value) -> None:
         self.writer.execute("insert or replace into meta values(?, ?)", (key, value))
+
+
+class _ReadingCursor(sqlite3.Cursor):
+    """Says of a damaged page what a person can use, wherever in the file it comes to light."""
+
+    def execute(self, *args):
+        try:
+            return super().execute(*args)
+        except sqlite3.DatabaseError as error:
+            raise self._told(error) from error
+
+    def fetchone(self):
+        try:
+            return super().fetchone()
+        except sqlite3.DatabaseError as error:
+            raise self._told(error) from error
+
+    def fetchall(self):
+        try:
+            return super().fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._told(error) from error
+
+    def _told(self, error: sqlite3.DatabaseError) -> Exception:
+        if type(error) is not sqlite3.DatabaseError and "disk I/O" not in str(error):
+            return error  # a fault of this program, or a file that is busy
+        self.close()  # else the traceback would keep the file open
+        hint = "Take a backup of it; `glossbench project check` says where. The file was left as it is."
+        return ProjectError(f"The project file is damaged: {error}.", hint=hint)
+
+
+class _Reader(sqlite3.Connection):
+    def execute(self, *args) -> sqlite3.Cursor:  # sqlite3's own makes a plain cursor, whatever `cursor` is
+        return self.cursor(_ReadingCursor).execute(*args)
 
 
 def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
+from workbench.base.errors import ProjectError
 from workbench.storage.database import Database
 from workbench.storage.migrations import JOURNALED
 from workbench.storage.values import text_out
@@ -25,8 +26,8 @@ def problems(db: Database) -> Iterator[str]:
         yield from _sources(db)
         yield from _labels(db)
         yield from _journal(db)
-    except sqlite3.DatabaseError as error:
-        yield f"{db.path} cannot be read to the end: {error}."
+    except (ProjectError, sqlite3.DatabaseError) as error:
+        yield f"{db.path} cannot be read to the end: {error}"
 
 
 def _file(db: Database) -> Iterator[str]:
