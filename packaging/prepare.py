@@ -24,7 +24,7 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 TORCH_SIZE = "about 3 GB to download and 7 GB on disk"
 TORCH_SMALL_SIZE = "about 0.2 GB to download"
 
-# Debian/Ubuntu package → a file that it brings: a library by name, a font by path. Found by loading Qt in a bare Debian 12.
+# Debian/Ubuntu package → a file that it brings: a library by name, a font by path below /usr/share/fonts. Found by loading Qt in a bare Debian 12.
 LIBRARIES = {
     "libgl1": "libGL.so.1",
     "libegl1": "libEGL.so.1",
@@ -41,6 +41,7 @@ LIBRARIES = {
     "libxkbcommon-x11-0": "libxkbcommon-x11.so.0",
 }
 FONTS = {
+    "fontconfig": "/usr/bin/fc-cache",  # keeps the list of fonts, so that a window need not read them all
     "fonts-dejavu-core": "truetype/dejavu/DejaVuSans.ttf",
     "fonts-noto-core": "truetype/noto/NotoSans-Regular.ttf",
     "fonts-noto-cjk": "opentype/noto/NotoSansCJK-Regular.ttc",
@@ -54,7 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--torch", choices=("cpu", "cuda"), help="which PyTorch; without it, what pip finds first")
     chosen = parser.parse_args(arguments)
     if sys.version_info < LEAST:
-        return _refuse(f"Python {sys.version.split()[0]} is too old: Glossbench needs 3.11 or later.", "Name another one: make setup PYTHON=python3.12")
+        return _refuse(
+            f"Python {sys.version.split()[0]} is too old: Glossbench needs 3.11 or later.", "Name another one: make setup PYTHON=python3.12"
+        )
     if stands(chosen.set, chosen.torch):
         return 0
     missing = missing_packages()

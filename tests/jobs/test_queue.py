@@ -45,6 +45,13 @@ def records(folder):
     return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
 
 
+def alive(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def test_a_job_tells_its_steps_and_ends_with_its_result(queue, tmp_path):
     heard = []
     queue.changed.connect(lambda job, event: heard.append(type(event)))
@@ -172,7 +179,7 @@ def test_a_child_that_hangs_is_killed_on_cancel_with_what_it_started(queue, tmp_
 
     assert queue.wait(job, 20)
     assert job.status == "cancelled"
-    assert not psutil.pid_exists(grandchild) or psutil.Process(grandchild).status() == psutil.STATUS_ZOMBIE
+    assert queue.dispatch.wait(lambda: not alive(grandchild), 10)
 
 
 def test_a_stray_print_goes_to_the_log_and_not_into_the_channel(queue, tmp_path):

@@ -1,0 +1,118 @@
+"""The fixtures that all tests share. Nothing here starts a worker, reaches the network or touches the user's folders."""
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests import leaks
+
+
+@pytest.fixture(autouse=True)
+def no_leaks(request):
+    """Fails where a test leaves widgets, threads, child processes or open project files behind, and names them."""
+    before = leaks.standing()
+    yield
+    if left := leaks.left_since(before):
+        pytest.fail("Left behind: " + "; ".join(left), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def user_dir(tmp_path, monkeypatch):
+    """Settings, logs, caches, documents and models of the user in a folder of the test."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    monkeypatch.setenv("XDG_DOCUMENTS_DIR", str(home / "Documents"))
+    for name in ("HF_HOME", "HF_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch):
+    """Connections leave this computer in no test."""
+    connect = socket.socket.connect
+
+    def guarded(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and str(address[0]) not in ("127.0.0.1", "::1", "localhost"):
+            raise ConnectionRefusedError(f"tests connect to loopback only, not to {address[0]}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session")
+def qapp(qapp):
+    """pytest-qt's application with one pinned font: the default depends on what is installed."""
+    from PySide6.QtGui import QFont
+
+    qapp.setFont(QFont("DejaVu Sans", 10))
+    return qapp
+
+
+@pytest.fixture
+def project(tmp_path):
+    """An empty project, open for writing; at the end nobody may listen to it and no transaction may be open."""
+    from workbench.project.project import Project
+
+    project = Project.create(tmp_path / "p.glossbench")
+    yield project
+    assert not project.changed.listeners
+    project.close()
+
+
+@pytest.fixture
+def registry():
+    """Built-ins only."""
+    from workbench.base.registry import builtins
+
+    return builtins()
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory):
+    """Folder of a seeded BERT of two layers, 16 wide, made here; nothing is downloaded."""
+    from tests import tiny_models
+
+    return tiny_models.make(tmp_path_factory.mktemp("models") / "tiny-bert")
+
+
+@pytest.fixture
+def inline_jobs():
+    """A queue whose jobs run in this process, once the mailbox is drained (`queue.wait`)."""
+    from tests.inline import InlineQueue
+
+    queue = InlineQueue()
+    yield queue
+    queue.close()
+
+
+@pytest.fixture
+def make_panel(request):
+    """`make_panel(page, project_file, **args)` → the panel, built and shown by the window; closed at the end."""
+    app = request.getfixturevalue("app")
+
+    def make(page: str, project_file: Path, **args):
+        assert app.open_project(project_file, page=page, **args)
+        return app.window.panel(page)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Real data sets and sample texts, found by GLOSSBENCH_DATA (default ../shared); skips where they are not."""
+    folder = Path(os.environ.get("GLOSSBENCH_DATA", Path(__file__).resolve().parents[2] / "shared"))
+    if not (folder / "datasets").is_dir():
+        pytest.skip(f"no data sets in {folder}; set GLOSSBENCH_DATA")
+    return folder

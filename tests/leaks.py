@@ -1,0 +1,101 @@
+"""What a test may leave behind by mistake: threads, child processes, widgets, open project files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+# Threads that stay by design: our pool, the progress monitor of tqdm, the safetensors conversion of transformers, debuggers.
+KNOWN_THREADS = ("glossbench-pool", "TMonitor", "Thread-auto_conversion", "pydevd", "asyncio_")
+KNOWN_WIDGETS = ("QTipLabel", "QDesktopWidget", "QRollEffect", "QAlphaWidget")
+PATIENCE = 3.0  # seconds for what is about to end
+
+
+def standing() -> dict[str, dict]:
+    """kind → key → words about it."""
+    return {"thread": _threads(), "process": _processes(), "widget": _widgets(), "open file": _files()}
+
+
+def left_since(before: dict[str, dict]) -> list[str]:
+    """What stands now and did not before, once it has had time to go."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        _let_qt_delete()
+        now = standing()
+        left = [f"{kind} {now[kind][key]}" for kind in now for key in now[kind].keys() - before[kind].keys()]
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.02)
+
+
+def _threads() -> dict:
+    return {one.ident: one.name for one in threading.enumerate() if not one.name.startswith(KNOWN_THREADS) and not _is_foreign(one)}
+
+
+def _is_foreign(thread: threading.Thread) -> bool:
+    """Made by C code (torch, Qt) and only passing through Python."""
+    return isinstance(thread, threading._DummyThread)
+
+
+def _processes() -> dict:
+    try:
+        tasks = list(Path("/proc/self/task").iterdir())
+        pids = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+    except OSError:  # no Linux, or a thread that ended meanwhile
+        import psutil
+
+        pids = [one.pid for one in psutil.Process().children()]
+    return {pid: f"{pid}: {_command(pid)}" for pid in pids}
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()[-200:]
+    except OSError:
+        return "?"
+
+
+def _widgets() -> dict:
+    if "PySide6.QtWidgets" not in sys.modules:
+        return {}
+    from PySide6.QtWidgets import QApplication
+    from shiboken6 import getCppPointer, isValid
+
+    if QApplication.instance() is None:
+        return {}
+    found = {}
+    for one in QApplication.topLevelWidgets():
+        if isValid(one) and one.parent() is None and type(one).__name__ not in KNOWN_WIDGETS:
+            found[getCppPointer(one)[0]] = f"{type(one).__module__}.{type(one).__name__} {one.objectName() or one.windowTitle()!r}"
+    return found
+
+
+def _let_qt_delete() -> None:
+    if "PySide6.QtWidgets" not in sys.modules:
+        return
+    from PySide6.QtCore import QEvent
+    from PySide6.QtWidgets import QApplication
+
+    if (app := QApplication.instance()) is not None:
+        app.processEvents()
+        app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def _files() -> dict:
+    """Open project files with their companions, by descriptor (Linux; nothing elsewhere)."""
+    found = {}
+    try:
+        names = os.listdir("/proc/self/fd")
+    except OSError:
+        return {}
+    for name in names:
+        try:
+            path = os.readlink(f"/proc/self/fd/{name}")
+        except OSError:
+            continue
+        if ".glossbench" in Path(path).name:
+            found[name, path] = path
+    return found

@@ -1,0 +1,358 @@
+"""The house rules as code: who may import whom, where SQL, Qt, threads and processes may stand, what the window may load."""
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CODE = ROOT / "workbench"
+SPECS = ("models.spec", "tasks.spec", "training.spec", "inspection.spec", "exporters.model.spec")
+HEAVY = ("torch", "transformers", "sklearn", "scipy", "pandas", "pyarrow", "onnxruntime")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a package may import besides base, itself, numpy and the standard library. `late` only inside functions."""
+
+    own: tuple[str, ...] = ()
+    third: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
+
+
+HEAVY_SPECS = SPECS
+TABLE = {
+    "base": Row(),
+    "text": Row(third=("regex",)),
+    "runtime": Row(("text",), ("tokenizers",), ("onnxruntime",)),
+    "metrics": Row(("text",), (), ("sklearn", "seqeval")),
+    "importers": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
+    "exporters": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
+    "exporters.data": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
+    "storage": Row(("text",), ("sqlite_utils",)),
+    "models": Row(("text", "runtime"), ("torch", "transformers", "safetensors", "huggingface_hub", "tokenizers"), ("h5py", "yaml")),
+    "tasks": Row(("text", "runtime", "metrics", "models"), ("torch", "transformers")),
+    "training": Row(("text", "metrics", "models", "tasks"), ("torch", "transformers", "tokenizers", "accelerate", "peft", "optuna")),
+    "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
+    "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
+    "exporters.model": Row(
+        ("text", "runtime", "metrics", "models", "tasks"), ("torch", "transformers", "onnx", "onnxscript", "onnxruntime")
+    ),
+    "jobs": Row((), (), ("psutil",)),
+    "project": Row(("text", "storage")),
+    "operations": Row(
+        ("project", "jobs", "storage", "text", "runtime", "metrics", "importers", "exporters.data", "prompting", *HEAVY_SPECS)
+    ),
+    "cli": Row(("operations", "project", "jobs", "text", *HEAVY_SPECS), ("click",)),
+    "ui": Row(
+        ("operations", "project", "jobs", "text", "runtime", "metrics", *HEAVY_SPECS),
+        ("PySide6", "shiboken6"),
+        ("pyqtgraph", "markdown_it"),
+    ),
+}
+# file → (import, why it may)
+EXCUSED: dict[str, dict[str, str]] = {}
+LONG_FILES = {  # over 400 lines: file → why it is one subject
+    "training/loop.py": "one generator and the parts of its step",
+    "ui/widgets/text_view.py": "one widget: input, caret and scrolling share the layout under them",
+}
+
+
+# ---------------------------------------------------------------- reading the code
+
+
+@dataclass(frozen=True)
+class Import:
+    module: str
+    line: int
+    late: bool
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    return tuple(sorted(CODE.rglob("*.py")))
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def name(path: Path) -> str:
+    return path.relative_to(CODE).as_posix()
+
+
+def package(path: Path) -> str:
+    parts = path.relative_to(CODE).parts
+    if parts[0] == "exporters" and len(parts) > 2:
+        return ".".join(parts[:2])
+    return parts[0] if len(parts) > 1 else ""
+
+
+def imports(path: Path) -> list[Import]:
+    """Every import of a file but those for type checkers alone."""
+    found: list[Import] = []
+
+    def visit(node: ast.AST, late: bool) -> None:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            for child in node.orelse:
+                visit(child, late)
+            return
+        if isinstance(node, ast.Import):
+            found.extend(Import(one.name, node.lineno, late) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name(path)}:{node.lineno}: imports here are absolute"
+            found.extend(_from(node, late))
+        late = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            visit(child, late)
+
+    visit(tree(path), False)
+    return found
+
+
+def _from(node: ast.ImportFrom, late: bool) -> list[Import]:
+    """`from workbench.models import spec` names the module workbench.models.spec, if there is one."""
+    if not node.module.startswith("workbench"):
+        return [Import(node.module, node.lineno, late)]
+    found = []
+    for one in node.names:
+        below = ROOT / node.module.replace(".", "/") / one.name
+        is_module = below.with_suffix(".py").is_file() or below.is_dir()
+        found.append(Import(f"{node.module}.{one.name}" if is_module else node.module, node.lineno, late))
+    return found
+
+
+def fault(path: Path, one: Import) -> str | None:
+    row = TABLE[package(path)]
+    top, _, rest = one.module.partition(".")
+    if top == "workbench":
+        inner = rest or "__init__"
+        allowed = ("base", package(path), *row.own)
+        fine = inner == "__init__" or any(inner == other or inner.startswith(f"{other}.") for other in allowed)
+        if package(path) == "exporters.data" or package(path) == "exporters":
+            fine = fine and not inner.startswith("exporters.model")
+    else:
+        own = ("__future__", *sys.stdlib_module_names)
+        numpy = ("numpy",) if package(path) != "base" else ()
+        fine = top in own or top in (*row.third, *numpy) or (top in row.late and one.late)
+    if fine or one.module in EXCUSED.get(name(path), {}):
+        return None
+    return f"{name(path)}:{one.line} imports {one.module}"
+
+
+# ---------------------------------------------------------------- the rules
+
+
+def test_every_package_stands_in_the_table():
+    assert {package(path) for path in files()} - {""} <= set(TABLE)
+
+
+def test_imports_go_down_as_the_table_says():
+    faults = [found for path in files() if package(path) for one in imports(path) if (found := fault(path, one))]
+
+    assert faults == []
+
+
+@pytest.mark.parametrize("module", SPECS)
+def test_what_upper_layers_see_of_heavy_packages_is_plain(module):
+    path = CODE / f"{module.replace('.', '/')}.py"
+    if not path.exists():
+        pytest.skip(f"{module} is not there")
+    allowed = ("workbench.base", "workbench.text", *(f"workbench.{one}" for one in SPECS))
+
+    wrong = [
+        one.module
+        for one in imports(path)
+        if not one.late and not one.module.startswith(allowed) and one.module.partition(".")[0] not in sys.stdlib_module_names
+    ]
+
+    assert [one for one in wrong if one != "__future__"] == []
+
+
+def test_only_ui_imports_qt():
+    found = [
+        f"{name(path)}:{one.line}"
+        for path in files()
+        for one in imports(path)
+        if one.module.startswith(("PySide6", "shiboken6", "pyqtgraph"))
+    ]
+
+    assert [one for one in found if not one.startswith("ui/")] == []
+
+
+def test_states_of_panels_know_no_qt():
+    wrong = [
+        f"{name(path)}:{one.line} {one.module}"
+        for path in files()
+        if path.name == "state.py"
+        for one in imports(path)
+        if reaches_qt(one.module)
+    ]
+
+    assert wrong == []
+
+
+def reaches_qt(module: str, depth: int = 0) -> bool:
+    """Whether importing it imports Qt; a state may use a module of ui/ that does not."""
+    if module.startswith(("PySide6", "shiboken6", "pyqtgraph")):
+        return True
+    path = ROOT / f"{module.replace('.', '/')}.py"
+    below = imports(path) if module.startswith("workbench.ui.") and path.is_file() and depth < 5 else []
+    return any(reaches_qt(one.module, depth + 1) for one in below)
+
+
+def test_panels_import_no_other_panel():
+    wrong = []
+    for path in files():
+        parts = path.relative_to(CODE).parts
+        if parts[:2] == ("ui", "panels") and len(parts) > 3:
+            here = f"workbench.ui.panels.{parts[2]}"
+            wrong += [
+                f"{name(path)}: {one.module}"
+                for one in imports(path)
+                if one.module.startswith("workbench.ui.panels.") and not one.module.startswith(here)
+            ]
+
+    assert wrong == []
+
+
+def test_sql_stands_in_storage_alone():
+    wrong = []
+    for path in files():
+        if package(path) != "storage":
+            wrong += [f"{name(path)}:{one.line}" for one in imports(path) if one.module.partition(".")[0] in ("sqlite3", "sqlite_utils")]
+            wrong += [
+                f"{name(path)}:{node.lineno}"
+                for node in ast.walk(tree(path))
+                if isinstance(node, ast.Attribute) and node.attr in ("execute", "executemany", "executescript")
+            ]
+
+    assert wrong == []
+
+
+STARTERS = ("Thread", "Timer", "Popen", "ThreadPoolExecutor", "ProcessPoolExecutor", "QThread", "QThreadPool", "QProcess", "QRunnable")
+
+
+def test_only_jobs_starts_threads_and_processes():
+    wrong = []
+    for path in files():
+        if package(path) != "jobs":
+            for node in ast.walk(tree(path)):
+                if (
+                    isinstance(node, ast.Call)
+                    and _called(node) in STARTERS
+                    or _called(node).startswith(("subprocess.", "multiprocessing.", "os.fork", "os.spawn"))
+                ):
+                    wrong.append(f"{name(path)}:{node.lineno} {_called(node)}")
+
+    assert wrong == []
+
+
+def _called(node: ast.AST) -> str:
+    """The name that is called, with its module for subprocess, multiprocessing and os."""
+    if not isinstance(node, ast.Call):
+        return ""
+    whole = ast.unparse(node.func)
+    return whole if whole.startswith(("subprocess.", "multiprocessing.", "os.")) else whole.rpartition(".")[2]
+
+
+def test_core_signals_reach_widgets_through_a_state():
+    """In views and widgets nothing connects to project, queue or registry; a state listens and drops all at its end."""
+    wrong = []
+    for path in files():
+        if path.name == "view.py" or path.parent.name == "widgets":
+            for node in ast.walk(tree(path)):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "connect":
+                    source = ast.unparse(node.func.value)
+                    if any(f".{one}." in f".{source}." for one in ("project", "queue", "registry")):
+                        wrong.append(f"{name(path)}:{node.lineno} {source}")
+
+    assert wrong == []
+
+
+def test_long_files_have_an_excuse():
+    long = {name(path) for path in files() if len(path.read_text(encoding="utf-8").splitlines()) > 400}
+
+    assert long - set(LONG_FILES) == set()
+
+
+# ---------------------------------------------------------------- what is loaded, in a process of its own
+
+
+def loaded(code: str, modules: tuple[str, ...], **env) -> list[str]:
+    import os
+
+    program = f"import sys\n{code}\nprint([one for one in {modules!r} if one in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, cwd=ROOT, env={**os.environ, **env})
+    assert done.returncode == 0, done.stderr[-3000:]
+    return ast.literal_eval(done.stdout.strip().splitlines()[-1])
+
+
+IMPORT_ALL = "import importlib, pkgutil, workbench.{0} as p\nfor one in pkgutil.walk_packages(p.__path__, p.__name__ + '.'): importlib.import_module(one.name)"
+
+
+@pytest.mark.process
+def test_operations_load_neither_torch_nor_qt():
+    assert loaded(IMPORT_ALL.format("operations"), (*HEAVY, "PySide6")) == []
+
+
+@pytest.mark.process
+def test_importing_operations_takes_no_numpy():
+    assert (
+        loaded(
+            "import workbench.operations.corpus, workbench.operations.annotate, workbench.operations.labels",
+            ("numpy", "pandas", "sqlite_utils", "click"),
+        )
+        == []
+    )
+
+
+FIRST_PICTURE = """
+from workbench.ui.app import App, make_qt
+qt = make_qt()
+app = App(qt)
+app.window.go("welcome")
+app.window.show()
+app.window.grab()
+"""
+
+
+@pytest.mark.process
+def test_the_first_picture_needs_only_qt():
+    wanted = ("numpy", "pandas", "pyqtgraph", "sqlite_utils", "click", "jinja2", "psutil", *HEAVY)
+
+    assert loaded(FIRST_PICTURE, wanted, QT_QPA_PLATFORM="offscreen") == []
+
+
+EVERY_PAGE = """
+import time
+from pathlib import Path
+from workbench.base import settings
+from workbench.operations import corpus
+from workbench.ui.app import App, make_qt
+qt = make_qt()
+app = App(qt, settings.Settings(warm_worker=False))
+app.window.show()
+app.window.load_commands()
+assert app.open_project(corpus.create_sample(Path("{folder}")))
+for page in app.window.pages():
+    app.window.go(page.id)
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        qt.processEvents()
+for dock in ("jobs", "history"):
+    app.window.toggle_dock(dock, True)
+    qt.processEvents()
+app.window.grab()
+app.closed()
+"""
+
+
+@pytest.mark.process
+def test_opening_every_page_loads_nothing_heavy(tmp_path):
+    assert loaded(EVERY_PAGE.format(folder=tmp_path), HEAVY, QT_QPA_PLATFORM="offscreen") == []

@@ -1,0 +1,97 @@
+"""builtins.toml: each object imports, fits its kind, and says of itself what the index says of it."""
+
+import importlib.util
+import inspect
+
+import pytest
+
+from workbench.base import manifest
+from workbench.base.errors import WorkbenchError
+from workbench.base.registry import Registry, builtins
+
+ENTRIES = [one for kind in manifest.KINDS for one in builtins().all(kind)]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda one: f"{one.kind}-{one.id}")
+def test_the_module_of_every_entry_is_there(entry):
+    assert importlib.util.find_spec(entry.object.partition(":")[0]) is not None
+
+
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "importer"], ids=lambda one: one.id)
+def test_importers_can_tell_and_read_their_format(entry, registry):
+    found = registry.get("importer", entry.id)
+    made = found() if inspect.isclass(found) else found
+
+    assert callable(made.sniff) and callable(made.read)
+    assert entry.options["patterns"]
+
+
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "task"], ids=lambda one: one.id)
+def test_tasks_have_the_parts_of_their_protocol_and_the_outputs_of_the_index(entry, registry):
+    from workbench.tasks import spec
+
+    found = registry.get("task", entry.id)
+    made = found() if inspect.isclass(found) else found
+
+    for part in ("outputs_of", "features", "forward", "decode"):
+        assert callable(getattr(made, part)), part
+    assert [one.__name__ for one in made.outputs] == entry.options["outputs"]
+    assert spec.info(entry.id).title == entry.title
+
+
+@pytest.mark.parametrize(
+    "entry", [one for one in ENTRIES if one.kind in ("family", "inspector", "exporter")], ids=lambda one: f"{one.kind}-{one.id}"
+)
+def test_models_inspectors_and_exporters_import(entry, registry):
+    found = registry.get(entry.kind, entry.id)
+
+    if entry.kind == "inspector":
+        assert [one.__name__ for one in found.needs] == entry.options["needs"]
+
+
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "panel"], ids=lambda one: one.id)
+def test_panels_are_panels_with_a_place_and_an_icon(entry, registry, qapp):
+    from workbench.base.paths import resource
+    from workbench.ui.panel import Panel
+
+    assert issubclass(registry.get("panel", entry.id), Panel)
+    assert entry.options["place"] in ("page", "dock", "start")
+    assert resource(f"icons/{entry.options['icon']}.svg").is_file()
+
+
+def test_the_rail_has_its_nine_pages_in_order():
+    pages = [one.id for one in builtins().all("panel") if one.options["place"] == "page"]
+
+    assert pages == ["data", "annotate", "labels", "models", "train", "results", "inspect", "prompts", "export"]
+
+
+def test_an_unknown_id_names_the_known_ones():
+    with pytest.raises(WorkbenchError, match="There is no importer 'brat'. Known: glossbench, doccano"):
+        builtins().get("importer", "brat")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[importer]]\nid = 'a'\ntitle = 'A'", "has no 'object'"),
+        ("[[importer]]\nid = 'a'\ntitle = 'A'\nobject = 'a.b'", "expected 'module:name'"),
+        ("[[task]]\nid = 'a'\ntitle = 'A'\nobject = 'a:b'\n" * 2, "stands there twice"),
+        ("[[task", "cannot be read"),
+    ],
+)
+def test_a_manifest_with_a_fault_says_where(tmp_path, text, words):
+    path = tmp_path / "plugin.toml"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(manifest.ManifestError, match=words):
+        manifest.read(path)
+
+
+def test_an_object_is_imported_when_asked_for_and_once():
+    import sys
+
+    sys.modules.pop("colorsys", None)
+    registry = Registry((manifest.Contribution("exporter", "x", "X", "colorsys:rgb_to_hsv"),))
+
+    assert "colorsys" not in sys.modules
+    assert registry.get("exporter", "x") is registry.get("exporter", "x")
