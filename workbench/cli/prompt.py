@@ -1,3 +1,96 @@
 """`prompt`: ask a pretrained model with a template, without any training."""
 
 from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.cli.output import Progress, as_json, emit, note
+from workbench.cli.session import Session, failed, project_argument, session
+from workbench.cli.use import show_scores
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--template",
+    type=click.Path(path_type=Path),
+    required=True,
+    help=_("A Jinja2 file; it knows text, label (the candidate), labels, examples (each text, label)."),
+)
+@click.option("--model", required=True, help=_("A masked or causal language model: a name of `models list`, or a folder."))
+@click.option("--layer", help=_("The layer with the classes to ask for."))
+@click.option(
+    "--shots",
+    type=click.IntRange(0, 64),
+    default=0,
+    show_default=True,
+    help=_("Labelled examples in each prompt, drawn from the training split."),
+)
+@click.option(
+    "--order", type=click.Choice(("balanced", "random")), default="balanced", show_default=True, help=_("How examples are drawn.")
+)
+@click.option("--seed", type=int, default=1, show_default=True, help=_("Equal seeds draw equal examples."))
+@click.option(
+    "--split",
+    type=click.Choice(("train", "dev", "test")),
+    default="dev",
+    show_default=True,
+    help=_("The documents to score on. A score on test counts as a look."),
+)
+@click.option("--name", default="", help=_("The name of the prompt's run; prompt-1, prompt-2, … if left out."))
+@as_json
+def prompt(file: Path, template: Path, model: str, layer, shots: int, order: str, seed: int, split: str, name: str, as_json: bool) -> None:
+    """Score a prompt on FILE: the label whose words are most probable at their place is the answer.
+
+    The same score table as a trained run's. The starters are small teaching models: expect the mechanism, not the scores.
+    """
+    from workbench.operations import models
+    from workbench.operations import prompt as operations
+
+    with session(file) as opened:
+        card = models.find(model)
+        source = _read(template)
+        chosen, remark = operations.choose_layer(opened.project, layer)
+        if remark:
+            note(remark)
+        spec = operations.PromptSpec(source, card.path, card.name, chosen.name, shots, order, seed, name, "auto", card.pickled)
+        report = _run(opened, spec, split)
+    emit(report) if as_json else show_scores(_("Prompt {prompt}").format(prompt=report["prompt"]), report)
+
+
+def _read(template: Path) -> str:
+    try:
+        return template.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise WorkbenchError(_("{file} is not UTF-8 text.").format(file=template), hint=_("Save the template as UTF-8.")) from error
+
+
+def _run(opened: Session, spec, split: str) -> dict:
+    from workbench.operations import prompt as operations
+    from workbench.operations import results
+
+    prepared = operations.prepare(opened.project, spec, split=split)
+    for count, what in ((prepared.dropped, _("examples did not fit and were left out")), (prepared.cut, _("texts were shortened to fit"))):
+        if count:
+            note(f"{count} {what}")
+    run = operations.start(opened.project, opened.queue, prepared)
+    job = opened.queue.jobs[-1]
+    progress = Progress(_("Asking {model}").format(model=spec.model_name))
+    opened.wait(job, progress.heard)
+    progress.end()
+    if job.status not in ("done", "stopped"):
+        raise failed(job, _("The prompt run"))
+    ended = results.run(opened.project, run.id)
+    found = operations.evaluation(opened.project, ended)
+    return {
+        "prompt": ended.name,
+        **found.to_json(),
+        "model": spec.model_name,
+        "shots": spec.shots,
+        "dropped": prepared.dropped,
+        "cut": prepared.cut,
+    }

@@ -56,17 +56,23 @@ def ensure(project: Project, queue: Queue, run: Run, found: Sequence[Document], 
         then(have, None)
         return None
 
-    def finished(rows: list[tuple[Document, Prediction]] | None, error: WorkbenchError | None) -> None:
-        if rows is None:
+    def keep(answers: Mapping[int, Prediction] | None, error: WorkbenchError | None) -> None:
+        if answers is None:
             return then(None, error)
         if not project.read_only:
+            rows = [(one.id, one.text_hash, answers[one.id].to_json()) for one in missing if one.id in answers]
             with project.write():
-                runs.save_predictions(project.db, run.id, [(one.id, one.text_hash, answer.to_json()) for one, answer in rows])
-        then({**have, **{one.id: answer for one, answer in rows}}, None)
+                runs.save_predictions(project.db, run.id, rows)
+        then({**have, **answers}, None)
 
-    folder = train.model_folder(project, run)
+    if run.kind == "prompt":
+        from workbench.operations import prompt
+
+        return prompt.ask(project, queue, run, missing, keep)
+    by_id = lambda rows, error: keep(rows and {one.id: answer for one, answer in rows}, error)  # noqa: E731
     about = {"project": project.uid, "id": run.id, "purpose": "predict"}
-    return _start(queue, folder, missing, finished, title=_("Predict with {name}").format(name=run.name), about=about, device=_device(run))
+    title = _("Predict with {name}").format(name=run.name)
+    return _start(queue, train.model_folder(project, run), missing, by_id, title=title, about=about, device=_device(run))
 
 
 def _device(run: Run) -> str:

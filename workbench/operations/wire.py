@@ -33,10 +33,14 @@ class Wiring:
 
     def _heard(self, job: Job, event) -> None:
         about = job.spec.params.get("run") or {}
-        if about.get("project") != self.project.uid or about.get("purpose") != "train":
+        if about.get("project") != self.project.uid or about.get("purpose") not in ("train", "prompt"):
             return
         if isinstance(event, Started):
             _update(self.project, about["id"], status="running")
+        elif isinstance(event, Finished) and about["purpose"] == "prompt":
+            from workbench.operations import prompt
+
+            prompt.ended(self.project, about["id"], event)
         elif isinstance(event, Finished):
             ended(self.project, about["id"], event)
         elif isinstance(event, Output) and event.payload.get("kind") == "evaluated" and event.payload.get("split", "dev") == "dev":
@@ -46,6 +50,15 @@ class Wiring:
 def wire(project: Project, queue: Queue) -> Wiring:
     """Subscribe once; call `close` on what it returns before the project is closed."""
     return Wiring(project, queue)
+
+
+def _ending_of(purpose: str):
+    """What writes the end of a run of this kind."""
+    if purpose == "prompt":
+        from workbench.operations import prompt
+
+        return prompt.ended
+    return ended
 
 
 def _update(project: Project, run_id: int, **values) -> None:

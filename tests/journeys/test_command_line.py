@@ -1,0 +1,130 @@
+"""The whole way without a window: sample, import, train, score, ask, suggest, prompt, export, all by command."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(600)]
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = "The 42 tram was twenty minutes late again."
+
+
+@pytest.fixture(scope="module")
+def call(tmp_path_factory):
+    """call("project", "info", …) → standard output; fails with the message on standard error."""
+    home = tmp_path_factory.mktemp("home")
+    import os
+
+    env = {**os.environ, "HOME": str(home), **{f"XDG_{name}_HOME": str(home / name) for name in ("CONFIG", "DATA", "CACHE")}}
+
+    def run(*arguments, code=0):
+        command = [sys.executable, "-m", "workbench", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT, stdin=subprocess.DEVNULL)
+        assert done.returncode == code, f"{' '.join(map(str, arguments))}: {done.stderr}"
+        return done.stdout if code == 0 else done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def project(call, tmp_path_factory):
+    """The sample, with a run `first` of one epoch on 48 messages."""
+    path = Path(call("sample", tmp_path_factory.mktemp("sample")).strip())
+    told = json.loads(
+        call(
+            "train",
+            path,
+            "--task",
+            "classify",
+            "--model",
+            "starter-bert",
+            "--name",
+            "first",
+            "--set",
+            "epochs=1",
+            "--set",
+            "train_limit=48",
+            "--json",
+        )
+    )
+    assert told["status"] == "done" and told["used"] == {"train": 48, "dev": 60, "test": 0} and told["steps"] == 3
+    assert "--set train_limit=48" in told["command"] and {"reason": "not submitted", "count": 128} in told["left_out"]
+    return path
+
+
+def ask(call, *arguments):
+    return json.loads(call(*arguments, "--json"))
+
+
+def test_scores_of_training_and_evaluation_agree_and_test_is_another_set(call, project):
+    run = ask(call, "project", "info", project)["runs"][0]
+    dev, test = (ask(call, "evaluate", project, "--run", "first", "--split", split) for split in ("dev", "test"))
+
+    assert (run["name"], run["status"], run["task"], run["model"]) == ("first", "done", "classify", "starter-bert")
+    assert dev["scores"] == run["scores"]["dev"] and dev["n"] == test["n"] == 60
+    assert dev["fingerprint"] != test["fingerprint"] and (dev["seen_test"], test["seen_test"]) == (0, 1)
+
+
+def test_texts_and_files_are_answered_in_order(call, project, tmp_path):
+    path = tmp_path / "many.txt"
+    path.write_text(f"{TEXT}\nThank you, driver!\n😀\n", encoding="utf-8")
+
+    (one,) = [json.loads(line) for line in call("predict", "first", "--project", project, "--text", TEXT, "--json").splitlines()]
+    many = [json.loads(line) for line in call("predict", "first", "--project", project, "--input", path, "--json").splitlines()]
+
+    assert [answer["text"] for answer in many] == [TEXT, "Thank you, driver!", "😀"]
+    assert one["label"] == max(one["scores"], key=one["scores"].get) and abs(sum(one["scores"].values()) - 1) < 1e-6
+
+
+def test_suggestions_are_no_gold(call, project):
+    before = ask(call, "project", "info", project)["states"]
+
+    found = ask(call, "suggest", project, "--run", "first")
+
+    assert found == {"run": "first", "documents": 120, "suggestions": 120}
+    assert ask(call, "project", "info", project)["states"] == before
+
+
+def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, tmp_path):
+    template = tmp_path / "t.jinja"
+    template.write_text("{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}")
+
+    found = ask(call, "prompt", project, "--template", template, "--model", "starter-gpt", "--shots", "1", "--split", "dev")
+
+    dev = ask(call, "evaluate", project, "--run", "first", "--split", "dev")
+    assert found["n"] == 60 and found["fingerprint"] == dev["fingerprint"] and set(found["scores"]) == set(dev["scores"])
+
+
+def test_the_exported_folders_answer_like_the_run(call, project, tmp_path):
+    found = ask(call, "export", project, "--run", "first", tmp_path / "out")
+    check = found["check"]
+
+    assert check["texts"] >= 20 and check["equal_labels"] == 1.0 and check["largest_difference"] < 1e-3
+    assert sorted(found["folders"]) == ["hf", "onnx"] and all(one["bytes"] > 0 for one in found["files"])
+    run, folder = (
+        json.loads(call("predict", *asked, "--text", TEXT, "--json"))
+        for asked in (("first", "--project", project), (found["folders"]["hf"],))
+    )
+    assert folder["label"] == run["label"] and all(abs(folder["scores"][name] - value) < 1e-4 for name, value in run["scores"].items())
+
+
+def test_data_goes_out_and_into_a_new_project_unchanged(call, project, tmp_path):
+    first, second, other = tmp_path / "one.jsonl", tmp_path / "two.jsonl", tmp_path / "other.glossbench"
+    call("export-data", project, first, "--format", "glossbench")
+    call("project", "new", other)
+
+    ask(call, "import", other, first, "--format", "glossbench")
+    call("export-data", other, second, "--format", "glossbench")
+
+    assert first.read_bytes() == second.read_bytes()
+    assert ask(call, "labels", other) == ask(call, "labels", project)
+
+
+def test_mistakes_are_answered_in_words(call, project):
+    assert "learning_rate" in call("train", project, "--task", "classify", "--model", "starter-bert", "--set", "learning_rate=abc", code=1)
+    assert "starter-bert" in call("train", project, "--task", "classify", "--model", "nix", code=1)
+    assert "first" in call("evaluate", project, "--run", "nix", code=1)
+    assert "not built yet" in call("train", project, "--task", "qa", "--model", "starter-bert", code=2)
