@@ -9,15 +9,6 @@ import pytest
 from workbench.base import settings
 
 
-@pytest.fixture(autouse=True)
-def own_folders(tmp_path, monkeypatch):
-    """Settings, logs and caches of the window in `tmp_path`; nothing of the person who runs the tests is touched."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CONFIG", "DATA", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-    monkeypatch.setenv("XDG_DOCUMENTS_DIR", str(tmp_path / "Documents"))
-
-
 @pytest.fixture
 def look(qapp):
     """Light theme on the Qt application, for tests of single widgets."""
@@ -65,7 +56,46 @@ def project_file(tmp_path):
     labels.add_layer(project, "spans", "span", labels=("PER", "LOC"))
     with project.edit("Add documents"):
         texts = ("Ada met Bob in Paris.", "A fine day.", "A bad day in Rome.")
-        records = [Record(Document.of(text, key=f"k{number}")) for number, text in enumerate(texts)]
+        records = [Record(Document(f"k{number}", (("text", text),))) for number, text in enumerate(texts)]
         documents.add(project.db, records, source_id=project.source("person"))
+    project.close()
+    return path
+
+
+@pytest.fixture
+def scored_file(tmp_path):
+    """A closed project with six dev documents and two class runs: `first` is right on four of six, `second` on three.
+
+    Gold: good good good bad bad bad. first says good good bad bad bad good; second says good bad bad bad bad good.
+    """
+    from workbench.operations import labels
+    from workbench.project.project import Project
+    from workbench.storage import documents, runs
+    from workbench.text.dataset import Record
+    from workbench.text.document import Document
+
+    path = tmp_path / "scored.glossbench"
+    project = Project.create(path)
+    layer = labels.add_layer(project, "class", "class", labels=("good", "bad"))
+    gold = ("good", "good", "good", "bad", "bad", "bad")
+    with project.edit("Add documents"):
+        records = [
+            Record(Document(f"k{n}", (("text", f"Text number {n}"),), split="dev"), states={"class": "submitted"}, marks={"class": (label,)})
+            for n, label in enumerate(gold)
+        ]
+        ids = documents.add(project.db, records, source_id=project.source("person"))
+    answers = {"first": "good good bad bad bad good".split(), "second": "good bad bad bad bad good".split()}
+    with project.write():
+        for name, said in answers.items():
+            spec = {"task": "classify", "layer": "class", "model": "starter-bert", "model_name": "starter-bert", "seed": 1, "options": {"epochs": 2}}
+            right = sum(a == b for a, b in zip(gold, said, strict=True)) / len(gold)
+            run = runs.add(project.db, name, "train", layer_id=layer, spec=spec, status="done", scores={"dev": {"accuracy": right, "macro_f1": right}})
+            rows = []
+            for number, (id, label) in enumerate(zip(ids, said, strict=True)):
+                sure = 0.6 + 0.05 * number
+                other = "bad" if label == "good" else "good"
+                payload = {"scores": {label: sure, other: 1 - sure}, "label": label, "tokens": [], "spans": [], "cut": False}
+                rows.append((id, records[number].document.text_hash, payload))
+            runs.save_predictions(project.db, run.id, rows)
     project.close()
     return path

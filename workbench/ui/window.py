@@ -81,8 +81,8 @@ class Window(QMainWindow):
         from workbench.ui.acts import page_commands, window_commands
         from workbench.ui.status import Status
 
-        self.menus.add(window_commands(), "", lambda: self)
         self.menus.add(page_commands(self.pages()), "", lambda: self)
+        self.menus.add(window_commands(), "", lambda: self)
         for entry in self._entries.values():
             if entry.options.get("place") != START:
                 self.menus.add(self.panel_class(entry.id).commands, entry.id, lambda id=entry.id: self._panels.get(id))
@@ -103,7 +103,7 @@ class Window(QMainWindow):
     def go(self, page: str, **args: Any) -> None:
         """Show a page; its panel is built if need be and told `args`."""
         if page not in self._entries:
-            return
+            page, args = next((one.id for one in self.pages()), START), {}
         self.page = page
         widget = self._widget(page)
         if page in self._torn:
@@ -246,6 +246,8 @@ class Window(QMainWindow):
         if not (kept and self.restoreGeometry(QByteArray.fromBase64(kept.encode()))):
             room = self.screen().availableGeometry()
             self.resize(min(1440, room.width()), min(900, room.height()))
+            if room.width() < 1500 or room.height() < 960:  # no room for the frame around it
+                self.setWindowState(Qt.WindowState.WindowMaximized)
 
     def _remember(self) -> None:
         self.app.settings.window["geometry"] = bytes(self.saveGeometry().toBase64()).decode()

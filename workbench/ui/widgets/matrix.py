@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QStyledItemDelegate, QTableWidget, QTableWidgetItem
 
 from workbench.base.i18n import _
 from workbench.ui import theme
@@ -28,6 +28,7 @@ class Matrix(QTableWidget):
         self._as_shares = False
         self.setShowGrid(False)
         self.setCornerButtonEnabled(False)
+        self.findChild(QAbstractButton).setAccessibleName(_("Gold down, predicted across"))
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setTabKeyNavigation(False)

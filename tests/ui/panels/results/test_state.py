@@ -1,0 +1,133 @@
+"""What the Results page knows, without any widget."""
+
+import pytest
+
+from workbench.base.events import Signal
+from workbench.project.project import Project
+from workbench.ui.panels.results.state import ResultsState
+
+
+class Context:
+    """A context whose threads run at once, and which remembers what it was told."""
+
+    def __init__(self, project):
+        self.project, self.queue, self.gone, self.notes, self.faults = project, None, [], [], []
+        self.opened = Signal()
+
+    def run(self, work, done, failed=None):
+        try:
+            found = work()
+        except Exception as error:
+            failed(error)
+        else:
+            done(found)
+
+    def go(self, page, **args):
+        self.gone.append((page, args))
+
+    def note(self, text, *_rest, **_named):
+        self.notes.append(text)
+
+    def fail(self, error):
+        self.faults.append(error)
+
+    def attempt(self, act, *args, **named):
+        return act(*args, **named)
+
+    def commands_changed(self):
+        pass
+
+
+@pytest.fixture
+def state(scored_file):
+    project = Project.open(scored_file)
+    state = ResultsState(Context(project))
+    yield state
+    state.close()
+    project.close()
+
+
+def test_the_newest_finished_run_is_chosen_at_first(state):
+    assert [run.name for run in state.runs] == ["second", "first"]
+    assert state.run.name == "second"
+
+
+def test_accuracy_comes_with_its_interval_and_with_what_guessing_gives(state):
+    # Wilson 1927 for 3 of 6 at 95 %: 0.188 to 0.812.
+    assert (round(state.details.low, 3), round(state.details.high, 3)) == (0.188, 0.812)
+    assert state.details.guessing == 0.5
+
+
+def test_errors_are_the_documents_answered_otherwise_surest_first(state):
+    state.choose((state.runs[1].id,))
+
+    assert [(row.key, row.gold, row.predicted) for row in state.errors] == [("k5", "bad", "good"), ("k2", "good", "bad")]
+
+
+def test_an_error_opens_annotate_with_the_whole_list_to_go_through(state):
+    state.open_first_error()
+
+    page, args = state.context.gone[-1]
+    assert page == "annotate"
+    assert args["document"] == args["errors"][0] and len(args["errors"]) == 3 and args["run"] == state.run.id
+
+
+def test_a_cell_of_the_matrix_opens_its_documents_on_data(state):
+    state.open_cell("good", "bad")
+
+    page, args = state.context.gone[-1]
+    assert page == "data" and len(args["ids"]) == 2
+    assert "gold good, predicted bad" in args["caption"]
+
+
+def test_scores_follow_todays_gold_while_those_as_run_stay(state):
+    from workbench.operations import annotate, labels
+
+    (layer,) = labels.layers(state.project)
+    state.watch(True)
+    wrong = state.errors[0].document_id
+    annotate.set_class(state.project, wrong, layer.label("good").id)
+
+    rows = {name: (as_run, today) for name, as_run, today, _test in state.score_rows()}
+    assert rows["Accuracy"] == (pytest.approx(0.5), pytest.approx(4 / 6))
+
+
+def test_nothing_is_computed_again_while_the_page_is_hidden(state):
+    from workbench.operations import annotate, labels
+
+    (layer,) = labels.layers(state.project)
+    state.watch(False)
+    before = state.details
+    annotate.set_class(state.project, state.errors[0].document_id, layer.label("good").id)
+    assert state.details is before
+
+    state.watch(True)
+    assert state.details is not before
+
+
+def test_two_runs_are_compared_by_the_documents_that_one_alone_got_right(state):
+    state.choose(tuple(run.id for run in state.runs))
+
+    assert state.run is None
+    assert [row.key for row in state.comparison.only_first] == ["k1"]
+    assert state.comparison.only_second == ()
+    assert (state.comparison.both_right, state.comparison.both_wrong) == (3, 2)
+
+
+def test_a_run_without_its_weights_offers_nothing_that_needs_them(state):
+    assert not state.usable and not state.can_show_test
+    assert state.can_train_again
+
+
+def test_deleting_takes_the_run_off_and_chooses_another(state):
+    state.delete()
+
+    assert [run.name for run in state.runs] == ["first"]
+    assert state.run.name == "first"
+
+
+def test_settings_tell_seed_options_and_looks(state):
+    rows = dict(state.settings_rows())
+
+    assert (rows["Seed"], rows["Epochs"], rows["Looks at the test score"], rows["Model"]) == ("1", "2", "0", "starter-bert")
+    assert "--seed 1" in state.command()

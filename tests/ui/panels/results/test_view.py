@@ -1,0 +1,98 @@
+"""The Results page as a person sees it."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QTableView, QWidget
+
+
+@pytest.fixture
+def panel(app, scored_file, qtbot):
+    assert app.open_project(scored_file, page="results")
+    panel = app.window.panel("results")
+    qtbot.waitUntil(lambda: panel.state.details is not None)
+    return panel
+
+
+def named(panel, name, kind=QWidget):
+    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name)
+
+
+def test_the_runs_stand_in_a_table_called_runs(panel):
+    table = named(panel, "Runs", QTableView)
+
+    assert table.model().rowCount() == 2
+    assert [table.model().index(row, 0).data() for row in (0, 1)] == ["second", "first"]
+
+
+def test_choosing_another_run_shows_its_scores_and_errors(panel, qtbot):
+    table = named(panel, "Runs", QTableView)
+
+    table.selectRow(1)
+    qtbot.waitUntil(lambda: panel.state.details is not None and panel.state.run.name == "first")
+    assert named(panel, "Errors", QTableView).model().rowCount() == 2
+    assert named(panel, "All scores", QTableView).model().index(0, 1).data() == "66.7"
+
+
+def test_two_chosen_runs_are_shown_side_by_side(panel, qtbot):
+    named(panel, "Runs", QTableView).selectAll()
+
+    qtbot.waitUntil(lambda: panel.state.comparison is not None)
+    assert named(panel, "Scores side by side").isVisible()
+    assert named(panel, "Only the first is right", QTableView).model().rowCount() == 1
+
+
+def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
+    gone = []
+    monkeypatch.setattr(panel.context.app, "go", lambda page, **args: gone.append((page, args)))
+    errors = named(panel, "Errors", QTableView)
+    panel.view._tabs.setCurrentIndex(1)
+    errors.selectRow(0)
+
+    qtbot.keyClick(errors, Qt.Key.Key_Return)
+    assert gone[0][0] == "annotate" and gone[0][1]["document"] == panel.state.errors[0].document_id
+
+
+def test_enter_on_a_cell_of_the_matrix_opens_its_documents(panel, qtbot, monkeypatch):
+    gone = []
+    monkeypatch.setattr(panel.context.app, "go", lambda page, **args: gone.append((page, args)))
+    matrix = named(panel, "Confusion")
+    matrix.setCurrentCell(0, 1)
+
+    qtbot.keyClick(matrix, Qt.Key.Key_Return)
+    assert gone[0][0] == "data" and len(gone[0][1]["ids"]) == matrix.item(0, 1).data(Qt.ItemDataRole.UserRole)
+
+
+def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
+    panel.context.app.window.resize(1280, 800)
+    qtbot.wait(20)
+
+    for one in panel.view.findChildren(QAbstractButton):
+        if one.isVisible():
+            assert one.accessibleName() or one.text(), one
+            assert one.mapTo(panel.view, one.rect().topRight()).x() <= panel.view.width()
+
+
+def test_buttons_that_need_weights_rest_without_them_and_the_page_says_why(panel):
+    assert not named(panel, "Export model").isEnabled()
+    assert not named(panel, "Show test score").isEnabled()
+    assert "weights are not here" in panel.view._message.text()
+    assert named(panel, "Train again").isEnabled()
+
+
+def test_deleting_asks_and_go_back_keeps_the_run(panel, monkeypatch):
+    from workbench.ui.panels.results import dialogs
+
+    monkeypatch.setattr(dialogs.DeleteRuns, "exec", lambda self: 0)
+    panel.view.delete()
+    assert len(panel.state.runs) == 2
+
+    monkeypatch.setattr(dialogs.DeleteRuns, "exec", lambda self: 1)
+    panel.view.delete()
+    assert len(panel.state.runs) == 1
+
+
+def test_without_runs_a_button_leads_to_train(app, project_file):
+    app.open_project(project_file, page="results")
+    panel = app.window.panel("results")
+
+    assert named(panel, "Train a model").isVisible()
