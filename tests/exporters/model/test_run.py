@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 from workbench.base.errors import ExportFailed  # noqa: E402
 from workbench.exporters.model import hf_folder, run  # noqa: E402
-from workbench.exporters.model.spec import sentence  # noqa: E402
+from workbench.exporters.model.spec import loading_code, sentence  # noqa: E402
 from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
 from workbench.tasks.predictor import Predictor, read_documents  # noqa: E402
 
@@ -70,9 +70,16 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
     }
     told = [row for one in events if one["kind"] == "checked" and one["format"] == "onnx" for row in one["rows"]]
     assert len(told) == 20 and all(row["equal"] for row in told)
+    _copied_code_runs(task, out / "onnx")
     card = (out / "hf" / "README.md").read_text(encoding="utf-8")
     assert sentence(result["check"]) in card
     _pipeline_agrees(task, out / "hf", documents[0], ours[0])
+
+
+def _copied_code_runs(task, folder):
+    code = loading_code("onnx", folder, task)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("[["), done.stderr
 
 
 def _pipeline_agrees(task, folder, document, ours):

@@ -36,8 +36,9 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     names = input_names(predictor.checkpoint)
     graph(predictor.checkpoint, names, folder / FILE)
-    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
+    for name in ("tokenizer_config.json", "config.json"):
         shutil.copyfile(tokenizer_folder / name, folder / name)
+    _write_tokenizer(tokenizer_folder / "tokenizer.json", folder / "tokenizer.json", predictor.max_length)
     labels = predictor.labels
     description = {
         "task": predictor.task.id,
@@ -49,6 +50,14 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
         "opset": OPSET,
     }
     (folder / LABELS).write_text(json.dumps(description, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def _write_tokenizer(source: Path, target: Path, max_length: int) -> None:
+    """The vocabulary with the cut that training made, and without the padding to a fixed length that some files ask for."""
+    raw = json.loads(source.read_text(encoding="utf-8"))
+    raw["padding"] = None
+    raw["truncation"] = {"direction": "Right", "max_length": max_length, "strategy": "LongestFirst", "stride": 0}
+    target.write_text(json.dumps(raw, ensure_ascii=False), encoding="utf-8")
 
 
 def input_names(checkpoint: Checkpoint) -> tuple[str, ...]:
