@@ -1,0 +1,42 @@
+"""What the Jobs dock shows: the queue's jobs, those under way first, then those that wait, then the ended, newest first."""
+
+from __future__ import annotations
+
+from workbench.base.events import State
+from workbench.jobs.events import Output
+from workbench.jobs.queue import Job, Queue
+
+ORDER = {"running": 0, "waiting": 1}
+
+
+class JobsState(State):
+    """`jobs` is the list in its order; `told` the job that the last event was about."""
+
+    def __init__(self, queue: Queue):
+        super().__init__()
+        self.queue = queue
+        self.jobs: tuple[Job, ...] = ()
+        self.told: Job | None = None
+        self.listen(queue.changed, self._heard)
+        self._read()
+
+    @property
+    def ended(self) -> tuple[Job, ...]:
+        return tuple(job for job in self.jobs if job.over)
+
+    def clear(self) -> None:
+        """Take the ended ones off the list."""
+        for job in self.ended:
+            self.queue.forget(job)
+        self._read()
+
+    def _heard(self, job: Job, event) -> None:
+        if not isinstance(event, Output):
+            self._read()
+        self.told = job
+        self.changed.emit(frozenset({"told"}))
+
+    def _read(self) -> None:
+        jobs = tuple(sorted(self.queue.jobs, key=lambda job: (ORDER.get(job.status, 2), job.id if not job.over else -job.id)))
+        if jobs != self.jobs:
+            self.update(jobs=jobs)
