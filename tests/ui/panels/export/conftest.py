@@ -1,0 +1,102 @@
+"""A project with two finished runs that have models, an older and a newer; a queue that starts nothing."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.base import paths
+from workbench.base.events import Signal
+from workbench.jobs.events import Finished, Output, Started
+from workbench.operations import labels
+from workbench.project.project import Project
+from workbench.storage import documents, runs
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+
+class StillJob:
+    def __init__(self, spec):
+        self.spec, self.status, self.asked, self.changed = spec, "waiting", [], Signal("job")
+
+    def cancel(self):
+        self.asked.append("cancel")
+
+    def tell(self, event):
+        if isinstance(event, Started):
+            self.status = "running"
+        if isinstance(event, Finished):
+            self.status = event.status
+        self.changed.emit(event)
+
+
+class StillQueue:
+    def __init__(self):
+        self.changed, self.jobs = Signal("queue.changed"), ()
+
+    def add(self, spec):
+        self.jobs = (*self.jobs, StillJob(spec))
+        return self.jobs[-1]
+
+
+@pytest.fixture
+def exportable_file(tmp_path):
+    path = tmp_path / "small.glossbench"
+    project = Project.create(path)
+    layer = labels.add_layer(project, "class", "class", labels=("good", "bad"))
+    with project.edit("Add documents"):
+        records = [Record(Document(f"k{n}", (("text", f"Text number {n}"),), split="dev")) for n in range(3)]
+        documents.add(project.db, records, source_id=project.source("person"))
+    with project.write():
+        for name, kind, status in (("first", "train", "done"), ("second", "train", "stopped"), ("asked", "prompt", "done"), ("broken", "train", "failed")):
+            spec = {"task": "classify", "layer": "class", "model": "starter-bert", "model_name": "starter-bert", "seed": 1, "options": {}}
+            run = runs.add(project.db, name, kind, layer_id=layer, spec=spec, status=status, scores={"dev": {"macro_f1": 0.625}})
+            folder = paths.run_folder(path, run.id) / "model"
+            if kind == "train":
+                folder.mkdir(parents=True)
+                (folder / "config.json").write_text("{}")
+                (folder / "model.safetensors").write_bytes(b"0" * 1000)
+    project.close()
+    return path
+
+
+@pytest.fixture
+def checked():
+    """checked(number, equal=True) → what the worker tells after a text."""
+
+    def make(number, equal=True):
+        rows = [{"text": f"Text number {number}", "difference": 1e-6 * (number + 1), "equal": equal}]
+        return Output({"kind": "checked", "format": "onnx", "done": number + 1, "total": 3, "rows": rows})
+
+    return make
+
+
+@pytest.fixture
+def finished():
+    def make(folder):
+        check = {"texts": 3, "labels": 3, "equal_labels": 2 / 3, "largest_difference": 3e-6, "seconds": 1.0, "speed": {"torch_ms": 10.0, "onnx_ms": 4.0}}
+        folders = {"hf": f"{folder}/hf", "onnx": f"{folder}/onnx"}
+        return Finished("done", {"folders": folders, "files": [{"path": "a", "bytes": 2_000_000}], "check": check})
+
+    return make
+
+
+@pytest.fixture
+def context(exportable_file):
+    from workbench.base.settings import Settings
+
+    project = Project.open(exportable_file)
+    notes, faults = [], []
+    made = SimpleNamespace(
+        project=project,
+        queue=StillQueue(),
+        settings=Settings(documents_folder=str(exportable_file.parent / "out")),
+        attempt=lambda act, *args: act(*args),
+        commands_changed=lambda: None,
+        note=notes.append,
+        fail=faults.append,
+        notes=notes,
+        faults=faults,
+        go=lambda *args, **named: None,
+    )
+    yield made
+    project.close()

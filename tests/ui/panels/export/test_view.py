@@ -1,0 +1,83 @@
+"""The Export page as a person sees it."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QTableView, QWidget
+
+from tests.ui.panels.export.conftest import StillQueue
+from workbench.jobs.events import Started
+
+
+@pytest.fixture
+def panel(app, exportable_file, qtbot, monkeypatch, tmp_path):
+    app.settings.documents_folder = str(tmp_path / "out")
+    assert app.open_project(exportable_file, page="export")
+    panel = app.window.panel("export")
+    monkeypatch.setattr(panel.state, "queue", StillQueue())
+    return panel
+
+
+def named(panel, name, kind=QWidget):
+    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name and one.isVisible())
+
+
+def test_run_folder_and_button_have_their_names_and_values(panel):
+    assert named(panel, "Run", QComboBox).currentText().startswith("second")
+    assert named(panel, "Folder", QLineEdit).text().endswith("small second")
+    assert named(panel, "Export model", QPushButton).isEnabled()
+    assert "62.5" in panel.view._choices._run_field._message.text()
+
+
+def test_a_typed_folder_is_taken_and_return_starts_nothing(panel, qtbot, tmp_path):
+    folder = named(panel, "Folder", QLineEdit)
+    folder.selectAll()
+    qtbot.keyClicks(folder, str(tmp_path / "mine"))
+    qtbot.keyClick(folder, Qt.Key.Key_Return)
+
+    assert panel.state.folder == str(tmp_path / "mine") and panel.state.queue.jobs == ()
+
+
+def test_without_a_format_the_button_waits(panel, qtbot):
+    for box in panel.view._choices._formats.values():
+        box.box.click()
+
+    assert not named(panel, "Export model", QPushButton).isEnabled()
+
+
+def test_the_check_is_shown_as_it_goes_and_its_result_in_words(panel, qtbot, checked, finished):
+    qtbot.mouseClick(named(panel, "Export model", QPushButton), Qt.MouseButton.LeftButton)
+    (job,) = panel.state.queue.jobs
+    job.tell(Started(1, "2026-01-01T00:00:00Z"))
+    for number in range(3):
+        job.tell(checked(number))
+    table = named(panel, "Checked texts", QTableView)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 3)
+    assert named(panel, "Cancel export").isVisible() and not named(panel, "Export model", QPushButton).isEnabled()
+
+    job.tell(finished(panel.state.folder))
+
+    assert named(panel, "2 of 3 labels equal, largest difference 3.0e-06").isVisible()
+    assert table.model().index(0, 3).data() == "3.0e-06"
+    qtbot.mouseClick(named(panel, "Copy loading code", QPushButton), Qt.MouseButton.LeftButton)
+    assert "from_pretrained" in QGuiApplication.clipboard().text() or "pipeline" in QGuiApplication.clipboard().text()
+    assert named(panel, "Open folder", QPushButton).isEnabled()
+
+
+def test_results_can_send_a_run_here(panel, app):
+    first = panel.state.runs[1]
+
+    app.go("export", run=first.id)
+
+    assert named(panel, "Run", QComboBox).currentText().startswith("first")
+
+
+def test_a_project_without_runs_leads_to_train(app, project_file, qtbot, monkeypatch):
+    assert app.open_project(project_file, page="export")
+    panel = app.window.panel("export")
+    gone = []
+    monkeypatch.setattr(panel.context.app, "go", lambda page, **args: gone.append(page))
+
+    qtbot.mouseClick(named(panel, "Train a model", QPushButton), Qt.MouseButton.LeftButton)
+
+    assert gone == ["train"]

@@ -1,0 +1,27 @@
+"""Export: a run's model as folders for other programs, checked against the original on the user's own texts."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+from workbench.ui.panel import Panel
+
+
+class ExportPanel(Panel):
+    commands = (
+        Command("export.start", _("&Export model"), lambda p: p.state.start(), "Run", "Ctrl+Return", enabled=lambda p: p.state.ready, group="export"),
+        Command("export.folder", _("Open exported &folder"), lambda p: p.view.open_folder(), "Run", enabled=lambda p: bool(p.state.result), group="export"),
+        Command("export.code", _("&Copy loading code"), lambda p: p.view.copy_code(), "Run", enabled=lambda p: bool(p.state.result), group="export"),
+    )  # fmt: skip
+
+    def build(self, context):
+        from workbench.ui.panels.export.state import ExportState
+        from workbench.ui.panels.export.view import ExportView
+
+        state = ExportState(context)
+        return state, ExportView(state)
+
+    def shown(self, *, run: int | None = None, **_args) -> None:
+        self.state.look()
+        if run is not None:
+            self.state.choose(run)

@@ -1,0 +1,207 @@
+"""What the Export page shows: which run, which formats, which folder; an export under way and what its check found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.jobs.events import Finished, Output, Started
+from workbench.operations import export
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.storage.runs import Run
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One text of the check: the largest difference of its logits, and whether all its labels are equal."""
+
+    number: int
+    format: str
+    text: str
+    difference: float
+    equal: bool
+
+
+class ExportState(State):
+    def __init__(self, context):
+        super().__init__()
+        self.context, self.project, self.queue = context, context.project, context.queue
+        self.runs: tuple[Run, ...] = ()
+        self.run_id: int | None = None
+        self.folder = ""
+        self.formats: tuple[str, ...] = tuple(one.id for one in export.FORMATS)
+        self.sizes: Mapping[str, int] = {}
+        self.job: Job | None = None
+        self.stage = ""  # what is under way, in words
+        self.share: float | None = None  # of the check, done of 1
+        self.rows: tuple[Checked, ...] = ()
+        self.result: Mapping = {}
+        self.problem = ""  # why the last export failed
+        self._own_folder = False  # typed or chosen by the user, so it is not replaced
+        self._drop = lambda: None
+        self.listen(self.project.changed, self._project_changed)
+        self.look()
+
+    # ---------------------------------------------------------------- choices
+
+    def look(self) -> None:
+        """Read the runs again; the latest one with a model is chosen where none is."""
+        runs = export.exportable_runs(self.project)
+        self.update(runs=runs)
+        if runs and self.run_id not in {one.id for one in runs}:
+            self.choose(runs[0].id)
+        elif not runs:
+            self.update(run_id=None, sizes={})
+
+    def _project_changed(self, changes) -> None:
+        if changes.touches("run"):
+            self.look()
+
+    @property
+    def run(self) -> Run | None:
+        return next((one for one in self.runs if one.id == self.run_id), None)
+
+    def choose(self, run_id: int) -> None:
+        """Take another run. What an earlier export found is no longer shown."""
+        if run_id == self.run_id or run_id not in {one.id for one in self.runs}:
+            return
+        self.run_id = run_id
+        sizes = self.context.attempt(export.sizes, self.project, self.run) or {}
+        self.update(sizes=sizes)
+        if not self.busy:
+            self.update(rows=(), result={}, problem="", stage="")
+        if not self._own_folder:
+            self.update(folder=str(self._free_folder()))
+        self.changed.emit(frozenset({"run_id"}))
+        self.context.commands_changed()
+
+    def _free_folder(self) -> Path:
+        """A folder that does not exist yet, beside other documents."""
+        chosen = self.context.settings.documents_folder
+        home = Path(chosen).expanduser() if chosen else paths.documents_folder()
+        return paths.free_name(home, f"{self.project.name} {self.run.name}".replace("/", "-"), "")
+
+    def set_folder(self, folder: str) -> None:
+        self._own_folder = bool(folder.strip())
+        self.update(folder=folder.strip())
+        self.context.commands_changed()
+
+    def set_format(self, format: str, on: bool) -> None:
+        wanted = {*self.formats, format} if on else set(self.formats) - {format}
+        self.update(formats=tuple(one.id for one in export.FORMATS if one.id in wanted))
+        self.context.commands_changed()
+
+    @property
+    def missing(self) -> str:
+        """What still has to be chosen, "" when the export can begin."""
+        if self.run is None:
+            return _("No run with a model of its own yet.")
+        if not self.formats:
+            return _("Choose at least one format.")
+        if not self.folder:
+            return _("Name a folder.")
+        return ""
+
+    @property
+    def busy(self) -> bool:
+        return self.job is not None and self.job.status in ("waiting", "running")
+
+    @property
+    def ready(self) -> bool:
+        return not self.missing and not self.busy
+
+    # ---------------------------------------------------------------- the export
+
+    def start(self) -> None:
+        if not self.ready:
+            return
+        self.update(rows=(), result={}, problem="", share=None, stage=_("Waiting for its turn"))
+        try:
+            job = export.start(self.project, self.queue, self.run, Path(self.folder).expanduser(), self.formats)
+        except WorkbenchError as error:
+            self.update(stage="", problem=str(error))
+            return
+        self._drop = job.changed.connect(self._heard)
+        self.update(job=job)
+        self.context.commands_changed()
+
+    def cancel(self) -> None:
+        if self.busy:
+            self.job.cancel()
+
+    def _heard(self, event) -> None:
+        if isinstance(event, Started):
+            self.update(stage=_("Starting a worker"))
+        elif isinstance(event, Output):
+            self._told(event.payload)
+        elif isinstance(event, Finished):
+            self._drop()
+            self._ended(event)
+
+    def _told(self, payload: Mapping) -> None:
+        kind = payload.get("kind")
+        if kind == "stage":
+            self.update(stage=str(payload["title"]), share=None)
+        elif kind == "checked":
+            start = len(self.rows)
+            new = tuple(
+                Checked(start + number, payload["format"], row["text"], row["difference"], row["equal"])
+                for number, row in enumerate(payload["rows"])
+            )
+            self.update(rows=self.rows + new, share=payload["done"] / max(1, payload["total"]))
+
+    def _ended(self, event: Finished) -> None:
+        done = event.status == "done"
+        problem = ""
+        if not done and event.status != "cancelled":
+            problem = " ".join(one for one in (event.message, event.hint) if one) or _("The export ended without a result.")
+        rows = tuple(sorted(self.rows, key=lambda one: (one.equal, -one.difference))) if done else self.rows
+        self.update(stage="", share=None, rows=rows, result=dict(event.result) if done else {}, problem=problem)
+        self._own_folder = self._own_folder and not done  # the next export gets a folder of its own
+        self.changed.emit(frozenset({"job"}))
+        self.context.commands_changed()
+        if done:
+            self.context.note(_("Exported to {folder}").format(folder=self.folder))
+
+    # ---------------------------------------------------------------- what came out
+
+    @property
+    def sentence(self) -> str:
+        """ "N of M labels equal, largest difference D", "" before the check has ended."""
+        return export.sentence(self.result.get("check") or {}) if self.result else ""
+
+    @property
+    def good(self) -> bool:
+        check = self.result.get("check") or {}
+        return check.get("equal_labels", 1.0) == 1.0
+
+    @property
+    def speed(self) -> str:
+        found = (self.result.get("check") or {}).get("speed")
+        if not found:
+            return ""
+        return _("One text on this computer: {torch:.0f} ms with torch, {onnx:.0f} ms with ONNX Runtime.").format(
+            torch=found["torch_ms"], onnx=found["onnx_ms"]
+        )
+
+    @property
+    def bytes_written(self) -> int:
+        return sum(one["bytes"] for one in self.result.get("files", ()))
+
+    def code(self) -> str:
+        """Python that loads what was exported, ONNX too where it was."""
+        folders = self.result.get("folders", {})
+        task = (self.run.spec.get("task") if self.run else "") or "classify"
+        return "\n".join(export.loading_code(name, folder, task) for name, folder in folders.items())
+
+    def close(self) -> None:
+        self._drop()
+        super().close()

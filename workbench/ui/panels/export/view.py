@@ -1,0 +1,250 @@
+"""The Export page: what and where at the left, the check as it goes and what came out at the right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QHBoxLayout, QLineEdit, QStackedLayout, QVBoxLayout
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.operations.export import FORMATS
+from workbench.ui.moments import points, size, when_iso
+from workbench.ui.panel import View
+from workbench.ui.panels.export.state import Checked, ExportState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.layout import bar, card, column, row, scrolled
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, call, words
+
+REDRAW = 150  # milliseconds between two fillings of the table while the check runs
+MAIN = ("macro_f1", "span_f1")
+SHORT = {"hf": _("HF"), "onnx": _("ONNX")}
+
+
+class ExportView(View):
+    def __init__(self, state: ExportState):
+        super().__init__(state)
+        self._choices, self._outcome = _Choices(state), _Outcome(state)
+        self.first = self._choices.run
+        lead = Button(_("Train a model"), "play", "primary", on=lambda: state.context.go("train"))
+        hint = _("Only a trained run has a model of its own that other programs can load.")
+        self._empty = EmptyState("package-open", _("Nothing to export yet"), hint, lead)
+        self._body = row(self._choices, (self._outcome, 1), gap=0)
+        below = QFrame()
+        self._stack = QStackedLayout(below)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._body)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(
+            PageHeader(_("Export"), _("The model of a run for other programs, checked against the original on your own texts"))
+        )
+        layout.addWidget(below, 1)
+
+    def render(self, fields: frozenset[str]) -> None:
+        if concerns(fields, "runs"):
+            self._stack.setCurrentWidget(self._body if self.state.runs else self._empty)
+            self.first = self._choices.run if self.state.runs else self._empty
+        self._choices.render(fields)
+        self._outcome.render(fields)
+
+    def open_folder(self) -> None:
+        self._outcome.open_folder()
+
+    def copy_code(self) -> None:
+        self._outcome.copy_code()
+
+
+class _Choices(QFrame):
+    """Which run, which formats, which folder; Export model."""
+
+    def __init__(self, state: ExportState):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side")
+        self.setMinimumWidth(320)
+        self.setMaximumWidth(440)
+        self.run = combo(name=_("Run"))
+        self.run.activated.connect(lambda _i: state.choose(self.run.currentData()))
+        self._run_field = Field(_("Which run?"), self.run, name=_("Run"))
+        self._formats = {one.id: _FormatCard(state, one) for one in FORMATS}
+        self.folder = QLineEdit()
+        self.folder.setClearButtonEnabled(True)
+        self.folder.textEdited.connect(state.set_folder)
+        browse = Button(_("Browse…"), "folder-open", on=self.browse, name=_("Browse"))
+        self._folder_field = Field(_("Folder"), self.folder, _("A new or empty folder; each format gets one of its own in it."))
+        self._problem = Callout(tone="bad")
+        self._problem.hide()
+        self.start = Button(_("Export model"), "package-open", "primary", on=state.start)
+        self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel, name=_("Cancel export"))
+        inside = column(
+            self._run_field,
+            words(_("Formats"), "small", "muted", weight=500),
+            *self._formats.values(),
+            self._folder_field,
+            row(None, browse),
+            self._problem,
+            None,
+            gap=12,
+            margins=(20, 18, 20, 18),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(scrolled(inside), 1)
+        layout.addWidget(bar(None, self.cancel, self.start, margins=(20, 10, 20, 10)))
+
+    def browse(self) -> None:
+        begin = Path(self.state.folder or Path.home()).expanduser()
+        begin = begin if begin.is_dir() else begin.parent
+        if chosen := QFileDialog.getExistingDirectory(self, _("Folder for the exported model"), str(begin)):
+            self.state.set_folder(chosen)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "runs", "run_id"):
+            fill(self.run, [(one.id, f"{one.name}  ({one.layer})") for one in state.runs], state.run_id)
+            self._run_field.set_hint(_run_told(state.run))
+        if concerns(fields, "folder") and self.folder.text().strip() != state.folder:
+            self.folder.setText(state.folder)
+        for one in self._formats.values():
+            one.render(fields)
+        if concerns(fields, "problem"):
+            self._problem.set(state.problem, "bad")
+        self.start.setEnabled(state.ready)
+        self.start.setToolTip(state.missing)
+        self.cancel.setVisible(state.busy)
+
+
+def _run_told(run) -> str:
+    if run is None:
+        return ""
+    scores = run.scores.get("dev", {})
+    score = next(
+        (_("{name} {value} on dev").format(name=name.replace("_", " "), value=points(scores[name])) for name in MAIN if name in scores), ""
+    )
+    return "  ·  ".join(one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one)
+
+
+class _FormatCard(QFrame):
+    """A format with its size and what it is for."""
+
+    def __init__(self, state: ExportState, format):
+        super().__init__()
+        self.state, self.format = state, format
+        self.box = QCheckBox(_(format.title))
+        call(self.box, _(format.title), _(format.purpose))
+        self.box.toggled.connect(lambda on: state.set_format(format.id, on))
+        self._size = words("", "small", "muted")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(
+            card(row(self.box, None, self._size), words(_(format.purpose), "caption", "muted", wrap=True), gap=4, margins=(12, 10, 12, 10))
+        )
+
+    def render(self, fields: frozenset[str]) -> None:
+        if concerns(fields, "formats") and self.box.isChecked() != (self.format.id in self.state.formats):
+            self.box.setChecked(self.format.id in self.state.formats)
+        if concerns(fields, "sizes"):
+            bytes_ = self.state.sizes.get(self.format.id)
+            self._size.setText(_("about {size}").format(size=size(bytes_)) if bytes_ else "")
+
+
+class _Outcome(QFrame):
+    """The check, text by text; then the result in words, with Open folder and Copy loading code."""
+
+    def __init__(self, state: ExportState):
+        super().__init__()
+        self.state = state
+        self._stage, self._count = Elided("", weight=600), words("", "small", "muted")
+        self._meter = Meter(0.0, name=_("Export progress"))
+        self._open = Button(_("Open folder"), "external-link", on=self.open_folder)
+        self._copy = Button(_("Copy loading code"), "copy", on=self.copy_code)
+        self._result = Callout("", "good", self._copy, self._open)
+        self._result.hide()
+        self._more = words("", "small", "muted", wrap=True, select=True)
+        self._table = Table(_columns(), name=_("Checked texts"), key=lambda one: one.number)
+        self._progress = card(row((self._stage, 1), self._count), self._meter, gap=10)
+        self._card = card(
+            (self._table, 1), title=_("Check on your own texts"), note=_("difference of the raw scores, the largest of batched and single")
+        )
+        hint = _(
+            "After the export every dev and test text (up to 500) is asked of the original and of the exported model, and the answers are compared here."
+        )
+        self._outline = EmptyState("list-checks", _("The check comes here"), hint)
+        below = QFrame()
+        self._stack = QStackedLayout(below)
+        self._stack.addWidget(self._outline)
+        self._stack.addWidget(self._card)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 16)
+        layout.setSpacing(12)
+        for part in (self._progress, self._result, self._more):
+            layout.addWidget(part)
+        layout.addWidget(below, 1)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REDRAW)
+        self._timer.timeout.connect(self._show_rows)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        self._progress.setVisible(state.busy)
+        if concerns(fields, "stage", "share", "job"):
+            self._stage.setText(state.stage)
+            self._meter.set(state.share)
+        if concerns(fields, "result", "run_id"):
+            self._show_result()
+        if concerns(fields, "rows"):
+            if state.busy and state.rows and self._table.rows():
+                if not self._timer.isActive():
+                    self._timer.start()
+            else:
+                self._show_rows()
+
+    def _show_rows(self) -> None:
+        rows = self.state.rows
+        self._table.set_rows(tuple(reversed(rows)) if self.state.busy else rows)  # the newest on top while it grows
+        unequal = sum(not one.equal for one in rows)
+        told = _("{n} texts compared").format(n=len(rows)) if rows else ""
+        self._count.setText(told + (_(", {n} with another label").format(n=unequal) if unequal else ""))
+        self._stack.setCurrentWidget(self._card if rows else self._outline)
+
+    def _show_result(self) -> None:
+        state = self.state
+        self._result.set(state.sentence if state.result else "", "good" if state.good else "warn")
+        folder = _("{size} in {folder}").format(size=size(state.bytes_written), folder=state.folder) if state.result else ""
+        self._more.setText("  ·  ".join(one for one in (folder, state.speed) if one))
+        self._more.setVisible(bool(state.result))
+        if state.result:
+            call(self._result, state.sentence)
+
+    def open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(self.state.folder))
+
+    def copy_code(self) -> None:
+        if self.state.result:
+            QGuiApplication.clipboard().setText(self.state.code())
+            self.state.context.note(_("The code that loads the model is in the clipboard"))
+
+
+def _columns() -> tuple[Column, ...]:
+    return (
+        Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, icon=_mark),
+        Column(_("Format"), lambda one: SHORT.get(one.format, one.format), 76),
+        Column(_("Labels"), lambda one: _("equal") if one.equal else _("differ"), 80),
+        Column(_("Difference"), lambda one: f"{one.difference:.1e}", 100, right=True, sort=lambda one: one.difference),
+    )
+
+
+def _mark(one: Checked) -> tuple[str, str]:
+    return ("check", "good") if one.equal else ("triangle-alert", "warn")
