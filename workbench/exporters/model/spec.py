@@ -97,4 +97,4 @@ def sentence(check: Mapping) -> str:
     if not check or not check.get("labels"):
         return "No text of dev or test to check with."
     equal = round(check["equal_labels"] * check["labels"])
-    return f"{equal} of {check["labels"]} labels equal, largest difference {check['largest_difference']:.1e}"
+    return f"{equal} of {check['labels']} labels equal, largest difference {check['largest_difference']:.1e}"
