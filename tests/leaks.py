@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 # Threads that stay by design: our pool, the progress monitor of tqdm, the safetensors conversion of transformers, debuggers.
-KNOWN_THREADS = ("glossbench-pool", "TMonitor", "Thread-auto_conversion", "pydevd", "asyncio_")
+KNOWN_THREADS = ("glossbench-pool", "TMonitor", "tqdm_monitor", "Thread-auto_conversion", "pydevd", "asyncio_")
 KNOWN_WIDGETS = ("QTipLabel", "QDesktopWidget", "QRollEffect", "QAlphaWidget")
 PATIENCE = 3.0  # seconds for what is about to end
 
