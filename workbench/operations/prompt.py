@@ -267,7 +267,7 @@ def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
         raise WorkbenchError(_("The project is open for reading only."), hint=project.read_only_reason)
     spec = prepared.spec
     with project.write(_("New prompt run")):
-        name = spec.name or runs.free_name(project.db, "prompt-1")
+        name = spec.name or train.free_run_name(project, "prompt")
         run = runs.add(project.db, name, "prompt", layer_id=prepared.layer.id, spec=_kept(replace(spec, name=name), prepared))
     folder = paths.run_folder(project.path, run.id)
     try:
