@@ -1,0 +1,75 @@
+"""Annotate: the text painted with its spans; labels by key and mouse; suggestions to accept or reject."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+from workbench.ui.panel import Panel
+
+
+def _can_edit(panel) -> bool:
+    return panel.state.can_edit
+
+
+def _has_document(panel) -> bool:
+    return panel.state.doc is not None
+
+
+def _has_errors(panel) -> bool:
+    return bool(panel.state.errors)
+
+
+def _bare(id: str, title: str, keys: tuple[str, ...] | str) -> Command:
+    """A key that the text and the lists handle themselves, for the key sheet."""
+    return Command(f"annotate.{id}", title, keys=keys, shown_only=True)
+
+
+class AnnotatePanel(Panel):
+    commands = (
+        Command("annotate.submit", _("&Submit and go on"), lambda p: p.state.submit(), "Labels", ("Ctrl+Return", "Ctrl+Enter"), enabled=_can_edit, group="done"),
+        Command("annotate.discard", _("&Discard document"), lambda p: p.state.discard(), "Labels", "Ctrl+Backspace", enabled=_can_edit, group="done"),
+        Command("annotate.skip", _("S&kip document"), lambda p: p.state.skip(), "Labels", enabled=_has_document, group="done"),
+        Command("annotate.next", _("&Next document"), lambda p: p.state.step(1), "Labels", "Ctrl+Right", enabled=_has_document, group="walk"),
+        Command("annotate.previous", _("&Previous document"), lambda p: p.state.step(-1), "Labels", "Ctrl+Left", enabled=_has_document, group="walk"),
+        Command("annotate.unlabelled", _("Next &unlabelled document"), lambda p: p.view.go_unlabelled(), "Labels", "Ctrl+Down", enabled=_has_document, group="walk"),
+        Command("annotate.error", _("Next &error"), lambda p: p.state.next_error(1), "Labels", "F8", enabled=_has_errors, group="errors"),
+        Command("annotate.error-back", _("Previous e&rror"), lambda p: p.state.next_error(-1), "Labels", "Shift+F8", enabled=_has_errors, group="errors"),
+        Command("annotate.accept-all", _("&Accept all sure suggestions"), lambda p: p.state.accept_all(), "Labels", "Ctrl+Shift+A", enabled=_can_edit, group="suggestions"),
+        Command("annotate.reject-all", _("Re&ject all suggestions"), lambda p: p.state.reject_all(), "Labels", "Ctrl+Shift+X", enabled=_can_edit, group="suggestions"),
+        Command("annotate.guideline", _("&Guideline"), lambda p: p.view.toggle_guideline(), "View", "Ctrl+G", checked=lambda p: p.view.guideline_shown, group="annotate"),
+        Command("annotate.left", _("Fold the &queue"), lambda p: p.view.fold("left"), "View", "F9", checked=lambda p: p.view.folded("left"), group="annotate"),
+        Command("annotate.right", _("Fold s&uggestions and spans"), lambda p: p.view.fold("right"), "View", "Shift+F9", checked=lambda p: p.view.folded("right"), group="annotate"),
+        Command("annotate.pane", _("Next p&ane"), lambda p: p.view.next_pane(1), "View", "F6", group="annotate"),
+        Command("annotate.pane-back", _("Previous pa&ne"), lambda p: p.view.next_pane(-1), "View", "Shift+F6", group="annotate"),
+        Command("annotate.zoom-in", _("Reading text lar&ger"), lambda p: p.view.zoom(1), "View", ("Alt++", "Alt+="), group="annotate"),
+        Command("annotate.zoom-out", _("Reading text s&maller"), lambda p: p.view.zoom(-1), "View", "Alt+-", group="annotate"),
+        Command("annotate.zoom-usual", _("Reading text usual si&ze"), lambda p: p.view.zoom(0), "View", "Alt+0", group="annotate"),
+        _bare("label", _("Label the chosen text, relabel the chosen span"), ("1", "9")),
+        _bare("class", _("Set or clear a class"), ("Q", "P")),
+        _bare("palette", _("Find a label by typing"), "/"),
+        _bare("enter", _("Submit and go on"), "Return"),
+        _bare("space", _("Skip document"), "Space"),
+        _bare("span", _("Next, previous span"), ("Tab", "Shift+Tab")),
+        _bare("delete", _("Delete the chosen span"), ("Del", "Backspace")),
+        _bare("start", _("Move the start of the chosen span by a word (with Ctrl by a character)"), ("[", "]")),
+        _bare("end", _("Move the end of the chosen span by a word (with Ctrl by a character)"), ("{", "}")),
+        _bare("stretch", _("Move the end of the chosen span by a character"), ("Shift+Left", "Shift+Right")),
+        _bare("accept", _("Accept the chosen suggestion, else the first"), "A"),
+        _bare("reject", _("Reject the chosen suggestion, else the first"), "X"),
+        _bare("unselect", _("Unselect"), ("Esc", "U")),
+    )  # fmt: skip
+
+    def build(self, context):
+        from workbench.ui.panels.annotate.acts import AnnotateActs
+        from workbench.ui.panels.annotate.view import AnnotateView
+
+        state = AnnotateActs(context)
+        return state, AnnotateView(state)
+
+    def shown(self, *, document: int | None = None, span: int | None = None, run: int | None = None, errors=(), **_args) -> None:
+        if run is not None and errors:
+            self.state.show_errors(run, errors, document)
+        elif document is not None:
+            if self.state.errors:
+                self.state.leave_errors()
+            self.state.open(document, ("gold", span) if span is not None else None)

@@ -1,0 +1,170 @@
+"""What a person does to a document on Annotate: label, correct, accept, submit. No Qt; part of the state."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+from workbench.operations import annotate
+from workbench.ui.panels.annotate.state import CLASS_KINDS, GOLD, AnnotateState, Target
+
+
+class AnnotateActs(AnnotateState):
+    """The state with its acts. Every act is saved when it is made; errors are told, never raised."""
+
+    def label(self, label_id: int, target: Target | None = None) -> None:
+        """Relabel the chosen span; else correct the chosen suggestion; else label `target`. A class label sets or clears the class."""
+        found = self.label_of.get(label_id)
+        if not self.can_edit or found is None:
+            return
+        layer, label = found
+        if layer.kind in CLASS_KINDS:
+            self._toggle_class(layer, label.id)
+        elif (span := self.chosen_span()) is not None:
+            self._relabel(span, layer, label.id)
+        elif (row := self.chosen_suggestion()) is not None and row.kind == "span":
+            self._correct(row, label.id)
+        elif target is not None:
+            self._add(target.start, target.end, label.id, target.field)
+
+    def _do(self, act, *args, **named):
+        return self.context.attempt(act, self.project, *args, origin=self, **named)
+
+    def _toggle_class(self, layer, label_id: int) -> None:
+        if label_id in self.marked:
+            self._do(annotate.clear_class, self.document_id, layer.id, label_id)
+        else:
+            self._do(annotate.set_class, self.document_id, label_id)
+
+    def _relabel(self, span, layer, label_id: int) -> None:
+        if span.layer_id == layer.id:
+            self._do(annotate.relabel_span, span.id, label_id)
+        else:  # another layer: the same words, labelled there as well
+            self._add(span.start, span.end, label_id, span.field)
+
+    def _correct(self, row, label_id: int) -> None:
+        """The suggestion goes, a person's span stands in its place: one step."""
+
+        def correct(project, *, origin):
+            with project.edit(_("Correct suggestion"), origin=origin):
+                annotate.reject(project, [row.id], origin=origin)
+                return annotate.add_span(project, self.document_id, row.start, row.end, label_id, field=row.field, origin=origin)
+
+        id = self._do(correct)
+        if id is not None:
+            self.choose((GOLD, id))
+
+    def _add(self, start: int, end: int, label_id: int, field: str) -> None:
+        id = self._do(annotate.add_span, self.document_id, start, end, label_id, field=field)
+        if id is not None:
+            self.choose((GOLD, id))
+
+    def delete_chosen(self) -> None:
+        """Delete the chosen span; a chosen suggestion is rejected."""
+        if not self.can_edit:
+            return
+        if (span := self.chosen_span()) is not None:
+            self._do(annotate.delete_span, span.id)
+        elif self.chosen_suggestion() is not None:
+            self.reject()
+
+    def resize(self, start: int, end: int) -> None:
+        """Move the borders of the chosen span; an empty one is not made."""
+        span = self.chosen_span()
+        if self.can_edit and span is not None and start < end:
+            self._do(annotate.resize_span, span.id, start, end)
+
+    # ------------------------------------------------------------ suggestions
+
+    def _first_suggestion(self):
+        return self.chosen_suggestion() or next(iter(self.suggestions), None)
+
+    def accept(self, suggestion_id: int | None = None) -> None:
+        """This suggestion, else the chosen one, else the first; then the next is chosen."""
+        self._decide(annotate.accept, suggestion_id)
+
+    def reject(self, suggestion_id: int | None = None) -> None:
+        self._decide(annotate.reject, suggestion_id)
+
+    def _decide(self, act, suggestion_id: int | None) -> None:
+        if not self.can_edit:
+            return
+        row = next((r for r in self.suggestions if r.id == suggestion_id), None) if suggestion_id is not None else self._first_suggestion()
+        if row is None:
+            return
+        ids = [one.id for one in self.suggestions]
+        rest = ids[ids.index(row.id) + 1 :] + ids[: ids.index(row.id)]
+        was_chosen = self.chosen is not None
+        self._do(act, [row.id])
+        left = {one.id for one in self.suggestions}
+        following = next((id for id in rest if id in left), None)
+        self.choose(("suggested", following) if following is not None and was_chosen else None)
+
+    def set_sure(self, sure: float) -> None:
+        self.update(sure=sure)
+
+    def accept_all(self) -> None:
+        """Every suggestion of this document whose score is at least `sure`; those without a score count as sure."""
+        self._all(
+            annotate.accept, [r.id for r in self.suggestions if r.score is None or r.score >= self.sure], _("Accepted {n} suggestions.")
+        )
+
+    def reject_all(self) -> None:
+        self._all(annotate.reject, [r.id for r in self.suggestions], _("Rejected {n} suggestions."))
+
+    def _all(self, act, ids: list[int], words: str) -> None:
+        if self.can_edit and ids:
+            done = self._do(act, ids)
+            if done:
+                self.context.note(words.format(n=done), undo=True)
+
+    # ------------------------------------------------------------ done with a document
+
+    def submit(self) -> None:
+        """Submit in the layers shown and go on; a class layer without a class stays draft and that is told."""
+        if not self.can_edit:
+            return
+        shown, here, key = [layer.id for layer in self.active], self.document_id, self.doc.document.key
+        if not shown:
+            self.context.note(_("No layer is switched on: there is nothing to submit."))
+            return
+        warnings = self._do(annotate.submit, here, shown)
+        if warnings is None:
+            return
+        if warnings:
+            self.context.note(f"{key}: {' '.join(warnings)}", lambda: self.open(here), action=_("Go back"))
+        self._go_on(keep_note=bool(warnings))
+
+    def discard(self) -> None:
+        """Set the document aside in the layers shown and go on; a discarded one is taken back."""
+        if not self.can_edit or not self.active:
+            return
+        shown, key = [layer.id for layer in self.active], self.doc.document.key
+        if self.state_of_document == "discarded":
+            self._do(annotate.reopen, self.document_id, shown)
+            return
+        self._do(annotate.discard, self.document_id, shown)
+        self.context.note(_("Discarded {key}.").format(key=key), undo=True)
+        self._go_on(keep_note=True)
+
+    def skip(self) -> None:
+        """Nothing changes; the document comes last in the queue."""
+        if self.doc is None or self.errors:
+            self.next_error()
+            return
+        here = self.document_id
+        following = self._next_open(here)
+        self.update(skipped=(*(id for id in self.skipped if id != here), here))
+        self._load_queue()
+        if following is None or following == here:
+            self.step(1)
+        else:
+            self.open(following)
+
+    def _go_on(self, *, keep_note: bool = False) -> None:
+        """After submitting: the next with something to do; else the next in the queue."""
+        if self.errors:
+            self.next_error()
+        elif self._next_open(self.document_id) in (None, self.document_id):
+            if not keep_note:
+                self.context.note(_("Nothing is left to label here."), lambda: self.context.go("train"), action=_("Train"))
+        else:
+            self.next_unlabelled()

@@ -1,0 +1,113 @@
+"""Bare keys of Annotate. They act only while the text, the queue or one of the two tables has the focus."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+
+from workbench.ui.widgets import text_caret
+from workbench.ui.widgets.text_view import TextView
+
+_Key, _Mod = Qt.Key, Qt.KeyboardModifier
+_BRACKETS = {
+    "[": _Key.Key_BracketLeft,
+    "]": _Key.Key_BracketRight,
+    "{": _Key.Key_BraceLeft,
+    "}": _Key.Key_BraceRight,
+}
+
+
+class Keys(QObject):
+    """Watches the widgets whose bare keys are commands. `view` is the page."""
+
+    def __init__(self, view):
+        super().__init__(view)
+        self._view, self._state = view, view.state
+        self._acts = {
+            _Key.Key_Return: self._state.submit,
+            _Key.Key_Enter: self._state.submit,
+            _Key.Key_Space: self._state.skip,
+            _Key.Key_Backspace: self._state.delete_chosen,
+            _Key.Key_Delete: self._state.delete_chosen,
+            _Key.Key_Escape: view.unselect,
+        }
+
+    def watch(self, widget) -> None:
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched, event) -> bool:
+        if event.type() == QEvent.Type.KeyPress:
+            return self._pressed(watched, event)
+        return super().eventFilter(watched, event)
+
+    def _pressed(self, watched, event: QKeyEvent) -> bool:
+        modifiers = event.modifiers() & ~(_Mod.KeypadModifier | _Mod.GroupSwitchModifier)
+        in_text = isinstance(watched, TextView)
+        if self._bracket(event, modifiers):
+            return True
+        if modifiers & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier):
+            return False
+        if in_text and event.key() in (_Key.Key_Tab, _Key.Key_Backtab):
+            self._view.step_span(-1 if event.key() == _Key.Key_Backtab or modifiers & _Mod.ShiftModifier else 1)
+            return True
+        if in_text and modifiers & _Mod.ShiftModifier and event.key() in (_Key.Key_Left, _Key.Key_Right):
+            return self._stretch(event.key() == _Key.Key_Right)
+        if not modifiers and event.key() in self._acts:
+            if not event.isAutoRepeat():  # a key held down must not run through the queue
+                self._acts[_Key(event.key())]()
+            return True
+        return self._letter(event)
+
+    def _letter(self, event: QKeyEvent) -> bool:
+        letter = event.text().lower()
+        if len(letter) != 1 or not letter.isprintable():
+            return False
+        if event.isAutoRepeat():
+            return True
+        if letter == "/":
+            self._view.open_palette()
+        elif letter == "a":
+            self._state.accept()
+        elif letter == "x":
+            self._state.reject()
+        elif letter == "u":
+            self._view.unselect()
+        elif letter in self._state.keys:
+            self._view.label(self._state.keys[letter])
+        else:
+            return False
+        return True
+
+    # ------------------------------------------------------------ borders of the chosen span
+
+    def _bracket(self, event: QKeyEvent, modifiers) -> bool:
+        which = event.text() if event.text() in _BRACKETS else next((c for c, key in _BRACKETS.items() if key == event.key()), "")
+        if not which or modifiers & _Mod.MetaModifier:
+            return False
+        span, text = self._state.chosen_span(), self._view.text_of_chosen()
+        if span is not None and text is not None:
+            letters = bool(modifiers & _Mod.ControlModifier) and event.text() != which
+            self._state.resize(*_moved(text, span.start, span.end, which, letters=letters))
+        return True
+
+    def _stretch(self, to_right: bool) -> bool:
+        """Shift and an arrow, with a span chosen: its end moves by a character, as drawn."""
+        span, text = self._state.chosen_span(), self._view.text_of_chosen()
+        if span is None or text is None:
+            return False
+        rtl = text.text.rtl(text.text.paragraph_at(span.end))
+        step = text_caret.following if to_right != rtl else text_caret.previous
+        self._state.resize(span.start, step(text.pieces, span.end))
+        return True
+
+
+def _moved(text: TextView, start: int, end: int, which: str, *, letters: bool) -> tuple[int, int]:
+    """The span after `[` (start to the left), `]` (start to the right), `{` (end to the left) or `}`; never turned around."""
+    words, pieces = text.bounds, text.pieces
+    if which == "[":
+        return (text_caret.previous(pieces, start) if letters else words.word_start_before(start)), end
+    if which == "]":
+        return (text_caret.following(pieces, start) if letters else words.word_start_after(start)), end
+    if which == "{":
+        return start, (text_caret.previous(pieces, end) if letters else words.word_end_before(end))
+    return start, (text_caret.following(pieces, end) if letters else words.word_end_after(end))

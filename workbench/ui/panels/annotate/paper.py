@@ -1,0 +1,195 @@
+"""The paper in the middle of Annotate: class rows, the text or texts, label bars."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, Signal
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.panels.annotate.state import CLASS_KINDS, SPAN_KINDS
+from workbench.ui.widgets import span_layout
+from workbench.ui.widgets.label_bar import LabelBar
+from workbench.ui.widgets.layout import line
+from workbench.ui.widgets.span_layout import TextSpan
+from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.words import words
+
+
+class DocumentText(TextView):
+    """One of a document's texts; `field` is its name."""
+
+    def __init__(self):
+        super().__init__()
+        self.field = "text"
+        self.shown_text: str | None = None
+
+
+class Paper(QFrame):
+    """`picked(label id)` and `more()` from the bars; `text_made` for each text view, so that its keys can be watched."""
+
+    picked = Signal(int)
+    more = Signal()
+    text_made = Signal(object)
+
+    def __init__(self, state):
+        super().__init__()
+        self.state = state
+        self.texts: list[DocumentText] = []
+        self._bars: dict[int, LabelBar] = {}
+        self._titles = []
+        self._last = 0
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
+        self._upper, self._lower = line(), line()
+        self._remark = words("", "small", "muted", wrap=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(22, 14, 22, 12)
+        layout.setSpacing(12)
+        for part in (self._classes, self._middle, self._spans):
+            part.setContentsMargins(0, 0, 0, 0)
+            part.setSpacing(6)
+        layout.addLayout(self._classes)
+        layout.addWidget(self._upper)
+        layout.addLayout(self._middle, 1)
+        layout.addWidget(self._remark)
+        layout.addWidget(self._lower)
+        layout.addLayout(self._spans)
+        self._need_texts(1)
+
+    @property
+    def text(self) -> DocumentText:
+        """The text that has, or last had, the focus."""
+        return self.texts[self._last] if self._last < len(self.texts) else self.texts[0]
+
+    def _need_texts(self, count: int) -> None:
+        while len(self.texts) < count:
+            text = DocumentText()
+            number = len(self.texts)
+            text.setAccessibleName(_("Text") if number == 0 else _("Second text") if number == 1 else _("Text {n}").format(n=number + 1))
+            text.installEventFilter(self)
+            title = words("", "caption", "muted")
+            self._titles.append(title)
+            self.texts.append(text)
+            self._middle.addWidget(title)
+            self._middle.addWidget(text, 1)
+        for number, (text, title) in enumerate(zip(self.texts, self._titles, strict=True)):
+            text.setVisible(number < count)
+            title.setVisible(number < count and count > 1)
+
+    def eventFilter(self, watched, event) -> bool:
+        if event.type() == QEvent.Type.FocusIn and watched in self.texts:
+            self._last = self.texts.index(watched)
+            self.update()
+        elif event.type() == QEvent.Type.FocusOut and watched in self.texts:
+            self.update()
+        return super().eventFilter(watched, event)
+
+    def paintEvent(self, _event) -> None:
+        """A card; while a text in it has the focus, its border is the focus ring."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        focused = any(text.hasFocus() for text in self.texts)
+        width = 2.0 if focused else 1.0
+        painter.setPen(QPen(theme.qcolour("accent" if focused else "line"), width))
+        painter.setBrush(theme.qcolour("surface"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2), theme.RADIUS, theme.RADIUS)
+
+    # ------------------------------------------------------------ showing
+
+    def render(self, *, new: bool) -> None:
+        """`new`: another document than before; its text is shown from the start."""
+        self._show_bars()
+        doc = self.state.doc
+        texts = doc.document.texts if doc else (("text", ""),)
+        self._need_texts(len(texts))
+        lanes = int(any(layer.kind in SPAN_KINDS for layer in self.state.active))
+        spans = self._text_spans()
+        if new:
+            self._last = 0
+        for text, title, (name, content) in zip(self.texts, self._titles, texts, strict=False):
+            text.field = name
+            title.setText(name)
+            text.set_lanes(lanes)
+            if new or text.shown_text != content:
+                text.shown_text = content
+                text.set_text(content, doc.document.tokens.get(name, ()) if doc else ())
+            text.set_spans(spans.get(name, ()))
+        self.updateGeometry()
+
+    def _show_bars(self) -> None:
+        state = self.state
+        shown = {layer.id: layer for layer in state.active}
+        for id in [id for id in self._bars if id not in shown]:
+            gone = self._bars.pop(id)
+            gone.hide()
+            gone.setParent(None)
+            gone.deleteLater()
+        for layer in shown.values():
+            if layer.id not in self._bars:
+                self._add_bar(layer)
+            many = sum(other.kind in SPAN_KINDS for other in shown.values()) > 1 or layer.kind in CLASS_KINDS
+            title = layer.name if many else _("Span")
+            self._bars[layer.id].set(title, layer.labels, chosen=state.marked, checkable=layer.kind in CLASS_KINDS, enabled=state.can_edit)
+        kinds = {layer.kind in SPAN_KINDS for layer in shown.values()}
+        self._upper.setVisible(False in kinds)
+        self._lower.setVisible(True in kinds)
+        self._say_remark(shown)
+
+    def _add_bar(self, layer) -> None:
+        bar = LabelBar(always_more=layer.kind in SPAN_KINDS)
+        bar.picked.connect(self.picked)
+        bar.more.connect(self.more)
+        self._bars[layer.id] = bar
+        (self._classes if layer.kind in CLASS_KINDS else self._spans).addWidget(bar)
+
+    def _say_remark(self, shown) -> None:
+        empty = [layer.name for layer in shown.values() if not layer.labels]
+        if self.state.doc is not None and not shown:
+            remark = _("No layer that is switched on is for a document of this kind: see Layers above.")
+        elif empty:
+            remark = _("{layers} has no labels yet: they are made on the Labels page.").format(layers=", ".join(empty))
+        else:
+            remark = ""
+        self._remark.setText(remark)
+        self._remark.setVisible(bool(remark))
+
+    def _text_spans(self) -> dict[str, list[TextSpan]]:
+        """What each text shows: gold, open suggestions, and in errors what the run answered otherwise."""
+        state, found = self.state, {}
+        looks = {id: (label.name, label.colour or label.position) for id, (_layer, label) in state.label_of.items()}
+        nothing = ("?", "#808080")
+        extra, missed, _other = state.differences
+        for row in state.spans:
+            name, tint = looks.get(row.label_id, nothing)
+            note = _("missed") if row.id in missed else ""
+            found.setdefault(row.field, []).append(TextSpan(row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note))
+        for row in () if state.errors else state.suggestions:
+            if row.kind == "span":
+                name, tint = looks.get(row.label_id, nothing)
+                found.setdefault(row.field, []).append(TextSpan(row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score))
+        by_name = {
+            name: tint
+            for layer in state.layers
+            if layer.id == state.run_layer
+            for name, tint in ((one.name, one.colour or one.position) for one in layer.labels)
+        }
+        for number, one in enumerate(extra, 1):
+            tint = by_name.get(one.label, "#808080")
+            found.setdefault(one.field, []).append(TextSpan(one.start, one.end, one.label, tint, number, span_layout.PREDICTED, one.score))
+        return found
+
+    def show_chosen(self) -> None:
+        name = self.state.chosen
+        row = self.state.chosen_span() or self.state.chosen_suggestion()
+        for text in self.texts:
+            mine = row is not None and getattr(row, "kind", "span") == "span" and row.field == text.field
+            text.choose(name if mine else None)
+            if mine:
+                text.show_range(row.start, row.end)
+
+    def restyle(self) -> None:
+        for bar in self._bars.values():
+            bar.restyle()
+        self.update()

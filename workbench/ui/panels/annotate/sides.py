@@ -1,0 +1,300 @@
+"""The two sides of Annotate: the queue at the left; guideline, suggestions and spans at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSizePolicy, QStyledItemDelegate, QTextBrowser, QVBoxLayout
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui import icons, theme
+from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.chip import chip_width, paint_chip
+from workbench.ui.widgets.delegates import ground
+from workbench.ui.widgets.document_list import DocumentList
+from workbench.ui.widgets.layout import column, line, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, KeyCap, call, words
+
+EXCERPT = 120  # code points of a span that a row shows
+ACCEPT, REJECT = 1, 2  # columns of the suggestions
+
+
+class QueueSide(QFrame):
+    """The documents in the order of the queue, how many are done, the way to the next one."""
+
+    def __init__(self, state):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side")
+        self.setMinimumWidth(180)
+        self.setMaximumWidth(420)
+        self._title = words(_("Queue"), "ui", weight=600)
+        self._count = words("", "small", "muted")
+        self._meter = Meter(0.0, name=_("Done"))
+        unlabelled = Button(_("Next unlabelled"), small=True, on=self._next, tip=_("Ctrl+Down"))
+        self.list = DocumentList(state.rows, _("Queue"))
+        self.list.picked.connect(state.open)
+        head = column(
+            row(self._title, None, self._count), self._meter, row(unlabelled, KeyCap("Ctrl ↓"), None), gap=7, margins=(14, 12, 14, 10)
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 1, 0)
+        layout.setSpacing(0)
+        layout.addWidget(head)
+        layout.addWidget(self.list, 1)
+
+    def _next(self) -> None:
+        if not self.state.next_unlabelled():
+            self.state.context.note(_("Nothing is left to label here."))
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "ids"):
+            self.list.show_ids(state.ids, state.place)
+        else:
+            if concerns(fields, "stale_rows"):
+                self.list.documents.forget(state.stale_rows)
+            if concerns(fields, "document_id"):
+                self.list.show_row(state.place)
+        self._title.setText(_("Errors") if state.errors else _("Queue"))
+        total = len(state.ids)
+        if state.errors:
+            place = (state.place or 0) + 1
+            self._count.setText(f"{place:,} / {total:,}")
+            self._meter.set(place / total if total else 0.0)
+        elif state.left is not None:
+            done = max(0, total - state.left)
+            self._count.setText(f"{done:,} / {total:,}")
+            self._count.setToolTip(_("{done} done, {left} left in the layers switched on").format(done=done, left=state.left))
+            self._meter.set(done / total if total else 0.0)
+
+
+class _Sign(QStyledItemDelegate):
+    """An icon to click on in each row."""
+
+    def __init__(self, table: Table, icon: str, tone: str):
+        super().__init__(table)
+        self._icon, self._tone = icon, tone
+
+    def paint(self, painter, option, index) -> None:
+        ground(painter, option, last_line=False)
+        at = option.rect.center()
+        painter.drawPixmap(at.x() - 7, at.y() - 7, 15, 15, icons.pixmap(self._icon, self._tone, 15))
+
+
+class _LabelAndText(QStyledItemDelegate):
+    """A label's chip, the words beside it, the score of a suggestion at the right."""
+
+    def __init__(self, table: Table, chip_of, text_of):
+        super().__init__(table)
+        self._chip_of, self._text_of = chip_of, text_of
+
+    def paint(self, painter, option, index) -> None:
+        one = index.model().rows[index.row()]
+        name, label = self._chip_of(one)
+        painter.save()
+        ground(painter, option, last_line=False)
+        box, height = option.rect, theme.px(24)
+        width = min(chip_width(name), int(box.width() * 0.6))
+        paint_chip(painter, QRectF(box.left() + 12, box.center().y() - height / 2 + 0.5, width, height), name, label)
+        painter.setFont(theme.font("small"))
+        painter.setPen(theme.qcolour("text"))
+        words_box = box.adjusted(12 + width + 8, 0, -6, 0)
+        if getattr(one, "kind", "") and one.score is not None:
+            score = f"{one.score:.2f}"
+            painter.setPen(theme.qcolour("muted"))
+            painter.drawText(words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score)
+            painter.setPen(theme.qcolour("text"))
+            words_box.setRight(words_box.right() - painter.fontMetrics().horizontalAdvance(score) - 8)
+        text = painter.fontMetrics().elidedText(self._text_of(one), Qt.TextElideMode.ElideRight, words_box.width())
+        painter.drawText(words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute, text)
+        painter.restore()
+
+
+class RightSide(QFrame):
+    """Guideline on top while it is open, then what is suggested, then the spans."""
+
+    def __init__(self, state):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side-right")
+        self.setMinimumWidth(232)
+        self.setMaximumWidth(560)
+        self._build_guideline()
+        self._build_suggestions()
+        self._build_spans()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._guideline_part, 3)
+        layout.addWidget(self._suggested_part)
+        layout.addWidget(self._spans_part, 4)
+
+    # ------------------------------------------------------------ parts
+
+    def _build_guideline(self) -> None:
+        self._text = QTextBrowser()
+        self._text.setAccessibleName(_("Guideline text"))
+        self._text.setOpenLinks(False)
+        self._text.anchorClicked.connect(self._open_link)
+        self._text.setProperty("plain", True)
+        self._guideline_part = column(words(_("Guideline"), weight=600), (self._text, 1), line(), gap=6, margins=(14, 12, 14, 0))
+        self._guideline_part.hide()
+        self._shown_guideline = None
+
+    def _open_link(self, url: QUrl) -> None:
+        if url.scheme() in ("http", "https"):
+            QDesktopServices.openUrl(url)
+        elif url.hasFragment():
+            self._text.scrollToAnchor(url.fragment())
+
+    def _build_suggestions(self) -> None:
+        state = self.state
+        columns = (
+            Column(_("Label and text"), self._words_of, tip=self._words_of),
+            Column(_("Accept"), lambda _row: _("Accept"), width=34, tip=lambda _row: _("Accept (A)")),
+            Column(_("Reject"), lambda _row: _("Reject"), width=34, tip=lambda _row: _("Reject (X)")),
+        )
+        self.suggestions = Table(columns, name=_("Suggestions"), key=lambda r: r.id)
+        self._plain(self.suggestions)
+        for column_, icon, tone in ((ACCEPT, "check", "good"), (REJECT, "x", "bad")):
+            self.suggestions.setItemDelegateForColumn(column_, _Sign(self.suggestions, icon, tone))
+        self.suggestions.chosen.connect(lambda: self._choose(SUGGESTED, self.suggestions))
+        self.suggestions.clicked.connect(self._clicked)
+        self._from = Elided("", "small", "muted")
+        self._sure = QDoubleSpinBox()
+        self._sure.setRange(0.0, 1.0)
+        self._sure.setSingleStep(0.05)
+        self._sure.setDecimals(2)
+        self._sure.setFixedWidth(theme.px(74))
+        self._sure.setValue(state.sure)
+        self._sure.valueChanged.connect(state.set_sure)
+        call(self._sure, _("Accept from score"))
+        self._accept = Button(
+            _("Accept all ≥"), small=True, on=state.accept_all, name=_("Accept all sure suggestions"), tip=_("Ctrl+Shift+A")
+        )
+        self._reject = Button(
+            _("Reject all"), kind="quiet", small=True, on=state.reject_all, name=_("Reject all suggestions"), tip=_("Ctrl+Shift+X")
+        )
+        head = row(words(_("Suggested"), weight=600), (self._from, 1), KeyCap("A"), KeyCap("X"), gap=6, margins=(14, 12, 14, 4))
+        acts = row(self._accept, self._sure, self._reject, None, gap=6, margins=(12, 6, 12, 10))
+        self._acts = acts
+        self._nothing = words(_("Nothing is suggested for this document."), "small", "muted", wrap=True)
+        none = column(self._nothing, margins=(14, 0, 14, 10))
+        self._none = none
+        self._suggested_part = column(head, self.suggestions, acts, none, line(), gap=0)
+
+    def _build_spans(self) -> None:
+        columns = (Column(_("Label and text"), self._words_of, tip=self._words_of),)
+        self.spans = Table(columns, name=_("Spans"), key=lambda r: r.id)
+        self._plain(self.spans)
+        self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
+        self.spans.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._number = words("", "small", "muted")
+        head = row(words(_("Spans"), weight=600), None, self._number, margins=(14, 12, 14, 4))
+        self._no_spans = words("", "small", "muted", wrap=True)
+        self._no_spans_part = column(self._no_spans, None, margins=(14, 0, 14, 10))
+        self._spans_part = column(head, (self.spans, 1), (self._no_spans_part, 1), gap=0)
+
+    def _plain(self, table: Table) -> None:
+        table.horizontalHeader().hide()
+        table.setItemDelegateForColumn(0, _LabelAndText(table, self._chip_of, self._text_of))
+
+    # ------------------------------------------------------------ rows
+
+    def _chip_of(self, one):
+        found = self.state.label_of.get(one.label_id)
+        return (found[1].name, found[1]) if found else ("?", None)
+
+    def _words_of(self, one) -> str:
+        score = getattr(one, "score", None)
+        return f"{self._chip_of(one)[0]}: {self._text_of(one)}" + (f" ({score:.2f})" if score is not None else "")
+
+    def _text_of(self, one) -> str:
+        if getattr(one, "kind", "span") == "class":
+            found = self.state.label_of.get(one.label_id)
+            return _("as {layer}").format(layer=found[0].name) if found else ""
+        text = self.state.doc.document.content(one.field)[one.start : min(one.end, one.start + EXCERPT)]
+        return " ".join(text.split()) + ("…" if one.end - one.start > EXCERPT else "")
+
+    def _choose(self, kind: str, table: Table) -> None:
+        chosen = table.chosen_rows()
+        if chosen:
+            self.state.choose((kind, chosen[0].id))
+
+    def _clicked(self, index) -> None:
+        one = self.suggestions.rows()[index.row()] if index.row() < len(self.suggestions.rows()) else None
+        if one is not None and index.column() == ACCEPT:
+            self.state.accept(one.id)
+        elif one is not None and index.column() == REJECT:
+            self.state.reject(one.id)
+
+    # ------------------------------------------------------------ showing
+
+    def render(self) -> None:
+        state = self.state
+        suggestions = state.suggestions
+        self.suggestions.set_rows(suggestions)
+        self.suggestions.setVisible(bool(suggestions))
+        self._acts.setVisible(bool(suggestions))
+        self._none.setVisible(not suggestions)
+        self.suggestions.setFixedHeight(min(6, max(1, len(suggestions))) * self.suggestions.verticalHeader().defaultSectionSize() + 4)
+        for part in (self._accept, self._reject):
+            part.setEnabled(state.can_edit)
+        sources = {one.source for one in suggestions}
+        self._from.setText(_("{n} from {source}").format(n=len(suggestions), source=", ".join(sorted(sources))) if suggestions else "")
+        spans = state.spans
+        self.spans.set_rows(spans)
+        self.spans.setVisible(bool(spans))
+        self._no_spans_part.setVisible(not spans)
+        self._number.setText(f"{len(spans):,}" if spans else "")
+        self._no_spans.setText(_("None yet. Choose words in the text and press a label's key.") if state.keys else _("None yet."))
+        if self.guideline_shown:
+            self._fill_guideline()
+
+    def show_sure(self) -> None:
+        if abs(self._sure.value() - self.state.sure) > 0.004:
+            self._sure.setValue(self.state.sure)
+
+    def show_chosen(self) -> None:
+        name = self.state.chosen
+        for kind, table in ((SUGGESTED, self.suggestions), (GOLD, self.spans)):
+            wanted = {name[1]} if name is not None and name[0] == kind else set()
+            if {one.id for one in table.chosen_rows()} != wanted:
+                table.choose(wanted)
+
+    @property
+    def guideline_shown(self) -> bool:
+        return self._guideline_part.isVisibleTo(self)
+
+    def show_guideline(self, show: bool) -> None:
+        self._guideline_part.setVisible(show)
+        if show:
+            self._fill_guideline()
+
+    def _fill_guideline(self) -> None:
+        text = self.state.guideline or _("These layers have no guideline yet. It is written on the Labels page.")
+        if text != self._shown_guideline:
+            self._shown_guideline = text
+            self._text.setMarkdown(text)
+            self.restyle()
+
+    def restyle(self) -> None:
+        """Headings of a guideline in our sizes: Markdown's own are those of a whole page."""
+        document = self._text.document()
+        document.setDefaultFont(theme.font("ui"))
+        document.setDocumentMargin(0)
+        block = document.begin()
+        while block.isValid():
+            if block.blockFormat().headingLevel():
+                look = QTextCharFormat()
+                look.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)
+                look.setFont(theme.font("heading" if block.blockFormat().headingLevel() == 1 else "ui", 600))
+                cursor = QTextCursor(block)
+                cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
+                cursor.mergeCharFormat(look)
+            block = block.next()

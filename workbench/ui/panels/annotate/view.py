@@ -1,0 +1,302 @@
+"""The Annotate page: queue at the left, paper in the middle, suggestions and spans at the right, acts at the bottom."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction, QFontMetrics
+from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.panel import View
+from workbench.ui.panels.annotate.keys import Keys
+from workbench.ui.panels.annotate.paper import Paper
+from workbench.ui.panels.annotate.sides import QueueSide, RightSide
+from workbench.ui.panels.annotate.state import SPAN_KINDS, Target
+from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.label_palette import Choice, LabelPalette
+from workbench.ui.widgets.layout import bar, row
+from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.words import Elided, KeyCap, set_tone
+
+STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
+STATE_WORDS = {"submitted": _("submitted"), "draft": _("draft"), "discarded": _("discarded"), "pending": _("pending")}
+
+
+class AnnotateView(View):
+    def __init__(self, state):
+        super().__init__(state)
+        self._kept = state.context.settings.window
+        self._build_header()
+        self._build_centre()
+        self.queue, self.right = QueueSide(state), RightSide(state)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        for part in (self.queue, self._centre, self.right):
+            self._splitter.addWidget(part)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([232, 740, 306])
+        page = QWidget()
+        below = QVBoxLayout(page)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(0)
+        below.addWidget(self._header)
+        below.addWidget(self._splitter, 1)
+        self._stack = QStackedLayout(self)
+        for part in (page, *self._build_empties()):
+            self._stack.addWidget(part)
+        self._palette = LabelPalette(self)
+        self._palette.picked.connect(self.label)
+        self._keys = Keys(self)
+        for part in (self.queue.list, self.right.spans, self.right.suggestions):
+            self._keys.watch(part)
+        self._paper.text_made.connect(self._watch_text)
+        self._shown_document: int | None = None
+        for side, part in (("left", self.queue), ("right", self.right)):
+            part.setVisible(not self._kept.get(f"annotate.{side}"))
+        self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
+        state.listen(theme.changed, self._restyle)
+        self.first = self._paper.texts[0]
+
+    # ------------------------------------------------------------ parts
+
+    def _build_header(self) -> None:
+        self._layers = QMenu(self)
+        self._layers_button = Button(_("Layers"), "tags", menu=self._layers, tip=_("Which layers are being labelled"))
+        self._guideline = Button(_("Guideline"), "info", on=self.toggle_guideline, tip=_("What the labels mean, beside the text (Ctrl+G)"))
+        train = Button(_("Train"), "play", on=lambda: self.state.context.go("train"))
+        self._header = PageHeader(_("Annotate"), "", self._layers_button, self._guideline, train)
+
+    def _build_centre(self) -> None:
+        state = self.state
+        self._key = Elided("", "ui", weight=600)
+        self._split, self._state_chip = Chip(""), Chip("")
+        self._undo = icon_button("undo-2", _("Undo"), lambda: state.context.app.undo())
+        self._redo = icon_button("redo-2", _("Redo"), lambda: state.context.app.redo())
+        back = icon_button("chevron-left", _("Previous document"), lambda: state.step(-1))
+        on = icon_button("chevron-right", _("Next document"), lambda: state.step(1))
+        self._key.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        head = row(self._key, self._split, self._state_chip, None, self._undo, self._redo, back, on, margins=(24, 8, 24, 8))
+        self._errors = Callout(
+            "", "accent",
+            Button(_("Next error"), small=True, on=lambda: state.next_error(1)), KeyCap("F8"),
+            Button(_("Leave"), kind="quiet", small=True, name=_("Leave errors"), on=state.leave_errors), icon="scan-search",
+        )  # fmt: skip
+        self._errors.hide()
+        self._paper = Paper(state)
+        self._paper.picked.connect(self.label)
+        self._paper.more.connect(self.open_palette)
+        self._centre = QWidget()
+        self._centre.setMinimumWidth(360)
+        layout = QVBoxLayout(self._centre)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(head)
+        framed = QVBoxLayout()
+        framed.setContentsMargins(24, 0, 24, 16)
+        framed.setSpacing(8)
+        framed.addWidget(self._errors)
+        framed.addWidget(self._paper, 1)
+        layout.addLayout(framed, 1)
+        layout.addWidget(self._build_acts())
+
+    def _build_acts(self) -> QWidget:
+        state = self.state
+        self._discard = Button(
+            _("Discard"), "x", "quiet", on=state.discard, tip=_("Set aside: not to do, not training data (Ctrl+Backspace)")
+        )
+        self._said = Elided("", "small", "muted")
+        self._said.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._skip = Button(_("Skip"), "skip-forward", on=state.skip, tip=_("Nothing changes; the document comes last in the queue"))
+        self._submit = Button(_("Submit"), "check", "primary", on=state.submit, tip=_("Submit in the layers shown and go on"))
+        return bar(self._discard, (self._said, 1), self._skip, KeyCap(_("Space")), 8, self._submit, KeyCap("Ctrl ↵"))
+
+    def _build_empties(self) -> tuple[QWidget, QWidget]:
+        go = self.state.context.go
+        to_import = Button(_("Import…"), "upload", "primary", on=lambda: go("data", dialog="import"))
+        to_labels = Button(_("Define labels"), "tags", "primary", on=lambda: go("labels"))
+        return (
+            EmptyState("highlighter", _("No documents yet"), _("Bring texts in: JSONL, CSV, CoNLL or plain text."), to_import),
+            EmptyState("tags", _("No labels yet"), _("Say what to label: classes, spans or sentence pairs."), to_labels),
+        )
+
+    def _watch_text(self, text: TextView) -> None:
+        self._keys.watch(text)
+        text.word_steps = False  # Ctrl+Left and Ctrl+Right lead to the neighbouring documents
+        text.set_zoom(int(self._kept.get("annotate.zoom", 100)))
+        text.span_clicked.connect(self.state.choose)
+        text.zoomed.connect(self._zoomed)
+
+    # ------------------------------------------------------------ showing
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "layers", "off", "doc"):
+            self._show_layers()
+        if concerns(fields, "ids", "stale_rows", "left", "document_id", "doc", "off"):
+            self.queue.render(fields)
+        if concerns(fields, "doc", "off", "predicted", "layers", "errors"):
+            new = state.document_id != self._shown_document
+            self._shown_document = state.document_id
+            self._paper.render(new=new)
+            self.right.render()
+            self._show_head()
+        if concerns(fields, "sure"):
+            self.right.show_sure()
+        if concerns(fields, "chosen", "doc", "off", "predicted"):
+            self._paper.show_chosen()
+            self.right.show_chosen()
+        self._show_page()
+
+    def _show_page(self) -> None:
+        state = self.state
+        self._stack.setCurrentIndex(1 if not state.ids and state.doc is None else 2 if not state.has_labels else 0)
+
+    def _show_layers(self) -> None:
+        state = self.state
+        self._layers.clear()
+        for layer in state.layers:
+            action = QAction(layer.name, self._layers)
+            action.setCheckable(True)
+            action.setChecked(layer.id not in state.off)
+            action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
+            self._layers.addAction(action)
+        on = [layer.name for layer in state.active] if state.doc else [layer.name for layer in state.layers if layer.id not in state.off]
+        self._header.set_hint(
+            _("Labelling: {layers}").format(layers=", ".join(on)) if on else _("No layer for this document is switched on")
+        )
+        self._guideline.setEnabled(bool(state.guideline))
+
+    def _show_head(self) -> None:
+        state = self.state
+        document = state.doc.document if state.doc else None
+        self._key.setText(document.key if document else "")
+        self._key.setMaximumWidth(QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self._key.text()) + 4)
+        self._split.setVisible(bool(document and document.split))
+        if document and document.split:
+            self._split.set(document.split)
+        kind = state.state_of_document
+        self._state_chip.set(STATE_WORDS[kind], tone=STATE_TONES[kind])
+        for part in (self._discard, self._submit, self._undo, self._redo):
+            part.setEnabled(state.can_edit)
+        self._discard.set_text(_("Take back") if kind == "discarded" else _("Discard"))
+        if state.project.read_only:
+            said, tone = _("read-only"), "warn"
+        elif state.without_class:
+            said, tone = _("no {layers} yet: submitted so, it stays a draft").format(layers=", ".join(state.without_class)), "muted"
+        else:
+            said, tone = _("saved"), "muted"
+        self._said.setText(said if document else "")
+        set_tone(self._said, tone)
+        self._show_errors()
+
+    def _show_errors(self) -> None:
+        state = self.state
+        if not state.errors:
+            self._errors.hide()
+            return
+        place = state.errors.index(state.document_id) + 1 if state.document_id in state.errors else 0
+        extra, missed, other = state.differences
+        told = [_("{n} of {all} errors of {run}.").format(n=place, all=len(state.errors), run=state.run.name)]
+        if other is not None:
+            told.append(_("It answered {label}.").format(label=other))
+        if extra or missed:
+            told.append(_("Dotted: its {extra} spans that gold lacks; {missed} missed.").format(extra=len(extra), missed=len(missed)))
+        if state.predicted is None:
+            told.append(_("Its answer to this text is no longer there."))
+        elif not (extra or missed or other):
+            told.append(_("It agrees with gold now."))
+        self._errors.set(" ".join(told))
+
+    def take_focus(self) -> None:
+        widget = self._stack.currentWidget()
+        if self._stack.currentIndex() == 0:
+            self._paper.texts[0].setFocus()
+        else:
+            widget.setFocus()
+
+    def _restyle(self) -> None:
+        self._paper.restyle()
+        self.queue.list.restyle()
+        self.right.restyle()
+
+    # ------------------------------------------------------------ acts that need the view
+
+    def label(self, label_id: int) -> None:
+        """A label was picked by key, chip or palette: for the chosen span, the chosen text or the word at the caret."""
+        text = self._paper.text
+        target = text.target
+        self.state.label(label_id, Target(text.field, *target) if target else None)
+
+    def open_palette(self) -> None:
+        if not self.state.can_edit:
+            return
+        layers = sorted(self.state.active, key=lambda layer: layer.kind not in SPAN_KINDS)
+        choices = [Choice(label, layer.name) for layer in layers for label in layer.labels]
+        at = self._paper.mapToGlobal(QPoint(self._paper.width() // 2, self._paper.height() - 48))
+        self._palette.ask(choices, at)
+
+    def unselect(self) -> None:
+        text = self._paper.text
+        if self.state.chosen is not None:
+            self.state.choose(None)
+        elif text.selection:
+            text.select(text.caret, text.caret)
+
+    def step_span(self, way: int) -> None:
+        text = self._paper.text
+        self.state.choose_step(way, text.field, text.caret)
+
+    def text_of_chosen(self) -> TextView | None:
+        span = self.state.chosen_span()
+        return next((text for text in self._paper.texts if span is not None and text.field == span.field), None)
+
+    def go_unlabelled(self) -> None:
+        if not self.state.next_unlabelled():
+            self.state.context.note(_("Nothing is left to label here."))
+
+    def next_pane(self, way: int) -> None:
+        """The text, suggestions, spans, the queue, and round again."""
+        tables = [table for table in (self.right.suggestions, self.right.spans) if table.isVisible() and table.rows()]
+        panes = [*(text for text in self._paper.texts if text.isVisible()), *tables, *([self.queue.list] if self.queue.isVisible() else [])]
+        now = QApplication.focusWidget()
+        at = next((number for number, pane in enumerate(panes) if pane is now or pane.isAncestorOf(now or pane)), -1 if way > 0 else 0)
+        if panes:
+            panes[(at + way) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    # ------------------------------------------------------------ folding, guideline, zoom
+
+    def folded(self, side: str) -> bool:
+        return not (self.queue if side == "left" else self.right).isVisibleTo(self)
+
+    def fold(self, side: str) -> None:
+        part = self.queue if side == "left" else self.right
+        fold = not self.folded(side)
+        if fold and part.isAncestorOf(QApplication.focusWidget() or self):
+            self._paper.text.setFocus()
+        part.setVisible(not fold)
+        self._kept[f"annotate.{side}"] = fold
+
+    @property
+    def guideline_shown(self) -> bool:
+        return self.right.guideline_shown and not self.folded("right")
+
+    def toggle_guideline(self) -> None:
+        show = not self.guideline_shown
+        if show and self.folded("right"):
+            self.fold("right")
+        self.right.show_guideline(show)
+        self._kept["annotate.guideline"] = show
+
+    def zoom(self, step: int) -> None:
+        self._paper.texts[0].zoom_by(step)
+
+    def _zoomed(self, per_cent: int) -> None:
+        self._kept["annotate.zoom"] = per_cent
+        for text in self._paper.texts:
+            text.set_zoom(per_cent)

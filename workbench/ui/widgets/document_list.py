@@ -1,0 +1,160 @@
+"""A list of documents of any length: only what shows is read. State as a shaped icon, key, numbers, the beginning of the text."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate
+
+from workbench.ui import icons, theme
+from workbench.ui.offsets import is_rtl
+from workbench.ui.widgets.delegates import STATE_ICONS, ground
+
+PAGE, PAGES = 100, 64
+ROW = Qt.ItemDataRole.UserRole
+Fetch = Callable[[Sequence[int]], Sequence]
+
+
+class DocumentModel(QAbstractListModel):
+    """`fetch(ids)` gives rows with id, key, text, state, span_count, suggestion_count; missing ones are left out."""
+
+    def __init__(self, fetch: Fetch, parent=None):
+        super().__init__(parent)
+        self._fetch = fetch
+        self.ids: Sequence[int] = ()
+        self._pages: OrderedDict[int, dict] = OrderedDict()
+
+    def set_ids(self, ids: Sequence[int]) -> None:
+        self.beginResetModel()
+        self.ids = ids
+        self._pages.clear()
+        self.endResetModel()
+
+    def forget(self, ids: Iterable[int] | None) -> None:
+        """These rows have changed (None: any); they are read again when they show."""
+        if ids is None:
+            self._pages.clear()
+            if self.ids:
+                self.dataChanged.emit(self.index(0), self.index(len(self.ids) - 1))
+            return
+        wanted = set(ids)
+        for number, page in list(self._pages.items()):
+            if not wanted.isdisjoint(page):
+                del self._pages[number]
+                last = min(len(self.ids), (number + 1) * PAGE) - 1
+                self.dataChanged.emit(self.index(number * PAGE), self.index(last))
+
+    def row(self, number: int):
+        """The row object, or None if the document is gone."""
+        page = number // PAGE
+        if page not in self._pages:
+            ids = self.ids[page * PAGE : (page + 1) * PAGE]
+            self._pages[page] = {row.id: row for row in self._fetch(ids)}
+            if len(self._pages) > PAGES:
+                self._pages.popitem(last=False)
+        else:
+            self._pages.move_to_end(page)
+        return self._pages[page].get(self.ids[number])
+
+    def rowCount(self, parent=QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.ids)
+
+    def data(self, index, role=Qt.ItemDataRole.DisplayRole):
+        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, ROW, Qt.ItemDataRole.ToolTipRole):
+            return None
+        row = self.row(index.row()) if index.isValid() and index.row() < len(self.ids) else None
+        if role == ROW or row is None:
+            return row if role == ROW else None
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row.text
+        return f"{row.key}, {row.state}: {row.text}"
+
+
+class _Delegate(QStyledItemDelegate):
+    def sizeHint(self, _option, _index) -> QSize:
+        return QSize(120, theme.px(52))
+
+    def paint(self, painter: QPainter, option, index) -> None:
+        row = index.data(ROW)
+        painter.save()
+        ground(painter, option)
+        if row is not None:
+            self._paint_row(painter, option.rect, row, current=index == option.widget.currentIndex())
+        painter.restore()
+
+    def _paint_row(self, painter: QPainter, box: QRect, row, *, current: bool) -> None:
+        name, tone = STATE_ICONS[row.state]
+        top, half = box.top() + theme.px(7), theme.px(18)
+        painter.drawPixmap(box.left() + 14, top + (half - 15) // 2, 15, 15, icons.pixmap(name, tone, 15))
+        numbers = (f"{row.suggestion_count} ?  " if row.suggestion_count else "") + (str(row.span_count) if row.span_count else "")
+        painter.setFont(theme.font("small"))
+        painter.setPen(theme.qcolour("muted"))
+        right = QRect(box.right() - 76, top, 66, half)
+        painter.drawText(right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers)
+        painter.setFont(theme.font("small", 600 if current else 400))
+        painter.setPen(theme.qcolour("text" if current else "muted"))
+        room = box.width() - 38 - (72 if numbers else 12)
+        key = painter.fontMetrics().elidedText(row.key, Qt.TextElideMode.ElideMiddle, room)
+        painter.drawText(QRect(box.left() + 37, top, room, half), Qt.AlignmentFlag.AlignVCenter, key)
+        painter.setFont(theme.font("small"))
+        line = QRect(box.left() + 14, top + half + 2, box.width() - 26, half)
+        rtl = is_rtl(row.text)
+        text = painter.fontMetrics().elidedText(row.text, Qt.TextElideMode.ElideRight, line.width())
+        painter.setPen(theme.qcolour("text" if current else "muted"))
+        painter.setLayoutDirection(Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight)
+        painter.drawText(line, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, text)
+
+
+class DocumentList(QListView):
+    """`picked(document id)` when a person goes to another row."""
+
+    picked = Signal(int)
+
+    def __init__(self, fetch: Fetch, name: str):
+        super().__init__()
+        self.documents = DocumentModel(fetch, self)
+        self.setModel(self.documents)
+        self.setItemDelegate(_Delegate(self))
+        self.setAccessibleName(name)
+        self.setUniformItemSizes(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMouseTracking(True)
+        self.selectionModel().currentChanged.connect(self._current)
+        self._showing = False
+
+    def show_ids(self, ids: Sequence[int], at: int | None) -> None:
+        """Another list of documents; `at`: the row that is chosen."""
+        self._showing = True
+        self.documents.set_ids(ids)
+        self._showing = False
+        self.show_row(at)
+
+    def show_row(self, at: int | None) -> None:
+        """Choose a row without telling; it is scrolled into view."""
+        self._showing = True
+        index = self.documents.index(at) if at is not None else QModelIndex()
+        self.setCurrentIndex(index)
+        if at is not None:
+            self.scrollTo(index)
+        self._showing = False
+
+    def _current(self, index, _before) -> None:
+        if not self._showing and index.isValid():
+            self.picked.emit(self.documents.ids[index.row()])
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
+
+    def restyle(self) -> None:
+        self.scheduleDelayedItemsLayout()
+        self.viewport().update()
+
+    def keyboardSearch(self, _text: str) -> None:
+        """Letters are keys of labels here, not a search."""

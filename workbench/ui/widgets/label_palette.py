@@ -1,0 +1,141 @@
+"""The label palette: type a part of a name, Enter picks. For labels without a key, or when there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QStyle, QStyledItemDelegate, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.text.labels import Label
+from workbench.ui import theme
+from workbench.ui.widgets.chip import chip_width, paint_chip
+
+WIDTH, ROWS = 340, 9
+
+
+class Choice(NamedTuple):
+    label: Label
+    layer: str
+
+
+def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
+    """Those whose name holds what was typed; names that begin with it first, then words that do."""
+    part = typed.strip().casefold()
+
+    def rank(choice: Choice) -> int | None:
+        name = choice.label.name.casefold()
+        if name.startswith(part) or choice.label.key == part:
+            return 0
+        if any(word.startswith(part) for word in name.replace("_", " ").replace("-", " ").split()):
+            return 1
+        return 2 if part in name else None
+
+    ranked = [(rank(choice), number, choice) for number, choice in enumerate(choices)]
+    return [choice for place, _number, choice in sorted((r for r in ranked if r[0] is not None), key=lambda r: r[:2])]
+
+
+class _Model(QAbstractListModel):
+    def __init__(self, parent):
+        super().__init__(parent)
+        self.choices: list[Choice] = []
+
+    def set(self, choices: list[Choice]) -> None:
+        self.beginResetModel()
+        self.choices = choices
+        self.endResetModel()
+
+    def rowCount(self, parent=QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.choices)
+
+    def data(self, index, role=Qt.ItemDataRole.DisplayRole):
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self.choices[index.row()].label.name
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self.choices[index.row()].label.description or None
+        return None
+
+
+class _Delegate(QStyledItemDelegate):
+    def sizeHint(self, _option, _index) -> QSize:
+        return QSize(WIDTH, theme.px(34))
+
+    def paint(self, painter, option, index) -> None:
+        choice = index.model().choices[index.row()]
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, theme.qcolour("accent_soft"))
+        key, box = choice.label.key, QRectF(option.rect)
+        width = min(chip_width(choice.label.name, key), option.rect.width() - 90)
+        height = theme.px(26)
+        paint_chip(painter, QRectF(box.left() + 8, box.center().y() - height / 2, width, height), choice.label.name, choice.label, key=key)
+        painter.setFont(theme.font("small"))
+        painter.setPen(theme.qcolour("muted"))
+        painter.drawText(option.rect.adjusted(0, 0, -10, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, choice.layer)
+        painter.restore()
+
+
+class LabelPalette(QFrame):
+    """A popup; `picked(label id)`. It closes by itself, and whoever had the focus gets it back."""
+
+    picked = Signal(int)
+
+    def __init__(self, parent: QWidget):
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setProperty("part", "card")
+        self._choices: Sequence[Choice] = ()
+        self._line = QLineEdit()
+        self._line.setPlaceholderText(_("Type a label's name"))
+        self._line.setAccessibleName(_("Find a label"))
+        self._line.textChanged.connect(self._filter)
+        self._line.installEventFilter(self)
+        self._model, self._list = _Model(self), QListView()
+        self._list.setModel(self._model)
+        self._list.setItemDelegate(_Delegate(self._list))
+        self._list.setAccessibleName(_("Labels found"))
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.clicked.connect(lambda _index: self._pick())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(6)
+        layout.addWidget(self._line)
+        layout.addWidget(self._list)
+
+    def ask(self, choices: Sequence[Choice], above: QPoint) -> None:
+        """Open with these labels; `above` is the middle of the lower edge, on the screen."""
+        self._choices = choices
+        self._line.clear()
+        self._filter("")
+        rows = min(ROWS, max(1, len(choices)))
+        self._list.setFixedHeight(rows * theme.px(34) + 4)
+        self.setFixedWidth(theme.px(WIDTH))
+        self.adjustSize()
+        self.move(above.x() - self.width() // 2, above.y() - self.height())
+        self.show()
+        self._line.setFocus()
+
+    def _filter(self, typed: str) -> None:
+        self._model.set(matching(self._choices, typed))
+        if self._model.choices:
+            self._list.setCurrentIndex(self._model.index(0))
+
+    def _pick(self) -> None:
+        row = self._list.currentIndex().row()
+        if 0 <= row < len(self._model.choices):
+            id = self._model.choices[row].label.id
+            self.close()
+            self.picked.emit(id)
+
+    def eventFilter(self, watched, event) -> bool:
+        if watched is self._line and event.type() == QEvent.Type.KeyPress:
+            key, row = event.key(), self._list.currentIndex().row()
+            if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+                row = min(max(0, row + (1 if key == Qt.Key.Key_Down else -1)), len(self._model.choices) - 1)
+                self._list.setCurrentIndex(self._model.index(row))
+                return True
+            if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab):
+                self._pick()
+                return True
+        return super().eventFilter(watched, event)
