@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.prompting.budget import fit
+from workbench.prompting.budget import Budget
 from workbench.prompting.template import Example, Template
 
 TEMPLATE = Template("{% for example in examples %}{{ example.text }} {{ example.label }} {% endfor %}{{ text }} is {{ label }}")
@@ -14,7 +14,7 @@ def words(text):
 
 
 def fitted(text="one two three", limit=100):
-    return fit(TEMPLATE, text=text, labels=LABELS, examples=EXAMPLES, count=words, limit=limit)
+    return Budget(TEMPLATE, LABELS, count=words, limit=limit).fit(text, EXAMPLES)
 
 
 def test_what_fits_stays_whole():

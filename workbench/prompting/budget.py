@@ -23,52 +23,41 @@ class Fitted:
     cut: bool
 
 
-def fit(
-    template: Template,
-    *,
-    text: str,
-    labels: Sequence[str],
-    examples: Sequence[Example],
-    count: Callable[[str], int],
-    limit: int,
-    text_b: str = "",
-    reserve: int = 0,
-) -> Fitted:
-    """The prompts of one document within `limit` tokens, `reserve` of them kept free for a candidate.
+class Budget:
+    """Fits the prompts of many documents into `limit` tokens. `count(text)` gives the tokens of a whole prompt."""
 
-    `count(text)` gives the tokens of a whole prompt. The examples drawn last go first.
-    Raises SpecError where even an empty text does not fit.
-    """
-    fill = _Filler(template, labels, count, text_b)
-    room = limit - reserve
-    kept = _most(len(examples), lambda n: fill.tokens(text, examples[:n]) <= room)
-    if kept is not None:
-        return fill.fitted(text, examples[:kept], len(examples) - kept, False)
-    length = _most(len(text), lambda n: fill.tokens(text[:n], ()) <= room)
-    if length is None:
-        raise SpecError(
-            f"Even without text and examples the prompt takes {fill.tokens('', ()):,} tokens; the model takes {limit:,}.",
-            hint="Shorten the instruction of the template.",
-        )
-    return fill.fitted(text[:length], (), len(examples), True)
-
-
-class _Filler:
-    def __init__(self, template: Template, labels: Sequence[str], count: Callable[[str], int], text_b: str):
-        self._template, self._labels, self._count, self._text_b = template, tuple(labels), count, text_b
-        empty = [self._fill(one, "", ()) for one in self._labels]
+    def __init__(self, template: Template, labels: Sequence[str], *, count: Callable[[str], int], limit: int):
+        self._template, self._labels, self._count, self.limit = template, tuple(labels), count, limit
+        lengths = [self._tokens(self._fill(one, "", (), "")) for one in self._labels]
         # the candidate that makes the longest prompt stands for all while searching
-        self._longest = max(zip(map(self._tokens, empty), self._labels, strict=True))[1]
+        self._longest = max(zip(lengths, self._labels, strict=True))[1]
+        self._least = max(lengths)
 
-    def tokens(self, text: str, examples: Sequence[Example]) -> int:
-        return self._tokens(self._fill(self._longest, text, examples))
+    def fit(self, text: str, examples: Sequence[Example], text_b: str = "") -> Fitted:
+        """The prompts of one document. The examples drawn last go first, then the end of the text.
 
-    def fitted(self, text: str, examples: Sequence[Example], dropped: int, cut: bool) -> Fitted:
-        prompts = tuple(self._fill(one, text, examples) for one in self._labels)
-        return Fitted(prompts, tuple(examples), self.tokens(text, examples), dropped, cut)
+        Raises SpecError where even an empty text does not fit.
+        """
+        kept = _most(len(examples), lambda n: self._measure(text, examples[:n], text_b) <= self.limit)
+        if kept is not None:
+            return self._fitted(text, examples[:kept], text_b, len(examples) - kept, False)
+        length = _most(len(text), lambda n: self._measure(text[:n], (), text_b) <= self.limit)
+        if length is None:
+            raise SpecError(
+                f"Even without text and examples the prompt takes {self._least:,} tokens; the model takes {self.limit:,}.",
+                hint="Shorten the instruction of the template.",
+            )
+        return self._fitted(text[:length], (), text_b, len(examples), True)
 
-    def _fill(self, label: str, text: str, examples: Sequence[Example]) -> Filled:
-        return self._template.fill(text=text, label=label, labels=self._labels, examples=examples, text_b=self._text_b)
+    def _fitted(self, text: str, examples: Sequence[Example], text_b: str, dropped: int, cut: bool) -> Fitted:
+        prompts = tuple(self._fill(one, text, examples, text_b) for one in self._labels)
+        return Fitted(prompts, tuple(examples), self._measure(text, examples, text_b), dropped, cut)
+
+    def _measure(self, text: str, examples: Sequence[Example], text_b: str) -> int:
+        return self._tokens(self._fill(self._longest, text, examples, text_b))
+
+    def _fill(self, label: str, text: str, examples: Sequence[Example], text_b: str) -> Filled:
+        return self._template.fill(text=text, label=label, labels=self._labels, examples=examples, text_b=text_b)
 
     def _tokens(self, prompt: Filled) -> int:
         return self._count(prompt.text)

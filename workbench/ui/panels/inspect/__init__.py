@@ -1,0 +1,41 @@
+"""Inspect: what a model sees of a text, and what it says of it."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+from workbench.ui.panel import Panel
+
+
+def _document(panel) -> bool:
+    return panel.state.document_id is not None
+
+
+class InspectPanel(Panel):
+    """The model stays loaded in a process of its own until another one is chosen or the project closes."""
+
+    commands = (
+        Command("inspect.ask", _("&Ask the model"), lambda panel: panel.state.ask(), "Run", "F5"),
+        Command("inspect.pick", _("Pick &document…"), lambda panel: panel.view.pick(), "Run", "Ctrl+D"),
+        Command("inspect.next", _("&Next document"), lambda panel: panel.state.step(1), "Run", "Ctrl+Right", enabled=_document),
+        Command("inspect.previous", _("&Previous document"), lambda panel: panel.state.step(-1), "Run", "Ctrl+Left", enabled=_document),
+        Command("inspect.correct", _("&Correct the gold"), lambda panel: panel.state.correct(), "Run", "Ctrl+E", enabled=_document),
+    )
+
+    def build(self, context):
+        from workbench.ui.panels.inspect.state import InspectState
+        from workbench.ui.panels.inspect.view import InspectView
+
+        state = InspectState(context)
+        return state, InspectView(state)
+
+    def shown(self, *, run=None, model: str = "", text: str = "", document=None, **_args) -> None:
+        self.state.look()
+        if run is not None:
+            self.state.choose(f"run {run}")
+        elif model:
+            self.state.choose_model(model)
+        if document is not None:
+            self.state.pick(document)
+        elif text:
+            self.state.type_text(text)

@@ -1,0 +1,51 @@
+"""Pick a document: search and a list."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLineEdit
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.table import Column, Table
+
+
+class PickDocument(Dialog):
+    """`picked` is the id of the chosen document, None if the dialog was left."""
+
+    def __init__(self, parent, state):
+        super().__init__(parent, _("Pick a document"), _("The first that hold the words you search for."), width=680)
+        self._state, self.picked = state, None
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(_("Search"))
+        self._search.textChanged.connect(lambda _text: self._find())
+        self._search.returnPressed.connect(self._take)
+        columns = [
+            Column(_("Key"), lambda row: row.key, 110),
+            Column(_("Text"), lambda row: " ".join(row.text.split()), None),
+            Column(_("Split"), lambda row: row.split or "–", 70),
+        ]
+        self._table = Table(columns, name=_("Documents to pick"), key=lambda row: row.id)
+        self._table.setMinimumHeight(theme.px(320))
+        self._table.opened.connect(lambda _row: self._take())
+        self._table.chosen.connect(lambda: self._pick.setEnabled(bool(self._table.chosen_rows())))
+        self._pick = Button(_("Inspect document"), kind="primary", on=self._take)
+        self.put(Field(_("Search"), self._search, name=_("Search documents")), self._table)
+        self.end(None, Button(_("Go back"), on=self.reject), self._pick)
+        self._find()
+        self._search.setFocus()
+
+    def _find(self) -> None:
+        rows = self._state.find(self._search.text())
+        self._table.rows_model.set_rows(rows)
+        if rows:
+            self._table.selectRow(0)
+        self._pick.setEnabled(bool(rows))
+
+    def _take(self) -> None:
+        rows = self._table.chosen_rows()
+        if rows:
+            self.picked = rows[0].id
+            self.accept()

@@ -1,0 +1,136 @@
+"""Gold and predicted: both in the text, one above the other, and every difference in a table."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui.widgets.layout import card, clear, column, row
+from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.words import IconLabel, words
+
+KINDS = {  # kind of difference → icon, tone, word, mark behind a caption
+    "agreed": ("circle-check", "good", _("agreed"), "✓"),
+    "missed": ("circle", "bad", _("missed"), "○ " + _("missed")),
+    "extra": ("plus", "warn", _("extra"), "+ " + _("extra")),
+    "border": ("circle-dot", "warn", _("wrong border"), "↔ " + _("border")),
+    "label": ("circle-x", "bad", _("wrong label"), "×"),
+}
+
+
+class SpansView(QWidget):
+    def __init__(self, state):
+        super().__init__()
+        self.state = state
+        self._tally = row(gap=6)
+        self._gold, self._predicted = TextView(), TextView()
+        self._gold.setAccessibleName(_("Gold"))
+        self._predicted.setAccessibleName(_("Predicted"))
+        for view in (self._gold, self._predicted):
+            view.setMinimumHeight(70)
+            view.set_lanes(0)
+        self._gold_words = words(_("Gold"), "small", "muted", weight=500)
+        self._remark = words("", "small", "muted", wrap=True)
+        self._table = Table(_columns(self), name=_("Differences"), key=lambda one: (one.kind, one.gold, one.predicted))
+        self._table.opened.connect(lambda _row: state.correct())
+        texts = card(
+            row(words(_("Gold and predicted"), weight=600), None, self._tally),
+            self._gold_words,
+            (self._gold, 1),
+            self._remark,
+            words(_("Predicted"), "small", "muted", weight=500),
+            (self._predicted, 1),
+            gap=6,
+        )
+        self._below = card(self._table, margins=(4, 4, 4, 4))
+        self.setLayout(column((texts, 3), (self._below, 2), gap=12).layout())
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        if not concerns(fields, "answer", "gold", "differences", "document", "choice"):
+            return
+        state = self.state
+        if concerns(fields, "document") and state.document is not None:
+            for view in (self._gold, self._predicted):
+                view.set_text(state.document.text)
+        if state.answer is None or state.answer.kind != "tag":
+            return
+        known = state.gold is not None
+        for one in (self._gold_words, self._gold, self._below):
+            one.setVisible(known)
+        self._remark.setText(self._remarks())
+        self._remark.setVisible(bool(self._remark.text()))
+        gold, predicted = self._spans()
+        self._gold.set_spans(gold)
+        self._predicted.set_spans(predicted)
+        self._table.rows_model.set_rows(list(state.differences))
+        self._show_tally()
+
+    def _remarks(self) -> str:
+        state = self.state
+        if state.gold is None:
+            return _("A typed text has no gold. Pick a document to compare.")
+        told = []
+        if not state.gold.submitted:
+            told.append(_("This document is not submitted, so its labels do not count as gold yet."))
+        if state.gold.left_out:
+            told.append(_("{n} spans overlapped by a longer one are left out: tags are flat.").format(n=state.gold.left_out))
+        return " ".join(told)
+
+    def _spans(self) -> tuple[list[TextSpan], list[TextSpan]]:
+        """Both sides with the mark of their difference behind each caption."""
+        state = self.state
+        if state.gold is None:
+            spans = enumerate(state.answer.spans, 1)
+            return [], [self._span(one, number, PREDICTED, "") for number, one in spans]
+        gold, predicted = [], []
+        for number, one in enumerate(state.differences, 1):
+            mark = KINDS[one.kind][3]
+            if one.gold is not None:
+                gold.append(self._span(one.gold, number, GOLD, mark if one.kind in ("missed", "agreed") else mark.partition(" ")[0]))
+            if one.predicted is not None:
+                other = f"{mark} {one.gold.label}" if one.kind == "label" else mark
+                predicted.append(self._span(one.predicted, number, PREDICTED, other))
+        return gold, predicted
+
+    def _span(self, span, number: int, kind: str, note: str) -> TextSpan:
+        found = self.state.labels.get(span.label)
+        labels = self.state.answer.labels
+        tint = found.colour or found.position if found is not None else labels.index(span.label) if span.label in labels else 0
+        return TextSpan(span.start, span.end, span.label, tint, number, kind, span.score if kind == PREDICTED else None, note)
+
+    def _show_tally(self) -> None:
+        clear(self._tally.layout())
+        if self.state.gold is None:
+            return
+        kinds = [one.kind for one in self.state.differences]
+        for kind, (icon, tone, word, _mark) in KINDS.items():
+            if kind in kinds or kind == "agreed":
+                self._tally.layout().addWidget(IconLabel(icon, tone, 15))
+                self._tally.layout().addWidget(words(f"{kinds.count(kind)} {word}", "small"))
+                self._tally.layout().addSpacing(8)
+
+
+def _columns(view: SpansView) -> list[Column]:
+    def text(one) -> str:
+        span, document = one.gold or one.predicted, view.state.document
+        return document.text[span.start : span.end] if document else ""
+
+    def side(span) -> str:
+        return f"{span.label}  {span.start}–{span.end}" if span is not None else "–"
+
+    return [
+        Column(_("What"), lambda one: KINDS[one.kind][2], 140, icon=lambda one: KINDS[one.kind][:2]),
+        Column(_("Gold"), lambda one: side(one.gold), 180, hint=_("Label and characters, the end not included")),
+        Column(_("Predicted"), lambda one: side(one.predicted), 180),
+        Column(
+            _("Sure"),
+            lambda one: f"{one.predicted.score:.2f}" if one.predicted is not None and one.predicted.score is not None else "–",
+            70,
+            right=True,
+            hint=_("Mean probability of the words' tags"),
+        ),
+        Column(_("Text"), text, None, tip=text),
+    ]
