@@ -1,0 +1,40 @@
+"""Devices are picked, named and described without guessing."""
+
+import pytest
+import torch
+
+from workbench.base.errors import SpecError
+from workbench.models import device as devices
+
+CPU = torch.device("cpu")
+
+
+def test_cpu_is_always_there_and_nonsense_is_refused_by_name():
+    assert devices.pick("cpu") == CPU
+
+    with pytest.raises(SpecError, match="'gpu9'"):
+        devices.pick("gpu9")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
+def test_a_device_that_is_not_there_is_refused_with_what_to_do():
+    with pytest.raises(SpecError, match="'cuda'") as caught:
+        devices.pick("cuda")
+    assert "auto or cpu" in caught.value.hint
+    assert devices.pick("auto").type in ("cpu", "mps")
+
+
+def test_the_report_names_every_device_and_the_choice():
+    work = devices.report({}, None)
+    lines = []
+    with pytest.raises(StopIteration) as end:
+        while True:
+            lines.append(next(work))
+
+    assert lines[0]["kind"] == "log"
+    assert end.value.value["devices"][0]["name"] == "cpu" and end.value.value["auto"]
+
+
+def test_memory_of_the_process_is_more_than_torch_itself_and_cores_are_counted():
+    assert devices.memory_mb(CPU) > 50
+    assert 1 <= devices.physical_cores() <= 4096

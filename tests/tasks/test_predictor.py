@@ -1,0 +1,118 @@
+"""A trained folder answers documents in their order, whatever they are."""
+
+import json
+
+import numpy as np
+import pytest
+
+from workbench.base.errors import ModelError
+from workbench.models import folder as folders
+from workbench.models.families.transformer import TransformerFamily
+from workbench.tasks import predictor
+from workbench.tasks.predictor import Predictor
+from workbench.text.dataset import Record, write
+from workbench.text.document import Document
+from workbench.text.labels import Layer
+
+ODD = ["the tram is late", "", "😀", "¿Qué?", "word " * 300, "\ud800", "a\x00b"]
+
+
+@pytest.fixture(scope="module")
+def trained(tiny_model, tmp_path_factory):
+    """Folders with a drawn head: what they answer means nothing, how they answer does."""
+    found = {}
+    for task, head, outputs, labels in (("classify", "sequence", ("x", "y"), ["x", "y"]), ("tag", "token", ("O", "B-P", "I-P"), ["P"])):
+        folder = tmp_path_factory.mktemp("trained") / task
+        folder.mkdir()
+        TransformerFamily().save(TransformerFamily().load(tiny_model, head=head, labels=outputs, seed=5), folder)
+        folders.describe(folder, {"task": task, "labels": labels, "max_length": 32})
+        found[task] = folder
+    return found
+
+
+def documents(texts):
+    return [Document(str(number), (("text", text),), id=number) for number, text in enumerate(texts)]
+
+
+def finish(work, commands=None):
+    events, command = [], None
+    try:
+        while True:
+            events.append(work.send(command))
+            command = (commands or {}).get(len(events))
+    except StopIteration as end:
+        return events, end.value
+
+
+def test_odd_texts_get_an_answer_each_and_long_ones_are_marked_as_cut(trained):
+    answers = Predictor.load(trained["classify"], "cpu").predict(documents(ODD))
+
+    assert [one.cut for one in answers] == [False, False, False, False, True, False, False]
+    assert all(sum(one.classes.scores) == pytest.approx(1, abs=1e-9) and one.label in "xy" for one in answers)
+
+
+def test_tags_read_a_long_text_whole(trained):
+    answers = Predictor.load(trained["tag"], "cpu").predict(documents(ODD))
+
+    assert len(answers[4].words) == 300 and not any(one.cut for one in answers)
+    for text, answer in zip(ODD, answers, strict=True):
+        assert all(text[one.start : one.end].strip() == text[one.start : one.end] != "" for one in answer.spans)
+
+
+def test_batches_change_no_answer(trained):
+    texts = documents([f"the tram {'is late ' * (number % 7)}" for number in range(40)])
+    loaded = Predictor.load(trained["classify"], "cpu")
+
+    one, many = loaded.predict(texts, batch_tokens=1), loaded.predict(texts, batch_tokens=2000)
+
+    assert np.allclose([a.classes.scores for a in one], [a.classes.scores for a in many], atol=1e-6)
+
+
+def test_batches_hold_every_item_and_stay_within_their_tokens():
+    lengths = np.random.default_rng(0).integers(1, 50, 200)
+
+    batches = list(predictor.batches_of(lengths, 100))
+
+    assert sorted(np.concatenate(batches)) == list(range(200))
+    assert all(len(one) * lengths[one].max() <= 100 or len(one) == 1 for one in batches)
+
+
+def test_the_job_answers_records_and_plain_texts_in_their_order(trained, tmp_path):
+    records = [Record(one) for one in documents(["the tram", "a bus"])]
+    write(tmp_path / "records.jsonl", (Layer("c", "class"),), records, ids=True)
+    (tmp_path / "texts.jsonl").write_text('{"text": "late"}\n{"text": "a\\u2028b", "id": 7, "key": "k"}\n')
+
+    for name, ids in (("records", [0, 1]), ("texts", [None, 7])):
+        params = {
+            "model": str(trained["classify"]),
+            "input": str(tmp_path / f"{name}.jsonl"),
+            "output": str(tmp_path / "out.jsonl"),
+            "device": "cpu",
+        }
+        events, result = finish(predictor.run(params, tmp_path))
+        lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        assert [one["document_id"] for one in lines] == ids and result["documents"] == 2
+        assert events[-1] == {"kind": "progress", "done": 2} and lines[0]["prediction"]["label"] in "xy"
+
+
+def test_stop_ends_after_the_documents_at_hand(trained, tmp_path):
+    with open(tmp_path / "in.jsonl", "w") as file:
+        file.writelines(json.dumps({"text": f"tram {number}"}) + "\n" for number in range(1200))
+    params = {
+        "model": str(trained["classify"]),
+        "input": str(tmp_path / "in.jsonl"),
+        "output": str(tmp_path / "out.jsonl"),
+        "device": "cpu",
+    }
+
+    _, result = finish(predictor.run(params, tmp_path), {2: "stop"})
+
+    assert result == {**result, "documents": 512, "stopped": True}
+
+
+def test_a_folder_that_is_no_run_and_a_line_that_is_no_document_are_named(trained, tiny_model, tmp_path):
+    with pytest.raises(ModelError, match="glossbench.json"):
+        Predictor.load(tiny_model)
+    (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n[1]\n')
+    with pytest.raises(ModelError, match="line 2"):
+        list(predictor.read_documents(tmp_path / "bad.jsonl"))

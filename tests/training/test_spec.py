@@ -1,0 +1,113 @@
+"""Settings are checked by name and value; automatic ones are worked out from the data."""
+
+import pytest
+
+from workbench.base.errors import SpecError
+from workbench.training import spec
+from workbench.training.spec import TrainSpec
+
+STABLE = "epochs batch_size learning_rate max_length freeze best_by train_limit device".split()
+
+
+@pytest.mark.parametrize("task", spec.TASKS)
+def test_the_stable_keys_are_there_for_every_task_with_help(task):
+    known = {one.name: one for one in spec.options(task)}
+
+    assert set(STABLE) <= known.keys()
+    assert all(one.help and one.title for one in known.values())
+
+
+def test_texts_become_values_of_their_kind():
+    given = {"epochs": "3", "learning_rate": "1e-4", "freeze": "2", "gradual_unfreezing": "yes", "max_length": "auto"}
+
+    assert spec.parse_settings("tag", given) == {
+        "epochs": 3,
+        "learning_rate": 1e-4,
+        "freeze": "2",
+        "gradual_unfreezing": True,
+        "max_length": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("learning_rate", "abc"), ("learning_rate", "nan"), ("learning_rate", "-1"), ("epochs", "0"), ("epochs", "1.5"), ("freeze", "half"), ("best_by", "span_f1"), ("schedule", "up"), ("batch_size", "")],
+)  # fmt: skip
+def test_a_value_that_does_not_fit_is_named_with_its_key(name, value):
+    if value == "":  # empty means automatic, where there is such a thing
+        assert spec.parse_settings("classify", {name: value}) == {name: None}
+        return
+    with pytest.raises(SpecError) as caught:
+        spec.parse_settings("classify", {name: value})
+
+    assert name in caught.value.message and value in caught.value.message
+
+
+def test_an_unknown_setting_and_an_unknown_task_list_what_is_known():
+    with pytest.raises(SpecError, match="epochs") as caught:
+        spec.parse_settings("classify", {"label_subwords": "all"})
+    assert "label_subwords" in caught.value.message
+    with pytest.raises(SpecError, match="nonsense"):
+        spec.options("nonsense")
+
+
+def test_a_spec_goes_to_json_and_back():
+    made = TrainSpec("tag", "spans", "/models/m", "m", 3, {"epochs": "2", "patience": 1}, "first", True)
+
+    assert TrainSpec.from_json(made.to_json()) == made and made.options == {"epochs": 2, "patience": 1}
+    assert TrainSpec.from_json({**made.to_json(), "options": {"epochs": 2, "of_a_later_version": 1}}).options == {"epochs": 2}
+
+
+def test_few_documents_get_more_epochs_than_many():
+    plans = [spec.plan(TrainSpec("classify", "c", "m"), documents=count) for count in (40, 180, 2000, 20_000, 100_000)]
+
+    assert [one.epochs for one in plans] == [15, 11, 3, 2, 1]
+    assert [one.batch_size for one in plans] == [16, 16, 32, 32, 32]
+    assert all(one.steps == one.epochs * one.steps_per_epoch for one in plans)
+
+
+def test_a_wide_model_gets_a_smaller_rate_and_a_short_one_a_shorter_length():
+    small = spec.plan(TrainSpec("tag", "s", "m"), documents=180, width=384)
+    base = spec.plan(TrainSpec("tag", "s", "m", options={"max_length": 1000}), documents=180, width=768, model_length=256)
+
+    assert (small.learning_rate, base.learning_rate) == (3e-4, 1.5e-4)
+    assert (small.max_length, base.max_length) == (512, 256)
+
+
+def test_what_is_chosen_is_never_replaced():
+    chosen = {
+        "epochs": 2,
+        "batch_size": 8,
+        "learning_rate": 0.5,
+        "max_length": 32,
+        "evaluate_every": 7,
+        "best_by": "loss",
+        "accumulation": 2,
+    }
+
+    plan = spec.plan(TrainSpec("classify", "c", "m", options=chosen), documents=100)
+
+    assert (plan.epochs, plan.batch_size, plan.learning_rate, plan.max_length, plan.evaluate_every, plan.best_by) == (
+        2,
+        8,
+        0.5,
+        32,
+        7,
+        "loss",
+    )
+    assert plan.steps_per_epoch == 7  # 13 batches, two to a step
+
+
+def test_about_ten_scores_are_taken_in_a_run():
+    for count in (40, 180, 2000, 5000, 20_000, 100_000):
+        plan = spec.plan(TrainSpec("tag", "s", "m"), documents=count)
+        assert 3 <= plan.steps // plan.evaluate_every <= 12
+
+
+def test_a_limit_draws_by_the_seed_and_grows_nested():
+    ids = list(range(100, 200))
+
+    few, more = spec.limited(ids, 10, 1), spec.limited(ids, 30, 1)
+
+    assert len(few) == 10 and set(few) < set(more) and few == sorted(few)
+    assert spec.limited(ids, 10, 2) != few and spec.limited(ids, None, 1) == ids and spec.limited(ids, 500, 1) == ids
