@@ -47,7 +47,12 @@ def exportable_file(tmp_path):
         records = [Record(Document(f"k{n}", (("text", f"Text number {n}"),), split="dev")) for n in range(3)]
         documents.add(project.db, records, source_id=project.source("person"))
     with project.write():
-        for name, kind, status in (("first", "train", "done"), ("second", "train", "stopped"), ("asked", "prompt", "done"), ("broken", "train", "failed")):
+        for name, kind, status in (
+            ("first", "train", "done"),
+            ("second", "train", "stopped"),
+            ("asked", "prompt", "done"),
+            ("broken", "train", "failed"),
+        ):
             spec = {"task": "classify", "layer": "class", "model": "starter-bert", "model_name": "starter-bert", "seed": 1, "options": {}}
             run = runs.add(project.db, name, kind, layer_id=layer, spec=spec, status=status, scores={"dev": {"macro_f1": 0.625}})
             folder = paths.run_folder(path, run.id) / "model"
@@ -73,7 +78,14 @@ def checked():
 @pytest.fixture
 def finished():
     def make(folder):
-        check = {"texts": 3, "labels": 3, "equal_labels": 2 / 3, "largest_difference": 3e-6, "seconds": 1.0, "speed": {"torch_ms": 10.0, "onnx_ms": 4.0}}
+        check = {
+            "texts": 3,
+            "labels": 3,
+            "equal_labels": 2 / 3,
+            "largest_difference": 3e-6,
+            "seconds": 1.0,
+            "speed": {"torch_ms": 10.0, "onnx_ms": 4.0},
+        }
         folders = {"hf": f"{folder}/hf", "onnx": f"{folder}/onnx"}
         return Finished("done", {"folders": folders, "files": [{"path": "a", "bytes": 2_000_000}], "check": check})
 

@@ -60,6 +60,16 @@ def test_the_check_grows_text_by_text_and_ends_with_a_sentence(state, context, c
     assert state.folder in context.notes[0]
 
 
+def test_exporting_again_goes_to_a_folder_of_its_own(state, context, finished, tmp_path):
+    state.start()
+    (tmp_path / "out" / "small second").mkdir(parents=True)
+    context.queue.jobs[0].tell(finished(state.folder))
+
+    state.start()
+
+    assert context.queue.jobs[1].spec.params["out"] == str(tmp_path / "out" / "small second 2")
+
+
 def test_a_failed_export_says_why_and_another_can_begin(state, context):
     state.start()
     context.queue.jobs[0].tell(Finished("failed", message="The folder is not empty.", hint="Choose another."))

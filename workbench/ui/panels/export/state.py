@@ -123,6 +123,8 @@ class ExportState(State):
     def start(self) -> None:
         if not self.ready:
             return
+        if not self._own_folder and Path(self.folder).exists():  # an earlier export lies there
+            self.update(folder=str(self._free_folder()))
         self.update(rows=(), result={}, problem="", share=None, stage=_("Waiting for its turn"))
         try:
             job = export.start(self.project, self.queue, self.run, Path(self.folder).expanduser(), self.formats)
@@ -169,9 +171,14 @@ class ExportState(State):
         self.changed.emit(frozenset({"job"}))
         self.context.commands_changed()
         if done:
-            self.context.note(_("Exported to {folder}").format(folder=self.folder))
+            self.context.note(_("Exported to {folder}").format(folder=self.where))
 
     # ---------------------------------------------------------------- what came out
+
+    @property
+    def where(self) -> str:
+        """The folder of the last export."""
+        return str(self.job.spec.params["out"]) if self.job else ""
 
     @property
     def sentence(self) -> str:

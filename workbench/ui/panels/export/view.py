@@ -25,7 +25,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
 REDRAW = 150  # milliseconds between two fillings of the table while the check runs
-MAIN = ("macro_f1", "span_f1")
+MAIN = {"macro_f1": _("macro F1"), "span_f1": _("span F1")}
 SHORT = {"hf": _("HF"), "onnx": _("ONNX")}
 
 
@@ -71,7 +71,7 @@ class _Choices(QFrame):
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
-        self.setMinimumWidth(320)
+        self.setMinimumWidth(340)
         self.setMaximumWidth(440)
         self.run = combo(name=_("Run"))
         self.run.activated.connect(lambda _i: state.choose(self.run.currentData()))
@@ -120,9 +120,19 @@ class _Choices(QFrame):
             one.render(fields)
         if concerns(fields, "problem"):
             self._problem.set(state.problem, "bad")
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        """The focus goes with what can be done: a button that is switched off would throw it to the rail."""
+        state = self.state
+        focused = next((one for one in (self.start, self.cancel) if one.hasFocus()), None)
+        self.cancel.setVisible(state.busy)
+        if focused is self.start and state.busy:
+            self.cancel.setFocus()
         self.start.setEnabled(state.ready)
         self.start.setToolTip(state.missing)
-        self.cancel.setVisible(state.busy)
+        if focused is self.cancel and not state.busy:
+            self.start.setFocus()
 
 
 def _run_told(run) -> str:
@@ -130,7 +140,7 @@ def _run_told(run) -> str:
         return ""
     scores = run.scores.get("dev", {})
     score = next(
-        (_("{name} {value} on dev").format(name=name.replace("_", " "), value=points(scores[name])) for name in MAIN if name in scores), ""
+        (_("{name} {value} on dev").format(name=title, value=points(scores[name])) for name, title in MAIN.items() if name in scores), ""
     )
     return "  ·  ".join(one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one)
 
@@ -222,14 +232,14 @@ class _Outcome(QFrame):
     def _show_result(self) -> None:
         state = self.state
         self._result.set(state.sentence if state.result else "", "good" if state.good else "warn")
-        folder = _("{size} in {folder}").format(size=size(state.bytes_written), folder=state.folder) if state.result else ""
+        folder = _("{size} in {folder}").format(size=size(state.bytes_written), folder=state.where) if state.result else ""
         self._more.setText("  ·  ".join(one for one in (folder, state.speed) if one))
         self._more.setVisible(bool(state.result))
         if state.result:
             call(self._result, state.sentence)
 
     def open_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(self.state.folder))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(self.state.where))
 
     def copy_code(self) -> None:
         if self.state.result:
