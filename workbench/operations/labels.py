@@ -25,6 +25,11 @@ def counts(project: Project) -> dict[int, int]:
     return store.counts(project.db)
 
 
+def submitted_counts(project: Project) -> dict[int, int]:
+    """Layer id → documents that are training data for it."""
+    return store.submitted_counts(project.db)
+
+
 # ---------------------------------------------------------------- layers
 
 
@@ -141,9 +146,15 @@ def rename_label(project: Project, label_id: int, name: str, *, origin: object =
 
 def recolour_label(project: Project, label_id: int, colour: str, *, origin: object = None) -> None:
     """`colour` is #RRGGBB, or "" for the colour of its place."""
-    _layer_id, label = _label(project, label_id)
-    with project.edit(_("Change colour of {name}").format(name=label.name), origin=origin):
-        store.update_label(project.db, label_id, colour=_check_colour(colour))
+    recolour_labels(project, [label_id], colour, origin=origin)
+
+
+def recolour_labels(project: Project, label_ids: Sequence[int], colour: str, *, origin: object = None) -> None:
+    """All of them in one step."""
+    colour = _check_colour(colour)
+    with project.edit(_("Change colour of {names}").format(names=_named(project, label_ids)), origin=origin):
+        for id in label_ids:
+            store.update_label(project.db, id, colour=colour)
 
 
 def set_key(project: Project, label_id: int, key: str, *, origin: object = None) -> None:
@@ -174,9 +185,7 @@ def delete_label(project: Project, label_id: int, *, origin: object = None) -> N
 
 def delete_labels(project: Project, label_ids: Sequence[int], *, origin: object = None) -> None:
     """Submitted documents that lose their class go back to draft."""
-    names = [_label(project, id)[1].name for id in label_ids]
-    title = _("Delete {name}").format(name=names[0]) if len(names) == 1 else _("Delete {n} labels").format(n=len(names))
-    with project.edit(title, origin=origin):
+    with project.edit(_("Delete {names}").format(names=_named(project, label_ids)), origin=origin):
         for id in label_ids:
             store.delete_label(project.db, id)
 
@@ -187,9 +196,7 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
         layer = store.layer(project.db, layer_id)
         ids, what = [one.id for one in layer.labels], _("the layer {name}").format(name=layer.name)
     else:
-        ids = list(label_ids)
-        named = [_label(project, id)[1].name for id in ids]
-        what = named[0] if len(named) == 1 else _("{n} labels").format(n=len(named))
+        ids, what = list(label_ids), _named(project, label_ids)
     use = store.usage(project.db, ids)
     parts = [_count(len(ids), _("label"), _("labels"))] if layer_id is not None and ids else []
     parts += [_count(use["marks"], _("class"), _("classes"))] * bool(use["marks"])
@@ -253,6 +260,12 @@ def _label(project: Project, label_id: int) -> tuple[int, Label]:
         return store.label(project.db, label_id)
     except KeyError:
         raise WorkbenchError(_("This label has been deleted.")) from None
+
+
+def _named(project: Project, label_ids: Sequence[int]) -> str:
+    """The name of the only one, or how many there are."""
+    names = [_label(project, id)[1].name for id in label_ids]
+    return names[0] if len(names) == 1 else _("{n} labels").format(n=len(names))
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -164,10 +164,13 @@ class Project:
         self._news.append(self._news_of(title, touched, origin))
 
     def _tell(self, changes: Changes) -> None:
+        self._on_main_thread(lambda: self.changed.emit(changes))
+
+    def _on_main_thread(self, act: Callable[[], None]) -> None:
         if threading.get_ident() == self._home or self._dispatch is None:
-            self.changed.emit(changes)
+            act()
         else:
-            self._dispatch(lambda: self.changed.emit(changes))
+            self._dispatch(act)
 
     def source(self, kind: str, ref: str = "", *, annotator: bool = True) -> int:
         """A new source row, inside `edit`: who or what made the rows of this act."""
@@ -223,7 +226,7 @@ class Project:
     def _checkpoint_if_idle(self) -> None:
         rest = self._last_edit + IDLE_SECONDS - time.monotonic()
         if rest > 0.05 and self.schedule is not None:
-            self.schedule(rest, self._checkpoint_if_idle)
+            self._on_main_thread(lambda: self.schedule(rest, self._checkpoint_if_idle))
             return
         self._checkpoint_waits = False
         self.db.checkpoint()

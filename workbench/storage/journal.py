@@ -24,6 +24,7 @@ MAX_BYTES = 1 << 30
 TRIM_EVERY = 64  # small steps: counting the whole history at each of them would cost more than the step
 MANY_ROWS = 1_000  # a step with more rows is reported as "reload"
 
+_ROWS = "case op when 'range' then c0 - rid + 1 else 1 end"
 _ALL = (1 << 63) - 1
 _LENGTH = " + ".join(f"ifnull(length(c{number}), 0)" for number in range(JOURNAL_WIDTH))
 
@@ -188,8 +189,9 @@ class Journal:
         return highest if all(op == "insert" and lowest > highest[table] for table, op, lowest in kinds) else None
 
     def _measure(self, step: int) -> tuple[int, int]:
-        """Rows of a step and about how many bytes they hold."""
-        return self._conn.execute(f"select count(*), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?", (step,)).fetchone()
+        """How many rows a step changed, and about how many bytes the journal keeps of them."""
+        statement = f"select ifnull(sum({_ROWS}), 0), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?"
+        return self._conn.execute(statement, (step,)).fetchone()
 
     def _replay(self, table: str, op: str, rows: list[tuple[int, int]]) -> None:
         """Rows of one table and kind, newest first. The values stay in SQL: one statement copies a row back."""
@@ -216,8 +218,7 @@ class Journal:
 
     def _touched(self, step: int) -> Touched:
         conn = self._conn
-        total = "select sum(case op when 'range' then c0 - rid + 1 else 1 end) from journal_row where step_id = ?"
-        if (conn.execute(total, (step,)).fetchone()[0] or 0) > MANY_ROWS:
+        if self._measure(step)[0] > MANY_ROWS:
             return Touched(None, None)
         rows: dict[str, set[int]] = {}
         documents: set[int] = set()

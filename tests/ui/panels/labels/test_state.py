@@ -1,0 +1,132 @@
+"""What the Labels page knows, without any widget."""
+
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.operations import annotate
+from workbench.project.project import Project
+from workbench.ui.panels.labels.state import LabelsState
+
+
+class Context:
+    """Remembers what it was told."""
+
+    def __init__(self, project):
+        self.project, self.notes, self.faults = project, [], []
+
+    def note(self, text, undo=False):
+        self.notes.append((text, undo))
+
+    def fail(self, error):
+        self.faults.append(str(error))
+
+    def commands_changed(self):
+        pass
+
+
+@pytest.fixture
+def state(project_file):
+    project = Project.open(project_file)
+    state = LabelsState(Context(project))
+    yield state
+    state.close()
+    project.close()
+
+
+def names(state):
+    return [row.label.name for row in state.labels]
+
+
+def test_the_first_layer_is_shown_with_its_labels_and_counts(state):
+    annotate.set_class(state.project, 1, state.labels[0].id)
+    state.look_again()
+
+    assert [row.layer.name for row in state.layers] == ["class", "spans"]
+    assert [(row.label.name, row.count) for row in state.labels] == [("good", 1), ("bad", 0)]
+
+
+def test_choosing_labels_says_what_deleting_them_takes_along(state):
+    annotate.set_class(state.project, 1, state.labels[0].id)
+    state.choose([state.labels[0].id])
+    assert state.will_go == "Deleting good takes along 1 class in 1 document. Undo brings all of it back."
+    assert "takes along 2 labels and 1 class" in state.layer_will_go or state.look() is None
+
+
+def test_a_new_label_is_added_and_chosen(state):
+    assert state.add_label("mixed")
+    assert names(state) == ["good", "bad", "mixed"] and state.chosen == (state.labels[2].id,)
+
+
+def test_a_fault_is_told_and_nothing_changes(state):
+    assert not state.add_label("good")
+    state.set_key(state.labels[1].id, state.labels[0].label.key)
+
+    assert len(state.context.faults) == 2 and "already" in state.context.faults[0]
+    assert names(state) == ["good", "bad"]
+
+
+def test_deleting_leaves_a_note_with_undo_and_undo_brings_it_back(state):
+    state.choose([state.labels[0].id])
+    state.delete_chosen()
+    assert names(state) == ["bad"] and state.chosen == ()
+    assert state.context.notes == [("good was deleted.", True)]
+
+    state.project.undo()
+    assert names(state) == ["good", "bad"]
+
+
+def test_several_labels_go_in_one_step(state):
+    state.choose([row.id for row in state.labels])
+    state.recolour("#112233")
+    state.delete_chosen()
+    assert [step.title for step in state.project.history(2)] == ["Delete 2 labels", "Change colour of 2 labels"]
+
+
+def test_a_label_moves_within_its_layer_and_not_beyond(state):
+    state.choose([state.labels[0].id])
+    assert not state.can_move(-1)
+    state.move(1)
+    assert names(state) == ["bad", "good"] and not state.can_move(1)
+    state.move(1)
+    assert names(state) == ["bad", "good"]
+
+
+def test_layers_are_added_renamed_and_deleted(state):
+    state.add_layer("pairs", "class", 2, ["same", "other"])
+    assert state.layer.layer.name == "pairs" and state.layer.kind == "one class per pair of texts"
+    with pytest.raises(WorkbenchError):
+        state.add_layer("pairs", "class", 1, [])
+    state.rename_layer(state.layer.id, "twins")
+    assert state.layer.layer.name == "twins"
+    state.delete_layer()
+    assert [row.layer.name for row in state.layers] == ["class", "spans"]
+    assert state.context.notes[-1] == ("The layer twins was deleted.", True)
+
+
+def test_labelling_elsewhere_makes_the_counts_stale_until_the_page_looks(state):
+    annotate.set_class(state.project, 1, state.labels[0].id)
+    assert state.labels[0].count == 0
+    state.look_again()
+    assert state.labels[0].count == 1
+
+
+def test_a_guideline_is_kept_once_and_a_layer_that_is_gone_takes_it_along(state):
+    id = state.layer.id
+    state.set_guideline(id, "# Rules")
+    state.set_guideline(id, "# Rules")
+    assert [step.title for step in state.project.history(2)] == ["Change guideline of class", "Add documents"]
+    state.delete_layer()
+    state.set_guideline(id, "too late")
+    assert state.context.faults == []
+
+
+def test_a_read_only_project_can_be_looked_at_alone(project_file):
+    project = Project.open(project_file, read_only=True)
+    state = LabelsState(Context(project))
+    state.choose([state.labels[0].id])
+
+    assert not state.editable and not state.can_add and not state.can_move(1)
+    state.delete_chosen()
+    assert names(state) == ["good", "bad"]
+    state.close()
+    project.close()

@@ -1,0 +1,174 @@
+"""The Labels page as a person sees it."""
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QTableView, QWidget
+
+from workbench.operations import labels
+
+
+@pytest.fixture
+def panel(app, project_file):
+    assert app.open_project(project_file, page="labels")
+    return app.window.panel("labels")
+
+
+def named(panel, name, kind=QWidget):
+    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name)
+
+
+def cells(table, column):
+    return [table.model().index(row, column).data() for row in range(table.model().rowCount())]
+
+
+def type_into(table, row, column, text, qtbot):
+    """As a person does: choose the cell, F2, type, Return."""
+    table.setCurrentIndex(table.model().index(row, column))
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_F2)
+    editor = QApplication.focusWidget()
+    editor.setText(text)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: table.state() == QTableView.State.NoState)
+
+
+def test_layers_stand_left_and_their_labels_in_the_middle(panel):
+    layers, table = named(panel, "Layers", QTableView), named(panel, "Labels of the layer", QTableView)
+    assert cells(layers, 0) == ["class", "spans"] and cells(table, 0) == ["good", "bad"]
+
+    layers.selectRow(1)
+    assert cells(table, 0) == ["PER", "LOC"] and cells(table, 1) == ["1", "2"]
+
+
+def test_name_key_and_description_are_edited_in_place(panel, qtbot):
+    table = named(panel, "Labels of the layer", QTableView)
+    for column, text in ((0, "fine"), (1, "z"), (3, "what is good")):
+        type_into(table, 0, column, text, qtbot)
+
+    label = labels.layers(panel.state.project)[0].labels[0]
+    assert (label.name, label.key, label.description) == ("fine", "z", "what is good")
+
+
+def test_a_key_that_is_taken_is_told_and_the_cell_shows_the_old_one(panel, qtbot):
+    table = named(panel, "Labels of the layer", QTableView)
+    type_into(table, 0, 1, "w", qtbot)
+
+    assert "key of bad already" in panel.context.window.banner.text()
+    assert cells(table, 1) == ["q", "w"]
+
+
+def test_a_label_is_added_by_typing_and_return(panel, qtbot):
+    new = named(panel, "New label", QLineEdit)
+    new.setFocus()
+    qtbot.keyClicks(new, "mixed")
+    qtbot.keyClick(new, Qt.Key.Key_Return)
+
+    assert cells(named(panel, "Labels of the layer", QTableView), 0) == ["good", "bad", "mixed"]
+    assert new.text() == ""
+
+
+def test_delete_removes_the_chosen_labels_and_the_note_offers_undo(panel, qtbot):
+    table = named(panel, "Labels of the layer", QTableView)
+    table.selectRow(0)
+    assert "takes nothing else along" in panel.state.will_go
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    assert cells(table, 0) == ["bad"]
+
+    note = panel.context.window.note_line
+    assert note.text() == "good was deleted."
+    qtbot.mouseClick(next(one for one in note.findChildren(QAbstractButton) if one.accessibleName() == "Undo"), Qt.MouseButton.LeftButton)
+    assert cells(table, 0) == ["good", "bad"]
+
+
+def test_a_colour_is_given_by_a_swatch_and_taken_back(panel, qtbot):
+    named(panel, "Labels of the layer", QTableView).selectRow(0)
+    qtbot.mouseClick(named(panel, "Colour green", QAbstractButton), Qt.MouseButton.LeftButton)
+    assert labels.layers(panel.state.project)[0].labels[0].colour.startswith("#")
+    qtbot.mouseClick(named(panel, "By place", QAbstractButton), Qt.MouseButton.LeftButton)
+    assert labels.layers(panel.state.project)[0].labels[0].colour == ""
+
+
+def test_the_guideline_is_written_kept_and_read(panel, qtbot):
+    qtbot.mouseClick(named(panel, "Write", QAbstractButton), Qt.MouseButton.LeftButton)
+    editor = named(panel, "Guideline text", QPlainTextEdit)
+    qtbot.keyClicks(editor, "# Rules")
+    qtbot.mouseClick(named(panel, "Read", QAbstractButton), Qt.MouseButton.LeftButton)
+
+    assert labels.layers(panel.state.project)[0].guideline == "# Rules"
+    assert named(panel, "Guideline to read").toPlainText() == "Rules"
+
+
+def test_what_was_typed_into_the_guideline_is_kept_when_the_layer_changes_or_the_project_closes(panel, qtbot, app, project_file):
+    qtbot.mouseClick(named(panel, "Write", QAbstractButton), Qt.MouseButton.LeftButton)
+    editor = named(panel, "Guideline text", QPlainTextEdit)
+    qtbot.keyClicks(editor, "one")
+    named(panel, "Layers", QTableView).selectRow(1)
+    assert editor.toPlainText() == ""
+    qtbot.keyClicks(editor, "two")
+    app.close_project()
+
+    from workbench.project.project import Project
+
+    project = Project.open(project_file)
+    assert [layer.guideline for layer in labels.layers(project)] == ["one", "two"]
+    project.close()
+
+
+def test_undo_of_a_guideline_shows_the_earlier_one(panel, qtbot):
+    panel.state.set_guideline(panel.state.layer.id, "first")
+    panel.state.set_guideline(panel.state.layer.id, "second")
+    panel.state.project.undo()
+    assert named(panel, "Guideline text", QPlainTextEdit).toPlainText() == "first"
+
+
+def test_a_layer_is_added_through_the_dialog(panel, qtbot):
+    def fill():
+        dialog = QApplication.activeModalWidget()
+        dialog.name.setText("topic")
+        dialog.labels.setPlainText("bus, train\ntram")
+        dialog.make()
+
+    QTimer.singleShot(0, fill)
+    panel.view.ask_layer()
+
+    assert panel.state.layer.layer.names == ("bus", "train", "tram")
+
+
+def test_the_dialog_stays_open_on_a_name_that_is_taken(panel):
+    seen = []
+
+    def fill():
+        dialog = QApplication.activeModalWidget()
+        dialog.name.setText("class")
+        dialog.make()
+        seen.append((dialog.isVisible(), dialog._name_field.error()))
+        dialog.reject()
+
+    QTimer.singleShot(0, fill)
+    panel.view.ask_layer()
+    assert seen[0][0] and "already" in seen[0][1]
+
+
+def test_without_layers_the_page_leads_to_the_first_one(app, tmp_path):
+    from workbench.project.project import Project
+
+    Project.create(tmp_path / "empty.glossbench").close()
+    app.open_project(tmp_path / "empty.glossbench", page="labels")
+    panel = app.window.panel("labels")
+    assert named(panel, "Add the first layer…").isVisible() and not named(panel, "Layers").isVisible()
+
+
+def test_another_page_can_ask_for_a_layer(panel, app):
+    app.go("labels", layer=panel.state.layers[1].id)
+    assert panel.state.layer.layer.name == "spans"
+
+
+def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
+    panel.context.app.window.resize(1280, 800)
+    named(panel, "Labels of the layer", QTableView).selectRow(0)
+    qtbot.wait(20)
+
+    for one in panel.view.findChildren(QAbstractButton):
+        if one.isVisible():
+            assert one.accessibleName() or one.text(), one
+            assert one.mapTo(panel.view, one.rect().topRight()).x() <= panel.view.width()

@@ -1,0 +1,76 @@
+"""What the History dock shows: the steps of the project, those undone first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.ui.moments import when_iso
+
+SHOWN = 200
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """`place`: how many steps lie between now and this one; positive: undo so many to take it back, negative: redo so many."""
+
+    id: int
+    title: str
+    undone: bool
+    when: str
+    rows: int
+    place: int
+
+
+class HistoryState(State):
+    def __init__(self, context):
+        super().__init__()
+        self.context, self.project = context, context.project
+        self.steps: tuple[StepRow, ...] = ()
+        self.end = ""  # why the list ends where it ends
+        self._stale = False
+        self.listen(self.project.changed, self._project_changed)
+        self.look()
+
+    def _project_changed(self, _changes) -> None:
+        self._stale = True
+        self.update(stale=object())
+
+    def look_again(self) -> None:
+        if self._stale:
+            self.look()
+
+    def look(self) -> None:
+        self._stale = False
+        found = self.project.history(SHOWN)
+        undone = sum(step.undone for step in found)
+        steps = []
+        for number, step in enumerate(found):
+            place = number - undone + (0 if step.undone else 1)
+            steps.append(StepRow(step.id, step.title, step.undone, when_iso(step.at), step.rows, place))
+        self.update(steps=tuple(steps), end=self._end(len(found)))
+
+    def _end(self, count: int) -> str:
+        if count >= SHOWN:
+            return _("The last {n} steps are shown; undo reaches further back.").format(n=SHOWN)
+        if why := self.project.history_end:
+            return _("Earlier steps are gone: {why}.").format(why=why)
+        return _("Undo survives closing the project.") if count else ""
+
+    @property
+    def editable(self) -> bool:
+        return not self.project.read_only
+
+    def go_to(self, step: StepRow) -> None:
+        """Undo back to just before this step, or redo up to and with it."""
+        act: Callable = self.project.redo if step.undone else self.project.undo
+        try:
+            for _number in range(abs(step.place)):
+                if act() is None:
+                    break
+        except WorkbenchError as error:
+            self.context.fail(error)
+        self.look_again()

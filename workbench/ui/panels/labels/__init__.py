@@ -1,0 +1,34 @@
+"""Labels: layers, their labels, and the guideline of each layer."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+from workbench.ui.panel import Panel
+
+
+class LabelsPanel(Panel):
+    commands = (
+        Command("labels.layer", _("Add &layer…"), lambda panel: panel.view.ask_layer(), "Labels", enabled=lambda panel: panel is None or panel.state.editable, group="schema", anywhere=True),
+        Command("labels.add", _("&Add label"), lambda panel: panel.view.ask_label(), "Labels", "Ctrl+Shift+L", enabled=lambda panel: panel.state.can_add, group="schema"),
+        Command("labels.up", _("Move label &up"), lambda panel: panel.state.move(-1), "Labels", "Alt+Up", enabled=lambda panel: panel.state.can_move(-1), group="schema"),
+        Command("labels.down", _("Move label &down"), lambda panel: panel.state.move(1), "Labels", "Alt+Down", enabled=lambda panel: panel.state.can_move(1), group="schema"),
+        Command("labels.edit", _("Edit the cell"), keys="F2", shown_only=True),
+        Command("labels.delete", _("Delete the label"), keys="Delete", shown_only=True),
+    )  # fmt: skip
+
+    def build(self, context):
+        from workbench.ui.panels.labels.state import LabelsState
+        from workbench.ui.panels.labels.view import LabelsView
+
+        state = LabelsState(context)
+        return state, LabelsView(state)
+
+    def shown(self, *, layer: int | None = None, **_args) -> None:
+        self.state.look()
+        if layer is not None:
+            self.state.choose_layer(layer)
+
+    def close(self) -> None:
+        self.view.save_guideline()
+        super().close()

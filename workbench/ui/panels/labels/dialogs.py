@@ -1,0 +1,62 @@
+"""Add layer: name, kind, labels."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.dialogs.new_project import KINDS, split_labels
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.layout import column
+from workbench.ui.widgets.words import words
+
+
+class AddLayer(Dialog):
+    """Stays open on a fault."""
+
+    def __init__(self, parent, state):
+        super().__init__(parent, _("Add layer…"), _("One thing that is labelled, with labels of its own."), width=480)
+        self._state = state
+        self.kind = Segments(*[(kind.id, _(kind.title)) for kind in KINDS], name=_("Kind"))
+        self._told = words("", "caption", "muted", wrap=True)
+        self.name, self.labels = QLineEdit(), QPlainTextEdit()
+        self.labels.setTabChangesFocus(True)
+        self.labels.setMinimumHeight(theme.px(110))
+        self._name_field = Field(_("Name"), self.name, name=_("Name of the layer"))
+        hint = _("One a line, or between commas. More can be added at any time.")
+        self.put(
+            column(self.kind, self._told, gap=6),
+            self._name_field,
+            Field(_("Labels, typed or pasted"), self.labels, hint, name=_("Labels of the layer")),
+        )
+        make = Button(_("Add layer"), "plus", "primary", on=self.make)
+        make.setDefault(True)
+        self.end(None, Button(_("Cancel"), on=self.reject), make)
+        self.kind.chosen.connect(lambda _kind: self._show_kind())
+        self.name.textChanged.connect(lambda _text: self._name_field.set_error(""))
+        self._show_kind()
+        self.name.setFocus()
+
+    def _show_kind(self) -> None:
+        kind = self._kind()
+        self._told.setText(_(kind.hint))
+        self.name.setPlaceholderText(kind.layer)
+        self.labels.setPlaceholderText(kind.example)
+
+    def _kind(self):
+        return next(kind for kind in KINDS if kind.id == self.kind.value())
+
+    def make(self) -> None:
+        kind = self._kind()
+        name = self.name.text().strip() or kind.layer
+        try:
+            self._state.add_layer(name, kind.kind, kind.texts, split_labels(self.labels.toPlainText()))
+        except WorkbenchError as error:
+            self._name_field.set_error(str(error))
+            self.name.setFocus()
+            return
+        self.accept()

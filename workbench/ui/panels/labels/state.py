@@ -1,0 +1,200 @@
+"""What the Labels page shows: layers, the labels of one of them, and what deleting would take along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.operations import labels as operations
+from workbench.text.labels import Label, Layer
+
+COUNTED = ("mark", "span", "state", "suggestion", "document")
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """`submitted`: documents that are training data for it."""
+
+    layer: Layer
+    submitted: int
+
+    @property
+    def id(self) -> int:
+        return self.layer.id
+
+    @property
+    def kind(self) -> str:
+        """The kind in words."""
+        if self.layer.kind == "class":
+            return _("one class per pair of texts") if self.layer.texts == 2 else _("one class per document")
+        return {"multi": _("several classes per document"), "span": _("spans in the text"), "tag": _("spans in the text")}.get(
+            self.layer.kind, self.layer.kind
+        )
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """`count`: marks and spans with it."""
+
+    label: Label
+    count: int
+
+    @property
+    def id(self) -> int:
+        return self.label.id
+
+
+class LabelsState(State):
+    def __init__(self, context):
+        super().__init__()
+        self.context, self.project = context, context.project
+        self.layers: tuple[LayerRow, ...] = ()
+        self.layer: LayerRow | None = None
+        self.labels: tuple[LabelRow, ...] = ()
+        self.chosen: tuple[int, ...] = ()  # label ids
+        self.will_go = ""  # what deleting the chosen labels takes along
+        self.layer_will_go = ""
+        self._stale = False
+        self.listen(self.project.changed, self._project_changed)
+        self.look()
+
+    @property
+    def editable(self) -> bool:
+        return not self.project.read_only
+
+    @property
+    def can_add(self) -> bool:
+        return self.editable and self.layer is not None
+
+    # ---------------------------------------------------------------- looking
+
+    def _project_changed(self, changes) -> None:
+        if changes.touches("layer") or changes.touches("label"):
+            self.look()
+        elif any(changes.touches(table) for table in COUNTED):
+            self._stale = True
+            self.update(stale=object())
+
+    def look_again(self) -> None:
+        """Count again if something was labelled since."""
+        if self._stale:
+            self.look()
+
+    def look(self) -> None:
+        self._stale = False
+        counts, submitted = operations.counts(self.project), operations.submitted_counts(self.project)
+        layers = tuple(LayerRow(layer, submitted[layer.id]) for layer in operations.layers(self.project))
+        wanted = self.layer.id if self.layer else None
+        layer = next((one for one in layers if one.id == wanted), layers[0] if layers else None)
+        self._show(layers, layer, counts)
+
+    def _show(self, layers: tuple[LayerRow, ...], layer: LayerRow | None, counts: dict[int, int]) -> None:
+        found = tuple(LabelRow(label, counts.get(label.id, 0)) for label in layer.layer.labels) if layer else ()
+        chosen = tuple(id for id in self.chosen if any(one.id == id for one in found))
+        self.update(
+            layers=layers,
+            layer=layer,
+            labels=found,
+            chosen=chosen,
+            will_go=operations.will_go(self.project, chosen) if chosen else "",
+            layer_will_go=operations.will_go(self.project, layer_id=layer.id) if layer else "",
+        )
+        self.context.commands_changed()
+
+    # ---------------------------------------------------------------- choosing
+
+    def choose_layer(self, layer_id: int) -> None:
+        if self.layer is None or self.layer.id != layer_id:
+            layer = next((one for one in self.layers if one.id == layer_id), self.layer)
+            self.update(chosen=())
+            self._show(self.layers, layer, operations.counts(self.project))
+
+    def choose(self, label_ids: Sequence[int]) -> None:
+        ids = tuple(label_ids)
+        if ids != self.chosen:
+            self.update(chosen=ids, will_go=operations.will_go(self.project, ids) if ids else "")
+            self.context.commands_changed()
+
+    @property
+    def chosen_rows(self) -> tuple[LabelRow, ...]:
+        return tuple(one for one in self.labels if one.id in self.chosen)
+
+    # ---------------------------------------------------------------- layers
+
+    def add_layer(self, name: str, kind: str, texts: int, labels: Sequence[str]) -> None:
+        """Raises WorkbenchError where a name does not fit; the dialog shows it."""
+        id = operations.add_layer(self.project, name, kind, texts=texts, labels=labels, origin=self)
+        self.choose_layer(id)
+
+    def rename_layer(self, layer_id: int, name: str) -> None:
+        self._try(operations.rename_layer, layer_id, name)
+
+    def delete_layer(self) -> None:
+        if self.layer is None:
+            return
+        name = self.layer.layer.name
+        if self._try(operations.delete_layer, self.layer.id):
+            self.context.note(_("The layer {name} was deleted.").format(name=name), True)
+
+    def set_guideline(self, layer_id: int, text: str) -> None:
+        """A layer that is gone meanwhile takes its guideline along."""
+        row = next((one for one in self.layers if one.id == layer_id), None)
+        if row is not None and row.layer.guideline != text:
+            self._try(operations.set_guideline, layer_id, text)
+
+    # ---------------------------------------------------------------- labels
+
+    def add_label(self, name: str) -> bool:
+        """Whether it could be added; it is the chosen one then."""
+        made: list[int] = []
+        if self.layer is None or not self._try(
+            lambda project, *a, **k: made.append(operations.add_label(project, *a, **k)), self.layer.id, name
+        ):
+            return False
+        self.choose(made)
+        return True
+
+    def rename(self, label_id: int, name: str) -> None:
+        self._try(operations.rename_label, label_id, name)
+
+    def set_key(self, label_id: int, key: str) -> None:
+        self._try(operations.set_key, label_id, key)
+
+    def describe(self, label_id: int, description: str) -> None:
+        self._try(operations.describe_label, label_id, description)
+
+    def recolour(self, colour: str) -> None:
+        """All chosen labels; "" for the colours of their places."""
+        if self.chosen:
+            self._try(operations.recolour_labels, self.chosen, colour)
+
+    def can_move(self, step: int) -> bool:
+        rows = self.chosen_rows
+        return self.editable and len(rows) == 1 and 0 <= self.labels.index(rows[0]) + step < len(self.labels)
+
+    def move(self, step: int) -> None:
+        """The chosen label one place up (-1) or down (1)."""
+        if self.can_move(step):
+            place = self.labels.index(self.chosen_rows[0])
+            self._try(operations.move_label, self.chosen[0], place + step)
+
+    def delete_chosen(self) -> None:
+        rows = self.chosen_rows
+        if not rows or not self.editable:
+            return
+        if self._try(operations.delete_labels, [one.id for one in rows]):
+            words = _("{name} was deleted.") if len(rows) == 1 else _("{n} labels were deleted.")
+            self.context.note(words.format(name=rows[0].label.name, n=len(rows)), True)
+
+    def _try(self, act: Callable, *values) -> bool:
+        """Do it in the project; a fault is told and gives False, and the page shows again what is so."""
+        try:
+            act(self.project, *values, origin=self)
+        except WorkbenchError as error:
+            self.context.fail(error)
+            self.update(labels=tuple(self.labels), layers=tuple(self.layers))
+            return False
+        return True

@@ -1,0 +1,339 @@
+"""The Labels page: layers left, the labels of one and its guideline in the middle, what is chosen at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSplitter, QStackedLayout, QStackedWidget, QVBoxLayout
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui.panel import View
+from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
+from workbench.ui.widgets.button import Button, Segments, icon_button
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.layout import bar, card, column, line, row, scrolled
+from workbench.ui.widgets.markdown import MarkdownView
+from workbench.ui.widgets.swatches import Swatches
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, call, words
+
+SAVE_AFTER = 1500  # milliseconds after the last letter typed into the guideline
+ICONS = {"class": "tags", "multi": "tags", "span": "highlighter", "tag": "highlighter"}
+
+
+class LabelsView(View):
+    def __init__(self, state: LabelsState):
+        super().__init__(state)
+        self._add_layer = Button(_("Add layer…"), "plus", "primary", on=self.ask_layer)
+        self._header = PageHeader(_("Labels"), _("What is labelled, with which labels and keys, and the rules for it"), self._add_layer)
+        self._side, self._middle, self._chosen = _Layers(state), _Labels(state), _Chosen(state)
+        self._guideline = self._middle.guideline
+        self.first = self._middle.table
+        page = QSplitter(Qt.Orientation.Horizontal)
+        page.setChildrenCollapsible(False)
+        for part, stretch in ((self._side, 0), (self._middle, 1), (self._chosen, 0)):
+            page.addWidget(part)
+            page.setStretchFactor(page.count() - 1, stretch)
+        page.setSizes([230, 690, 270])
+        hint = _("A layer is one thing that is labelled: a class for each text, or spans in it. Each has labels of its own.")
+        self._first_layer = Button(_("Add the first layer…"), "plus", "primary", on=self.ask_layer)
+        self._empty = EmptyState("tags", _("Nothing to label with yet"), hint, self._first_layer)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(page)
+        self._stack.addWidget(self._empty)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._header)
+        layout.addWidget(self._stack, 1)
+
+    def ask_layer(self) -> None:
+        from workbench.ui.panels.labels.dialogs import AddLayer
+
+        AddLayer(self.window(), self.state).exec()
+
+    def ask_label(self) -> None:
+        self._middle.new.setFocus()
+
+    def save_guideline(self) -> None:
+        self._guideline.save()
+
+    def take_focus(self) -> None:
+        (self.first if self.state.layers else self._first_layer).setFocus()
+
+    def render(self, fields: frozenset[str]) -> None:
+        some, editable = bool(self.state.layers), self.state.editable
+        self._stack.setCurrentIndex(0 if some else 1)
+        self._add_layer.setVisible(some)
+        for button in (self._add_layer, self._first_layer):
+            button.setEnabled(editable)
+        for part in (self._side, self._middle, self._chosen):
+            part.render(fields)
+
+    def showEvent(self, event) -> None:
+        self.state.look_again()
+        super().showEvent(event)
+
+    def hideEvent(self, event) -> None:
+        self.save_guideline()
+        super().hideEvent(event)
+
+    def _state_changed(self, fields: frozenset[str]) -> None:
+        if "stale" in fields and self.isVisible():
+            self.state.look_again()
+        super()._state_changed(fields)
+
+
+def _mark(table: Table, ids: set[int]) -> None:
+    """Choose these rows; where they are chosen already the current cell stays as it is."""
+    if {one.id for one in table.chosen_rows()} != ids:
+        table.choose(ids)
+
+
+class _Layers(QFrame):
+    """The layers; the one chosen is shown in the middle."""
+
+    def __init__(self, state: LabelsState):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side")
+        self.setMinimumWidth(180)
+        self.setMaximumWidth(320)
+        icon = lambda one: (ICONS.get(one.layer.kind, "tags"), "muted")  # noqa: E731
+        columns = (
+            Column(
+                _("Layer"),
+                lambda one: one.layer.name,
+                icon=icon,
+                tip=lambda one: one.kind,
+                edit=lambda one, text: state.rename_layer(one.id, text),
+            ),
+            Column(_("Labels"), lambda one: str(len(one.layer.labels)), 66, right=True),
+        )
+        self.table = Table(columns, name=_("Layers"), key=lambda one: one.id)
+        self.table.chosen.connect(self._choose)
+        self._triggers = self.table.editTriggers()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.table)
+
+    def _choose(self) -> None:
+        if rows := self.table.chosen_rows():
+            self.state.choose_layer(rows[0].id)
+
+    def render(self, fields: frozenset[str]) -> None:
+        if concerns(fields, "layers", "layer"):
+            self.table.setEditTriggers(self._triggers if self.state.editable else self.table.EditTrigger.NoEditTriggers)
+            self.table.set_rows(self.state.layers)
+            _mark(self.table, {self.state.layer.id} if self.state.layer else set())
+
+
+class _Labels(QFrame):
+    """Heading, labels, the line for a new one, the guideline."""
+
+    def __init__(self, state: LabelsState):
+        super().__init__()
+        self.state = state
+        self._title, self._told = words("", "heading", weight=600), Elided("", "small", "muted")
+        self._up = icon_button("chevron-up", _("Move label up"), lambda: state.move(-1), small=True)
+        self._down = icon_button("chevron-down", _("Move label down"), lambda: state.move(1), small=True)
+        self.table = self._make_table()
+        self.new = QLineEdit()
+        self.new.setPlaceholderText(_("New label"))
+        call(self.new, _("New label"))
+        self.new.returnPressed.connect(self._add)
+        self.new.textChanged.connect(lambda _text: self._enable())
+        self._add_button = Button(_("Add label"), "plus", on=self._add)
+        self.guideline = _Guideline(state)
+        head = row(self._title, (self._told, 1), self._up, self._down, gap=10, margins=(20, 12, 12, 10))
+        adding = bar((self.new, 1), self._add_button, margins=(12, 8, 12, 8))
+        self._none = EmptyState("tags", _("No labels yet"), _("Type the first one below and press Enter."))
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self.table)
+        self._stack.addWidget(self._none)
+        upper, box = QFrame(), QVBoxLayout()
+        upper.setProperty("part", "surface")
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        for part in (head, line()):
+            box.addWidget(part)
+        box.addLayout(self._stack, 1)
+        box.addWidget(adding)
+        upper.setLayout(box)
+        halves = QSplitter(Qt.Orientation.Vertical)
+        halves.setChildrenCollapsible(False)
+        halves.addWidget(upper)
+        halves.addWidget(self.guideline)
+        halves.setSizes([400, 260])
+        halves.setStretchFactor(0, 3)
+        halves.setStretchFactor(1, 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(halves)
+
+    def _make_table(self) -> Table:
+        state = self.state
+        chip = lambda one: (one.label.name, one.label, "")  # noqa: E731
+        columns = (
+            Column(_("Label"), lambda one: one.label.name, 190, chip=chip, tip=lambda one: one.label.name, edit=lambda one, text: state.rename(one.id, text)),
+            Column(_("Key"), lambda one: one.label.key, 60, hint=_("One letter or digit: labels what is chosen in Annotate"), edit=lambda one, text: state.set_key(one.id, text)),
+            Column(_("Count"), lambda one: f"{one.count:,}", 76, right=True, hint=_("Texts and spans that bear it")),
+            Column(_("Description"), lambda one: one.label.description, tip=lambda one: one.label.description, edit=lambda one, text: state.describe(one.id, text)),
+        )  # fmt: skip
+        table = Table(columns, name=_("Labels of the layer"), key=lambda one: one.id, many=True)
+        table.chosen.connect(lambda: state.choose([one.id for one in table.chosen_rows()]))
+        table.removed.connect(state.delete_chosen)
+        self._triggers = table.editTriggers()
+        return table
+
+    def _add(self) -> None:
+        name = self.new.text().strip()
+        if name and self.state.add_label(name):
+            self.new.clear()
+            self.table.scrollToBottom()
+        self.new.setFocus()
+
+    def _enable(self) -> None:
+        self.new.setEnabled(self.state.can_add)
+        self._add_button.setEnabled(self.state.can_add and bool(self.new.text().strip()))
+        self._up.setEnabled(self.state.can_move(-1))
+        self._down.setEnabled(self.state.can_move(1))
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "layer", "labels"):
+            self._show_head(state.layer)
+            self.table.setEditTriggers(self._triggers if state.editable else self.table.EditTrigger.NoEditTriggers)
+            self.table.set_rows(state.labels)
+            self._stack.setCurrentIndex(0 if state.labels else 1)
+        if concerns(fields, "labels", "chosen"):
+            _mark(self.table, set(state.chosen))
+        self._enable()
+        self.guideline.render(fields)
+
+    def _show_head(self, one: LayerRow | None) -> None:
+        self._title.setText(one.layer.name if one else "")
+        submitted = _("{n} documents submitted") if one and one.submitted != 1 else _("{n} document submitted")
+        self._told.setText(f"{one.kind}  ·  {submitted.format(n=f'{one.submitted:,}')}" if one else "")
+
+
+class _Guideline(QFrame):
+    """The rules of a layer in Markdown: written here, read beside the text in Annotate. Kept as soon as typing pauses."""
+
+    def __init__(self, state: LabelsState):
+        super().__init__()
+        self.state, self._layer_id = state, None
+        self.setProperty("part", "surface")
+        self._mode = Segments(("read", _("Read")), ("write", _("Write")), name=_("Guideline"))
+        self._mode.setFixedWidth(150)
+        self._mode.chosen.connect(self._change_mode)
+        self._editor = QPlainTextEdit()
+        self._editor.setPlaceholderText(
+            _("What each label means, with examples and doubtful cases. Markdown: # heading, - list, **bold**.")
+        )
+        self._editor.setTabChangesFocus(True)
+        self._editor.textChanged.connect(self._typed)
+        call(self._editor, _("Guideline text"))
+        self._reader = MarkdownView(_("Guideline to read"), _("No guideline yet. Choose Write to begin one."))
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._reader)
+        self._stack.addWidget(self._editor)
+        self._clock = QTimer(self)
+        self._clock.setSingleShot(True)
+        self._clock.setInterval(SAVE_AFTER)
+        self._clock.timeout.connect(self.save)
+        head = row(words(_("Guideline"), weight=600), None, self._mode, margins=(20, 10, 12, 8))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(line())
+        layout.addWidget(head)
+        layout.addWidget(column((self._stack, 1), margins=(14, 0, 12, 12)), 1)
+
+    def _typed(self) -> None:
+        if self._editor.document().isModified():
+            self._clock.start()
+
+    def save(self) -> None:
+        """Keep what was typed; without a change nothing happens."""
+        self._clock.stop()
+        document = self._editor.document()
+        if document.isModified() and self._layer_id is not None:
+            document.setModified(False)
+            self.state.set_guideline(self._layer_id, self._editor.toPlainText())
+
+    def _change_mode(self, mode: str) -> None:
+        self.save()
+        self._stack.setCurrentIndex(1 if mode == "write" else 0)
+        if mode == "write":
+            self._editor.setFocus()
+
+    def render(self, fields: frozenset[str]) -> None:
+        one = self.state.layer
+        if not concerns(fields, "layer") or one is None:
+            return
+        if one.id != self._layer_id:
+            self.save()
+            self._layer_id = one.id
+            self._fill(one.layer.guideline)
+        elif not self._editor.document().isModified() and self._editor.toPlainText() != one.layer.guideline:
+            self._fill(one.layer.guideline)
+        self._editor.setReadOnly(not self.state.editable)
+        self._mode.button("write").setEnabled(self.state.editable)
+        self._reader.set_markdown(one.layer.guideline)
+
+    def _fill(self, text: str) -> None:
+        blocked = self._editor.blockSignals(True)
+        self._editor.setPlainText(text)
+        self._editor.document().setModified(False)
+        self._editor.blockSignals(blocked)
+
+
+class _Chosen(QFrame):
+    """The label or labels chosen: colour, and what deleting would take along; below the same for the layer."""
+
+    def __init__(self, state: LabelsState):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side-right")
+        self.setMinimumWidth(240)
+        self.setMaximumWidth(340)
+        self._chip, self._count = Chip(""), words("", "small", "muted")
+        self._swatches = Swatches()
+        self._swatches.picked.connect(state.recolour)
+        self._will_go = words("", "small", "muted", wrap=True)
+        self._delete = Button(_("Delete label"), "trash-2", "danger", small=True, on=state.delete_chosen)
+        self._hint = words(_("Choose a label to give it another colour or to delete it. A double click or F2 edits name, key and description."), "small", "muted", wrap=True)  # fmt: skip
+        self._label = card(row(self._chip, None, self._count), words(_("Colour"), "small", "muted", weight=500), self._swatches, 4, self._will_go, row(self._delete, None), gap=8)  # fmt: skip
+        self._layer_words = words("", "small", "muted", wrap=True)
+        self._delete_layer = Button(_("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer)
+        self._layer = card(self._layer_words, row(self._delete_layer, None), title=_("This layer"), gap=8)
+        inner = column(self._hint, self._label, None, self._layer, gap=12, margins=(14, 14, 14, 14))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scrolled(inner))
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if not concerns(fields, "chosen", "labels", "will_go", "layer", "layer_will_go"):
+            return
+        rows = state.chosen_rows
+        self._hint.setVisible(not rows)
+        self._label.setVisible(bool(rows))
+        if rows:
+            self._show(rows)
+        self._layer_words.setText(state.layer_will_go)
+        for part in (self._swatches, self._delete, self._delete_layer):
+            part.setEnabled(state.editable)
+
+    def _show(self, rows: tuple[LabelRow, ...]) -> None:
+        first, one = rows[0].label, len(rows) == 1
+        self._chip.set(first.name if one else _("{n} labels").format(n=len(rows)), first if one else None, key=first.key if one else "")
+        count = sum(row.count for row in rows)
+        self._count.setText(_("used once") if count == 1 else _("used {n} times").format(n=f"{count:,}") if count else _("not used yet"))
+        colours = {row.label.colour for row in rows}
+        self._swatches.set(colours.pop() if len(colours) == 1 else "")
+        self._will_go.setText(self.state.will_go)
+        self._delete.set_text(_("Delete label") if one else _("Delete {n} labels").format(n=len(rows)))

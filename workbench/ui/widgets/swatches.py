@@ -1,0 +1,113 @@
+"""Swatches: the colours a label can have, as a row of small buttons."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QColorDialog, QFrame, QGridLayout, QSizePolicy
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button
+
+NAMES = {262: _("blue"), 150: _("green"), 35: _("orange"), 305: _("purple"), 85: _("yellow"), 200: _("turquoise"), 350: _("pink"),
+         120: _("lime"), 235: _("sky blue"), 60: _("amber"), 330: _("magenta"), 175: _("teal")}  # fmt: skip
+LIGHTNESS, CHROMA = 0.6, 0.14  # of what is stored; the theme moves it to the lightness that all labels share
+IN_A_ROW = 6
+
+
+class Swatches(QFrame):
+    """`picked` is emitted with "#rrggbb", or "" for the colour of the label's place. Arrow keys go from colour to colour."""
+
+    picked = Signal(str)
+
+    def __init__(self):
+        super().__init__()
+        self._group = QButtonGroup(self)
+        self._group.setExclusive(False)
+        self._chosen = ""
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(4)
+        grid.setAlignment(Qt.AlignmentFlag.AlignLeft)
+        self._buttons: dict[str, _Swatch] = {}
+        for number, hue in enumerate(sorted(theme.HUES)):
+            colour = theme.oklch(LIGHTNESS, CHROMA, hue).lower()
+            button = _Swatch(colour, NAMES[hue])
+            button.clicked.connect(lambda _checked=False, colour=colour: self.picked.emit(colour))
+            self._group.addButton(button)
+            self._buttons[colour] = button
+            grid.addWidget(button, number // IN_A_ROW, number % IN_A_ROW)
+        self._auto = Button(_("By place"), small=True, on=lambda: self.picked.emit(""), tip=_("The colour of its place in the list"))
+        self._own = Button(_("Other…"), small=True, on=self._ask, name=_("Other colour"))
+        last = (len(theme.HUES) - 1) // IN_A_ROW + 1
+        grid.addWidget(self._auto, last, 0, 1, 3)
+        grid.addWidget(self._own, last, 3, 1, 3)
+
+    def set(self, colour: str) -> None:
+        """Mark the colour that is set; emits nothing."""
+        self._chosen = colour
+        for this, button in self._buttons.items():
+            button.set_marked(this == colour.lower())
+
+    def _ask(self) -> None:
+        colour = QColorDialog.getColor(QColor(self._chosen or next(iter(self._buttons))), self, _("Colour of the label"))
+        if colour.isValid():
+            self.picked.emit(colour.name())
+
+
+class _Swatch(QAbstractButton):
+    def __init__(self, colour: str, name: str):
+        super().__init__()
+        self._colour, self._marked = colour, False
+        self.setAccessibleName(_("Colour {name}").format(name=name))
+        self.setToolTip(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def set_marked(self, marked: bool) -> None:
+        self._marked = marked
+        self.setAccessibleDescription(_("chosen") if marked else "")
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.px(30), theme.px(28))
+
+    def keyPressEvent(self, event) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+            return
+        super().keyPressEvent(event)
+
+    def paintEvent(self, _event) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5)
+        colours = theme.label_colours(self._colour)
+        if self.hasFocus():
+            painter.setPen(QPen(theme.qcolour("accent"), 2))
+            painter.drawRoundedRect(area, 6, 6)
+        elif self._marked or self.underMouse():
+            painter.setPen(QPen(theme.qcolour("text" if self._marked else "line"), 1.5))
+            painter.drawRoundedRect(area, 6, 6)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.line) if self.isEnabled() else theme.qcolour("faint"))
+        painter.drawRoundedRect(area.adjusted(5, 5, -5, -5), 4, 4)
+        if self._marked:  # a shape as well: a tick in the colour of the ground
+            painter.setPen(QPen(theme.qcolour("surface"), 1.8))
+            x, y = area.center().x(), area.center().y()
+            painter.drawPolyline([_point(x - 4, y), _point(x - 1, y + 3), _point(x + 4, y - 3)])
+
+    def enterEvent(self, event) -> None:
+        self.update()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event) -> None:
+        self.update()
+        super().leaveEvent(event)
+
+
+def _point(x: float, y: float):
+    from PySide6.QtCore import QPointF
+
+    return QPointF(x, y)
