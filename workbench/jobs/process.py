@@ -16,8 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-# Compute threads that wait asleep: on a busy machine spinning ones took 3 times the CPU seconds and the wall time of a training step.
-CALM = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"}
 TEXT = {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
 LOG_LINES = 40
@@ -148,7 +146,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env={**CALM, **os.environ, **OFFLINE, **TEXT, **self._env, "PYTHONPATH": _python_path()},
+                env={**os.environ, **OFFLINE, **TEXT, **self._env, "PYTHONPATH": _python_path()},
                 **_apart(),
             )
         finally:
