@@ -26,7 +26,7 @@ def type_into(table, row, column, text, qtbot):
     table.setCurrentIndex(table.model().index(row, column))
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_F2)
-    editor = QApplication.focusWidget()
+    editor = next(one for one in table.findChildren(QLineEdit) if one.isVisible())
     editor.setText(text)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: table.state() == QTableView.State.NoState)
