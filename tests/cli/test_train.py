@@ -1,0 +1,108 @@
+"""`train`, `evaluate`, `predict`, `suggest` with a model of two layers: what they print, and Ctrl+C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.cli.conftest import schema
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(240)]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def sample(ask, tmp_path):
+    return ask("sample", "sample", tmp_path / "s")["path"]
+
+
+def begin(sample, model, *more):
+    command = [sys.executable, "-m", "workbench", "train", sample, "--task", "classify", "--model", str(model), *more]
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=env)
+
+
+def until(child, word):
+    for line in child.stderr:
+        if word in line:
+            return
+    pytest.fail(f"the command ended before it said {word!r}")
+
+
+def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_model):
+    told = ask("train", "train", sample, "--task", "classify", "--model", tiny_model, "--set", "epochs=1", "--name", "tiny", "--with-test")
+    dev, test = (ask("evaluate", "evaluate", sample, "--run", "tiny", "--split", split) for split in ("dev", "test"))
+
+    assert told["status"] == "done" and told["used"] == {"train": 180, "dev": 60, "test": 60} and set(told["scores"]) == {"dev", "test"}
+    assert dev["scores"] == told["scores"]["dev"] and test["scores"] == told["scores"]["test"] and test["seen_test"] == 2
+    assert ask("suggest", "suggest", sample, "--run", "tiny") == {"run": "tiny", "documents": 120, "suggestions": 120}
+    code, out, _err = call("predict", "tiny", "--project", sample, "--text", "late again", "--text", "thank you", "--json")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 0 and [one["text"] for one in answers] == ["late again", "thank you"]
+    for one in answers:
+        jsonschema.validate(one, schema("predict"))
+    words = call("evaluate", sample, "--run", "tiny")[1]
+    assert "60 documents" in words and "Precision" in words
+
+
+def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model):
+    told = ask(
+        "train", "train", sample, "--task", "tag", "--model", tiny_model, "--set", "epochs=1", "--set", "train_limit=32", "--name", "tags"
+    )
+    code, out, _err = call("predict", "tags", "--project", sample, "--text", "🚋 Ada met Bob", "--json")
+    answer = json.loads(out)
+
+    assert told["left_out"] and set(told["scores"]["dev"]) >= {"span_f1", "token_accuracy"}
+    assert code == 0 and [answer["text"][one["start"] : one["end"]] for one in answer["tokens"]] == ["🚋", "Ada", "met", "Bob"]
+    assert answer["label"] is None and answer["scores"] is None
+    dev = ask("evaluate", "evaluate", sample, "--run", "tags")
+    assert dev["scores"] == told["scores"]["dev"]
+
+
+def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, sample, tiny_model):
+    child = begin(sample, tiny_model, "--set", "epochs=1000", "--set", "evaluate_every=5", "--name", "cut", "--json")
+    until(child, "dev:")
+
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=120)
+
+    assert child.returncode == 0, err
+    told = json.loads(out)
+    jsonschema.validate(told, schema("train"))
+    assert told["status"] == "stopped" and told["steps"] < 12000 and told["scores"]["dev"]
+    assert ask("project-info", "project", "info", sample)["runs"][0]["status"] == "stopped"
+
+
+def test_the_second_ctrl_c_cancels_and_nothing_is_left(ask, sample, tiny_model):
+    child = begin(sample, tiny_model, "--set", "epochs=1000", "--set", "evaluate_every=100000", "--name", "gone")
+    until(child, "Training gone")
+
+    child.send_signal(signal.SIGINT)
+    until(child, "Stopping")
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=120)
+
+    assert child.returncode in (0, 1), err
+    if child.returncode == 1:  # the worker may already have stopped when the second comes
+        assert out == "" and "cancelled" in err
+        assert ask("project-info", "project", "info", sample)["runs"] == []
+
+
+def test_a_killed_command_leaves_a_run_that_is_interrupted(ask, sample, tiny_model):
+    child = begin(sample, tiny_model, "--set", "epochs=1000", "--name", "dead")
+    until(child, "Training dead")
+
+    child.kill()
+    child.communicate()
+
+    (run,) = ask("project-info", "project", "info", sample)["runs"]
+    assert (run["name"], run["status"]) == ("dead", "interrupted")
+    assert (
+        ask("train", "train", sample, "--task", "classify", "--model", tiny_model, "--set", "epochs=1", "--set", "train_limit=16")["status"]
+        == "done"
+    )
