@@ -13,7 +13,9 @@ from workbench.base import settings
 def look(qapp):
     """Light theme on the Qt application, for tests of single widgets."""
     from workbench.ui import style, theme
+    from workbench.ui.widgets import combo_access
 
+    combo_access.install()
     qapp.setStyle("Fusion")
     theme.load_fonts()
     style.apply(qapp, settings.Settings(theme="light"))
@@ -80,16 +82,27 @@ def scored_file(tmp_path):
     gold = ("good", "good", "good", "bad", "bad", "bad")
     with project.edit("Add documents"):
         records = [
-            Record(Document(f"k{n}", (("text", f"Text number {n}"),), split="dev"), states={"class": "submitted"}, marks={"class": (label,)})
+            Record(
+                Document(f"k{n}", (("text", f"Text number {n}"),), split="dev"), states={"class": "submitted"}, marks={"class": (label,)}
+            )
             for n, label in enumerate(gold)
         ]
         ids = documents.add(project.db, records, source_id=project.source("person"))
     answers = {"first": "good good bad bad bad good".split(), "second": "good bad bad bad bad good".split()}
     with project.write():
         for name, said in answers.items():
-            spec = {"task": "classify", "layer": "class", "model": "starter-bert", "model_name": "starter-bert", "seed": 1, "options": {"epochs": 2}}
+            spec = {
+                "task": "classify",
+                "layer": "class",
+                "model": "starter-bert",
+                "model_name": "starter-bert",
+                "seed": 1,
+                "options": {"epochs": 2},
+            }
             right = sum(a == b for a, b in zip(gold, said, strict=True)) / len(gold)
-            run = runs.add(project.db, name, "train", layer_id=layer, spec=spec, status="done", scores={"dev": {"accuracy": right, "macro_f1": right}})
+            run = runs.add(
+                project.db, name, "train", layer_id=layer, spec=spec, status="done", scores={"dev": {"accuracy": right, "macro_f1": right}}
+            )
             rows = []
             for number, (id, label) in enumerate(zip(ids, said, strict=True)):
                 sure = 0.6 + 0.05 * number

@@ -18,6 +18,7 @@ from workbench.base.i18n import _
 from workbench.base.registry import Registry, builtins
 from workbench.ui import style, theme
 from workbench.ui.dispatch import Dispatch
+from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
 
 ACTIVE = ("waiting", "running")
@@ -35,6 +36,7 @@ class App:
         self.opened = Signal("app.opened")  # emitted with the project, or None when one was closed
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
+        combo_access.install()
         style.apply(qt, self.settings)
         qt.styleHints().colorSchemeChanged.connect(self._system_theme)
         self.window = Window(self)

@@ -71,6 +71,7 @@ class Window(QMainWindow):
         beside.addWidget(right, 1)
         self.setCentralWidget(centre)
         self.note_line = NoteLine(right)
+        self.note_line.left.connect(self._focus_page)
         self.rail.hide()
 
     def load_commands(self) -> None:
@@ -123,6 +124,10 @@ class Window(QMainWindow):
         else:
             widget.setFocus()
 
+    def _focus_page(self) -> None:
+        if self.page in self._panels:
+            self._panels[self.page].focus()
+
     def panel(self, page: str) -> Panel | None:
         """The panel of a page that has been built, for tests and commands."""
         return self._panels.get(page)
@@ -169,8 +174,7 @@ class Window(QMainWindow):
             dock.deleteLater()
         self._docks.clear()
         for id, panel in list(self._panels.items()):
-            self.stack.removeWidget(panel.view)
-            panel.close()
+            panel.close()  # the view stays in the stack until it is deleted: taken out, it would go in the middle of its own signal
             del self._panels[id]
 
     # ---------------------------------------------------------------- docks and torn pages

@@ -74,8 +74,7 @@ def clear(layout: QLayout) -> None:
     while layout.count():
         item = layout.takeAt(0)
         if (widget := item.widget()) is not None:
-            widget.hide()
-            widget.setParent(None)
+            widget.hide()  # still a child until it is deleted: without a parent it could go in the middle of its own signal
             widget.deleteLater()
         elif item.layout() is not None:
             clear(item.layout())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
@@ -14,7 +14,12 @@ from workbench.ui.widgets.words import words
 
 
 class NoteLine(QFrame):
-    """Floats at the bottom of its parent, over the page. The clock stands still while the mouse or the focus is on it."""
+    """Floats at the bottom of its parent, over the page. The clock stands still while the mouse or the focus is on it.
+
+    `left` is emitted when it goes while it had the focus, so that the page can take it back.
+    """
+
+    left = Signal()
 
     def __init__(self, parent: QWidget, seconds: float = theme.NOTE_SECONDS):
         super().__init__(parent)
@@ -22,7 +27,9 @@ class NoteLine(QFrame):
         self._action: Callable[[], None] | None = None
         self._words = words("")
         self._undo = Button(_("Undo"), on=self._act)
-        self._close = Button("×", on=self.hide, name=_("Close note"))
+        self._close = Button("×", on=self._leave, name=_("Close note"))
+        for button in (self._undo, self._close):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 4, 6, 4)
         layout.setSpacing(12)
@@ -53,9 +60,15 @@ class NoteLine(QFrame):
 
     def _act(self) -> None:
         action, self._action = self._action, None
-        self.hide()
+        self._leave()
         if action is not None:
             action()
+
+    def _leave(self) -> None:
+        focused = self._undo.hasFocus() or self._close.hasFocus()
+        self.hide()
+        if focused:
+            self.left.emit()
 
     def _time_is_up(self) -> None:
         if self.underMouse() or self._undo.hasFocus() or self._close.hasFocus():

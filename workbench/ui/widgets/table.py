@@ -63,7 +63,10 @@ class Rows(QAbstractTableModel):
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if column < 0 or self.columns[column].sort is None:
+        if column < 0:
+            self._order = None
+            return
+        if self.columns[column].sort is None:
             return
         self._order = (column, order == Qt.SortOrder.DescendingOrder)
         self.beginResetModel()
@@ -173,8 +176,8 @@ class Table(QTableView):
             trigger = QAbstractItemView.EditTrigger
             self.setEditTriggers(trigger.DoubleClicked | trigger.EditKeyPressed)
         if any(column.sort for column in columns):
-            self.setSortingEnabled(True)
             self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            self.setSortingEnabled(True)
         self.doubleClicked.connect(self._double_click)
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
         theme_changed = theme.changed.connect(self._rescale)

@@ -1,0 +1,85 @@
+"""The Welcome page: recent projects, missing ones, the sample."""
+
+import os
+import time
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.moments import size, when, when_iso
+
+
+def named(app, name):
+    view = app.window.stack.currentWidget()
+    return next((one for one in view.findChildren(QWidget) if one.accessibleName() == name and one.isVisible()), None)
+
+
+def recent(app, *files):
+    app.settings.recent = [str(one) for one in files]
+    app.window.panel("welcome").state.look()
+    app.qt.processEvents()
+
+
+def test_three_ways_to_begin_have_their_names(app):
+    for name in ("Open the sample project", "New project…", "Open…"):
+        assert named(app, name) is not None
+
+
+def test_a_recent_project_opens_with_one_click(app, qtbot, project_file):
+    recent(app, project_file)
+
+    qtbot.mouseClick(named(app, "Open small"), Qt.MouseButton.LeftButton)
+    assert app.project.path == project_file
+
+
+def test_a_missing_project_is_marked_and_can_be_located(app, project_file, tmp_path):
+    gone = tmp_path / "gone.glossbench"
+    recent(app, gone)
+    state = app.window.panel("welcome").state
+    assert state.recent[0].missing and named(app, "Locate gone") is not None
+
+    state.locate(str(gone), str(project_file))
+    assert app.project.path == project_file
+    assert str(gone) not in app.settings.recent
+
+
+def test_a_project_is_taken_off_the_list_and_can_be_put_back(app, qtbot, project_file):
+    recent(app, project_file)
+
+    qtbot.mouseClick(named(app, "Remove small from the list"), Qt.MouseButton.LeftButton)
+    assert app.settings.recent == [] and project_file.exists()
+    qtbot.mouseClick(app.window.note_line._undo, Qt.MouseButton.LeftButton)
+    assert app.settings.recent == [str(project_file)]
+
+
+def test_the_sample_is_copied_to_the_documents_under_a_free_name_and_opened(app, qtbot, user_dir):
+    qtbot.mouseClick(named(app, "Open the sample project"), Qt.MouseButton.LeftButton)
+    first = app.project.path
+    assert first.is_relative_to(user_dir / "Documents")
+
+    app.act("sample")
+    assert app.project.path != first and app.project.path.parent == first.parent
+
+
+def test_moments_read_as_people_say_them():
+    now = time.mktime((2026, 11, 18, 12, 0, 0, 0, 0, -1))  # a Wednesday
+    day = 86400
+
+    assert when(now - 3600, now).startswith("today, ")
+    assert when(now - day, now) == "yesterday"
+    assert when(now - 2 * day, now) == time.strftime("%A", time.localtime(now - 2 * day))
+    assert when(now - 9 * day, now) == "last week"
+    assert when(now - 21 * day, now) == "3 weeks ago"
+    assert when(now - 400 * day, now) == time.strftime("%Y-%m-%d", time.localtime(now - 400 * day))
+    assert when_iso("not a moment") == "not a moment"
+
+
+def test_sizes_read_as_people_say_them():
+    assert [size(one) for one in (512, 1400, 1_400_000, 274_000_000, 2_100_000_000)] == ["512 B", "1 kB", "1.4 MB", "274 MB", "2.1 GB"]
+
+
+def test_a_file_written_a_minute_ago_is_of_today(app, project_file):
+    os.utime(project_file, (time.time(), time.time()))
+    recent(app, project_file)
+
+    assert app.window.panel("welcome").state.recent[0].when.startswith("today")

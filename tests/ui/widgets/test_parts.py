@@ -1,0 +1,269 @@
+"""The parts that all pages are made of."""
+
+from dataclasses import dataclass
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
+
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button, Segments, icon_button
+from workbench.ui.widgets.chip import Chip, ChipButton
+from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.job_row import duration, progress_of
+from workbench.ui.widgets.matrix import Matrix
+from workbench.ui.widgets.note_line import NoteLine
+from workbench.ui.widgets.table import Column, Table
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str
+    kind: str
+    default: object
+    help: str = ""
+    choices: tuple = ()
+    group: str = ""
+
+
+OPTIONS = (
+    Option("epochs", "int", 3, "Passes over the data"),
+    Option("learning_rate", "float", 5e-5),
+    Option("balanced", "bool", False),
+    Option("best_by", "choice", "macro_f1", choices=("macro_f1", "accuracy")),
+)
+
+
+def accessible_name(widget) -> str:
+    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name)
+
+
+def test_an_icon_button_tells_its_name(look, qtbot):
+    button = icon_button("x", "Close message")
+    qtbot.addWidget(button)
+
+    assert accessible_name(button) == "Close message" == button.toolTip()
+
+
+def test_enter_presses_the_button_that_has_the_focus(look, qtbot):
+    pressed = []
+    button = Button("Start", on=lambda: pressed.append(1))
+    qtbot.addWidget(button)
+
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+    assert pressed == [1]
+
+
+def test_segments_tell_what_a_person_chose_but_not_what_the_program_set(look, qtbot):
+    segments = Segments(("a", "One"), ("b", "Two"), name="Which")
+    qtbot.addWidget(segments)
+    told = []
+    segments.chosen.connect(told.append)
+
+    segments.set("b")
+    assert (segments.value(), told) == ("b", [])
+    qtbot.mouseClick(segments.button("a"), Qt.MouseButton.LeftButton)
+    assert (segments.value(), told) == ("a", ["a"])
+
+
+@pytest.mark.parametrize("control", [QLineEdit, QSpinBox, QComboBox])
+def test_a_field_gives_its_control_the_name(look, qtbot, control):
+    field = Field("Epochs", control())
+    qtbot.addWidget(field)
+
+    assert accessible_name(field.control) == "Epochs"
+    for inner in field.control.findChildren(QLineEdit):
+        assert inner.accessibleName() == "Epochs"
+
+
+def test_an_error_takes_the_place_of_the_hint_and_goes_again(look, qtbot):
+    field = Field("Epochs", QLineEdit(), "Passes over the data")
+    qtbot.addWidget(field)
+
+    field.set_error("must be at least 1")
+    assert field.error() == "must be at least 1"
+    field.set_error("")
+    assert field.error() == "" and field._message.text() == "Passes over the data"
+
+
+def test_a_chip_is_called_by_its_label_alone(look, qtbot):
+    chip, button = Chip("VEHICLE", 0, key="1"), ChipButton("VEHICLE", 0, key="1")
+    qtbot.addWidget(chip)
+    qtbot.addWidget(button)
+
+    assert accessible_name(chip) == accessible_name(button) == "VEHICLE"
+
+
+def test_a_form_gives_only_what_differs_from_the_defaults(look, qtbot):
+    form = Form(OPTIONS)
+    qtbot.addWidget(form)
+    assert form.values() == {}
+
+    form.set_values({"epochs": 5, "balanced": True, "best_by": "accuracy"})
+    assert form.values() == {"epochs": "5", "balanced": "true", "best_by": "accuracy"}
+
+
+def test_a_form_tells_which_option_a_person_changed(look, qtbot):
+    form = Form(OPTIONS)
+    qtbot.addWidget(form)
+    told = []
+    form.changed.connect(told.append)
+
+    qtbot.keyClicks(form.control("epochs"), "0")
+    form.control("balanced").click()
+    assert told == ["epochs", "balanced"]
+    assert form.values() == {"epochs": "30", "balanced": "true"}
+
+
+def test_a_form_can_be_searched_and_shows_errors_at_their_field(look, qtbot):
+    form = Form(OPTIONS)
+    qtbot.addWidget(form)
+
+    assert form.filter("passes") == 1
+    form.set_error("epochs", "not a number")
+    assert form._fields["epochs"].error() == "not a number"
+    assert isinstance(form.control("balanced"), QCheckBox)
+
+
+def rows_table(qtbot, many=False):
+    columns = (
+        Column("Name", lambda row: row[0], sort=lambda row: row[0]),
+        Column("n", lambda row: str(row[1]), 60, right=True, sort=lambda row: row[1]),
+    )
+    table = Table(columns, name="Things", key=lambda row: row[0], many=many)
+    qtbot.addWidget(table)
+    table.set_rows([("b", 2), ("a", 3), ("c", 1)])
+    return table
+
+
+def test_a_choice_of_rows_survives_new_rows_in_another_order(look, qtbot):
+    table = rows_table(qtbot)
+    table.choose({"c"})
+
+    table.set_rows([("c", 9), ("d", 4)])
+    assert table.chosen_rows() == [("c", 9)]
+
+
+def test_new_values_alone_do_not_move_the_choice(look, qtbot):
+    table, told = rows_table(qtbot), []
+    table.choose({"a"})
+    table.chosen.connect(lambda: told.append(1))
+
+    table.set_rows([("b", 5), ("a", 6), ("c", 7)])
+    assert table.chosen_rows() == [("a", 6)] and told == []
+
+
+def test_a_column_sorts_and_keeps_sorting(look, qtbot):
+    table = rows_table(qtbot)
+
+    table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert [row[0] for row in table.rows()] == ["c", "b", "a"]
+    table.set_rows([("x", 5), ("y", 4)])
+    assert [row[0] for row in table.rows()] == ["y", "x"]
+
+
+def test_enter_opens_and_delete_removes(look, qtbot):
+    table, opened, removed = rows_table(qtbot), [], []
+    table.opened.connect(opened.append)
+    table.removed.connect(lambda: removed.append(1))
+    table.selectRow(1)
+
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    assert (opened, removed) == ([("a", 3)], [1])
+
+
+def test_a_note_offers_undo_and_goes_by_itself(look, qtbot):
+    page, undone = QWidget(), []
+    qtbot.addWidget(page)
+    page.resize(600, 400)
+    line = QLineEdit(page)
+    page.show()
+    line.setFocus()
+    note = NoteLine(page, seconds=0.05)
+
+    note.say("3 documents deleted", lambda: undone.append(1))
+    assert note.text() == "3 documents deleted"
+    note._undo.click()
+    assert undone == [1] and note.text() == ""
+    note.say("again")
+    qtbot.waitUntil(lambda: note.text() == "")
+
+
+def test_the_matrix_opens_only_cells_that_count_something(look, qtbot):
+    matrix, opened = Matrix(), []
+    qtbot.addWidget(matrix)
+    matrix.opened.connect(lambda row, column: opened.append((row, column)))
+    matrix.set_counts(("a", "b"), [[3, 0], [1, 2]])
+
+    for row in (0, 1):
+        matrix.setCurrentCell(row, 1)
+        qtbot.keyClick(matrix, Qt.Key.Key_Return)
+    assert opened == [(1, 1)]
+    assert "gold b, predicted a: 1" in matrix.item(1, 0).toolTip()
+
+
+def test_a_combo_box_holds_values_beside_its_words(look, qtbot):
+    box = combo([(1, "One"), (2, "Two")], value=2, name="Number")
+    qtbot.addWidget(box)
+
+    assert (box.currentData(), box.currentText(), accessible_name(box)) == (2, "Two", "Number")
+
+
+def test_progress_is_read_from_what_a_job_told_last():
+    class Job:
+        progress = {"step": 30, "total": 40, "seconds_left": 65}
+
+    assert progress_of(Job()) == (0.75, "1:05 left")
+    Job.progress = {}
+    assert progress_of(Job()) == (None, "")
+
+
+def test_durations_read_as_clocks_do():
+    assert [duration(one) for one in (0, 31, 125, 3725)] == ["0:00", "0:31", "2:05", "1:02:05"]
+
+
+def test_a_plot_keeps_its_points_marks_the_best_and_saves_both_ways(look, qtbot, tmp_path):
+    from workbench.ui.widgets.live_plot import LivePlot
+
+    plot = LivePlot("Score on dev", percent=True)
+    qtbot.addWidget(plot)
+    for step in range(3):
+        plot.add("span F1", step, 0.5 + 0.1 * step)
+    plot.add("span F1", 3, float("nan"))
+    plot.mark_best(2, 0.7)
+    plot.draw()
+
+    plot.save_numbers(tmp_path / "numbers.csv")
+    plot.save_picture(tmp_path / "picture.png")
+    lines = (tmp_path / "numbers.csv").read_text().splitlines()
+    assert lines[0] == "curve,step,value" and len(lines) == 4
+    assert (tmp_path / "picture.png").stat().st_size > 1000
+
+
+def test_a_plot_draws_at_most_twice_a_second(look, qtbot, monkeypatch):
+    from workbench.ui.widgets import live_plot
+
+    plot = live_plot.LivePlot("Loss")
+    qtbot.addWidget(plot)
+    drawn = []
+    monkeypatch.setattr(plot, "draw", lambda: drawn.append(1))
+    plot._clock.timeout.disconnect()
+    plot._clock.timeout.connect(lambda: drawn.append(1))
+
+    for step in range(1000):
+        plot.add("loss", step, 1.0)
+    assert drawn == []
+    assert plot._clock.interval() >= 500
+
+
+def test_a_larger_text_size_makes_rows_taller(look, qtbot):
+    from workbench.base.settings import Settings
+    from workbench.ui import style
+
+    table = rows_table(qtbot)
+    style.apply(look, Settings(theme="light", text_size=200))
+    assert table.verticalHeader().defaultSectionSize() == 2 * theme.ROW
+    style.apply(look, Settings(theme="light"))

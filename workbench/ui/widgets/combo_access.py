@@ -1,0 +1,55 @@
+"""Combo boxes under their names for screen readers.
+
+Qt 6.11 on Unix gives a combo box's current text as its name, so two boxes with equal choices could not be told apart. Here the
+name is the name and the description is the current text.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAccessibleWidget, QComboBox
+
+_installed = False
+
+
+class ComboAccess(QAccessibleWidget):
+    def __init__(self, box: QComboBox):
+        super().__init__(box, QAccessible.Role.ComboBox)
+        self._box = box
+
+    def text(self, kind: QAccessible.Text) -> str:
+        if kind == QAccessible.Text.Name:
+            return self._box.accessibleName() or self._box.currentText()
+        if kind in (QAccessible.Text.Description, QAccessible.Text.Value):
+            return self._box.currentText()
+        return super().text(kind)
+
+    def childCount(self) -> int:
+        return 0
+
+    def child(self, _index: int):
+        return None
+
+    def indexOfChild(self, _child) -> int:
+        return -1
+
+    def actionNames(self) -> list[str]:
+        return ["ShowMenu", "SetFocus"]
+
+    def doAction(self, name: str) -> None:
+        self._box.setFocus() if name == "SetFocus" else self._box.showPopup()
+
+
+def install() -> None:
+    """Make Qt ask us about combo boxes; once is enough."""
+    global _installed
+    if not _installed:
+        _installed = True
+        QAccessible.installFactory(_make)
+
+
+def _make(class_name: str, thing):
+    if class_name != "QComboBox" or not isinstance(thing, QComboBox):
+        return None
+    thing.access = ComboAccess(thing)  # Qt keeps a bare pointer: the box keeps the object
+    return thing.access
