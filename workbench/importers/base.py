@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 CLASS, SPANS, PAIRS = "class", "spans", "pairs"  # layers of formats that name none
 STATES = ("draft", "submitted", "discarded")
-SPLIT_WORDS = {"training": "train", "validation": "dev", "valid": "dev", "val": "dev", "development": "dev", "testing": "test", "eval": "dev"}
+SPLIT_WORDS = {
+    "training": "train",
+    "validation": "dev",
+    "valid": "dev",
+    "val": "dev",
+    "development": "dev",
+    "testing": "test",
+    "eval": "dev",
+}
 
 
 class Fault(Exception):

@@ -168,12 +168,14 @@ class _Form:
         misc = next((n for n in range(width) if any(len(row) > n and "SpaceAfter=" in row[n] for row in rows)), None)
         form = cls(by, width, tuple(mapping), text, tags, misc, {})
         for _, column in tags:
-            form.schemes[str(column + 1)] = schemes.detect([row[column] for row in block.rows] for block in blocks(source, form) if not block.fault)
+            form.schemes[str(column + 1)] = schemes.detect(
+                [row[column] for row in block.rows] for block in blocks(source, form) if not block.fault
+            )
         return form
 
 
 def _number(column: str, width: int, name: str) -> int:
-    """"2", "column 2" or "-1" → index from 0."""
+    """ "2", "column 2" or "-1" → index from 0."""
     try:
         number = int(column.lower().removeprefix("column").strip())
     except ValueError:

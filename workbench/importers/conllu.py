@@ -55,7 +55,9 @@ class ConlluImporter:
             rows += [tuple(row) for row in sentence.rows]
             if len(rows) >= limit:
                 break
-        return Table(COLUMNS, tuple(rows[:limit]), options.mapping or (("text", "form"), ("tag:upos", "upos")), "sentences with ten columns")
+        return Table(
+            COLUMNS, tuple(rows[:limit]), options.mapping or (("text", "form"), ("tag:upos", "upos")), "sentences with ten columns"
+        )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         found = roles.with_text(roles.parse(options.mapping or (("text", "form"), ("tag:upos", "upos"))), (("text", "form"),), source.name)

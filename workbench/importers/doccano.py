@@ -11,8 +11,23 @@ from itertools import islice
 
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
-    Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, is_number, label_name, offset, show, split_name, texts_of, unique_spans,
-)  # fmt: skip
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Remark,
+    Row,
+    Skipped,
+    Table,
+    check,
+    is_number,
+    label_name,
+    offset,
+    show,
+    split_name,
+    texts_of,
+    unique_spans,
+)
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -28,7 +43,8 @@ class DoccanoImporter:
     def sniff(self, head: str, name: str) -> Guess:
         first = jsonl.first_object(head)
         if not first:
-            return Guess(0.3, "it looks like JSON") if head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) else Guess(0.0)
+            like = head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) or name.lower().endswith((".json", ".jsonl"))
+            return Guess(0.3, "it looks like JSON") if like else Guess(0.0)
         text = next((key for key in _TEXT if key in first), None)
         label = next((key for key in (*_LABELS, "cats") if key in first), None)
         if text and label:
@@ -133,9 +149,12 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
         if isinstance(extra := value.get(name), dict):
             meta = {**extra, **meta}
     document = Document(
-        _key(value.get(by_kind.get("id", "id"))), texts_of(text, text_b), split_name(value.get(by_kind.get("split", ""))),
-        _group(value.get(by_kind.get("group", ""))), meta,
-    )  # fmt: skip
+        _key(value.get(by_kind.get("id", "id"))),
+        texts_of(text, text_b),
+        split_name(value.get(by_kind.get("split", ""))),
+        _group(value.get(by_kind.get("group", ""))),
+        meta,
+    )
     return Record(document, parts.states, parts.marks, parts.spans)
 
 

@@ -9,7 +9,21 @@ from pathlib import Path
 from workbench.base.errors import ImportFailed
 
 CHUNK = 1 << 20
-CHOICES = ("utf-8", "utf-16", "cp1252", "latin-1", "cp1250", "cp1251", "koi8-r", "iso8859-7", "cp1256", "gb18030", "big5", "shift_jis", "euc-kr")
+CHOICES = (
+    "utf-8",
+    "utf-16",
+    "cp1252",
+    "latin-1",
+    "cp1250",
+    "cp1251",
+    "koi8-r",
+    "iso8859-7",
+    "cp1256",
+    "gb18030",
+    "big5",
+    "shift_jis",
+    "euc-kr",
+)
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),

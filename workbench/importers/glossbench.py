@@ -48,7 +48,8 @@ def _layers(header: object, name: str) -> dict[str, Layer]:
         raise ImportFailed(f"{name}, line 1: {header}.")
     if not isinstance(header, dict) or "glossbench" not in header:
         raise ImportFailed(
-            f"{name} is not in Glossbench's own format: its first line holds no layers.", hint="Choose another format, or let it be guessed."
+            f"{name} is not in Glossbench's own format: its first line holds no layers.",
+            hint="Choose another format, or let it be guessed.",
         )
     version = header["glossbench"]
     if not isinstance(version, int) or version > FORMAT_VERSION:
@@ -103,7 +104,15 @@ def _shape(value: Mapping) -> None:
         raise Fault("the document has no texts")
     if not isinstance(value.get("key"), str):
         raise Fault(f"the key is {show(value.get('key'))}, expected a string")
-    for name, kind in (("states", dict), ("marks", dict), ("spans", dict), ("meta", dict), ("tokens", dict), ("split", str), ("group", str)):
+    for name, kind in (
+        ("states", dict),
+        ("marks", dict),
+        ("spans", dict),
+        ("meta", dict),
+        ("tokens", dict),
+        ("split", str),
+        ("group", str),
+    ):
         if name in value and not isinstance(value[name], kind):
             raise Fault(f"{name!r} is {show(value[name])}")
 

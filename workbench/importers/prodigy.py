@@ -11,8 +11,21 @@ from itertools import islice
 
 from workbench.importers import jsonl
 from workbench.importers.base import (
-    Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, label_name, offset, show, split_name, unique_spans,
-)  # fmt: skip
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Remark,
+    Row,
+    Skipped,
+    Table,
+    check,
+    label_name,
+    offset,
+    show,
+    split_name,
+    unique_spans,
+)
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
@@ -91,9 +104,13 @@ def _document(value: Mapping, text: str) -> Document:
     group = value.get("group")
     key = value.get("id")
     return Document(
-        "" if key is None else str(key), ((TEXT, text),), split_name(value.get("split")), None if group in (None, "") else str(group), meta,
+        "" if key is None else str(key),
+        ((TEXT, text),),
+        split_name(value.get("split")),
+        None if group in (None, "") else str(group),
+        meta,
         {TEXT: tokens} if tokens else {},
-    )  # fmt: skip
+    )
 
 
 def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:

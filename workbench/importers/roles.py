@@ -19,7 +19,20 @@ _NAMES = {
     "split": ("split", "partition"),
     "group": ("group", "doc", "author", "user_id"),
 }  # fmt: skip
-_LABEL = ("label", "labels", "class", "category", "target", "gold_label", "gold", "sentiment", "intent", "topic", "column_label", "annotation")
+_LABEL = (
+    "label",
+    "labels",
+    "class",
+    "category",
+    "target",
+    "gold_label",
+    "gold",
+    "sentiment",
+    "intent",
+    "topic",
+    "column_label",
+    "annotation",
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +79,8 @@ def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> N
     for one in roles:
         if one.column not in columns:
             raise ImportFailed(
-                f"{file} has no column {one.column!r} (for {one.text}).", hint=f"Its columns: {', '.join(map(str, columns[:20])) or 'none'}."
+                f"{file} has no column {one.column!r} (for {one.text}).",
+                hint=f"Its columns: {', '.join(map(str, columns[:20])) or 'none'}.",
             )
 
 

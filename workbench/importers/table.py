@@ -13,8 +13,21 @@ from itertools import islice
 from workbench.base.errors import ImportFailed
 from workbench.importers import roles
 from workbench.importers.base import (
-    Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, label_name, offset, split_name, texts_of, unique_spans,
-)  # fmt: skip
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Remark,
+    Row,
+    Skipped,
+    Table,
+    check,
+    label_name,
+    offset,
+    split_name,
+    texts_of,
+    unique_spans,
+)
 from workbench.importers.source import Source
 from workbench.text import schemes
 from workbench.text.dataset import Record
@@ -24,7 +37,9 @@ from workbench.text.spans import Span
 
 DELIMITERS = (",", ";", "\t", "|")
 _NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|"}
-_HEADERS = frozenset(name for names in roles._NAMES.values() for name in names) | set(roles._LABEL) | {"nr", "no", "text", "number", "index"}
+_HEADERS = (
+    frozenset(name for names in roles._NAMES.values() for name in names) | set(roles._LABEL) | {"nr", "no", "text", "number", "index"}
+)
 _SAMPLE = 50
 
 
@@ -46,7 +61,9 @@ class TableImporter:
         first = head.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r").split(delimiter)
         known = sum(cell.strip().strip('"').lower() in _HEADERS for cell in first)
         if known or ending:
-            return Guess(min(0.95, 0.6 + 0.1 * known + 0.2 * ending), f"columns between {_name(delimiter)}" + (", with a header" if known else ""))
+            return Guess(
+                min(0.95, 0.6 + 0.1 * known + 0.2 * ending), f"columns between {_name(delimiter)}" + (", with a header" if known else "")
+            )
         return Guess((0.2 if delimiter == "," else 0.4) * consistency, f"every line has as many {_name(delimiter)}")
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
@@ -104,7 +121,9 @@ class _Form:
     def of(cls, source: Source, options: Options, preferred: str) -> _Form:
         lift_limit()
         head = source.head()
-        delimiter = _NAMES.get(options.delimiter, options.delimiter) or ("\t" if preferred == "\t" else _guess_delimiter(head)[0] or preferred)
+        delimiter = _NAMES.get(options.delimiter, options.delimiter) or (
+            "\t" if preferred == "\t" else _guess_delimiter(head)[0] or preferred
+        )
         if len(delimiter) != 1:
             raise ImportFailed(f"The delimiter is {delimiter!r}, expected one character.")
         quoted = delimiter != "\t" or _is_quoted(head)
@@ -117,7 +136,9 @@ class _Form:
         guessed = roles.guess(columns, sample, class_layer=options.class_layer, pair_layer=options.pair_layer)
         if not header:
             guessed = tuple(pair for pair in guessed if pair[0] == "text")
-        return cls(delimiter, quoted, header, columns, sample, options.mapping or guessed, tuple(f"{source.name}: {one}" for one in remarks))
+        return cls(
+            delimiter, quoted, header, columns, sample, options.mapping or guessed, tuple(f"{source.name}: {one}" for one in remarks)
+        )
 
     def rows(self, source: Source) -> Iterator[tuple[int, list[str] | Fault]]:
         """(line, cells) without the header; what cannot be read arrives as a Fault."""
@@ -244,9 +265,13 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
         elif one.kind == "spans" and cell.strip():
             spans[one.name], states[one.name] = _spans(cell), "submitted"
     document = Document(
-        cells.get("id", "").strip(), texts_of(text, cells.get("text_b") or None), split_name(cells.get("split")), cells.get("group") or None, meta,
+        cells.get("id", "").strip(),
+        texts_of(text, cells.get("text_b") or None),
+        split_name(cells.get("split")),
+        cells.get("group") or None,
+        meta,
         {TEXT: tokens} if tokens else {},
-    )  # fmt: skip
+    )
     return Record(document, states, marks, spans)
 
 

@@ -40,7 +40,9 @@ def formats() -> tuple[registry.manifest.Contribution, ...]:
 def _exporter(format: str) -> DataExporter:
     known = [one.id for one in formats()]
     if format not in known:
-        raise ExportFailed(_("There is no export format {format!r}.").format(format=format), hint=_("Known: {known}.").format(known=", ".join(known)))
+        raise ExportFailed(
+            _("There is no export format {format!r}.").format(format=format), hint=_("Known: {known}.").format(known=", ".join(known))
+        )
     return registry.builtins().get("exporter", format)()
 
 
@@ -77,11 +79,16 @@ def _check(project: Project, path: Path, format: str, split: str | None, source:
     if split not in (None, "none", *SPLITS):
         raise ExportFailed(_("There is no split {split!r}.").format(split=split), hint=_("Known: train, dev, test."))
     if source not in SOURCES:
-        raise ExportFailed(_("There is no source {source!r}.").format(source=source), hint=_("Known: {known}.").format(known=", ".join(SOURCES)))
+        raise ExportFailed(
+            _("There is no source {source!r}.").format(source=source), hint=_("Known: {known}.").format(known=", ".join(SOURCES))
+        )
     if source != "gold" and run is None:
         raise ExportFailed(_("Whose predictions? No run was named."))
     if source == "both" and not registry.builtins().entry("exporter", format).options.get("several"):
-        raise ExportFailed(_("{format} has no room for gold and predictions at once.").format(format=format), hint=_("Export one of them, or choose another format."))
+        raise ExportFailed(
+            _("{format} has no room for gold and predictions at once.").format(format=format),
+            hint=_("Export one of them, or choose another format."),
+        )
     if path.is_dir():
         raise ExportFailed(_("{path} is a folder.").format(path=path), hint=_("Name a file in it."))
     if path.exists() and path.samefile(project.path):
@@ -116,7 +123,9 @@ def _with_predictions(project: Project, run: Run, layers: tuple[Layer, ...], rec
 
     layer = next((one for one in layers if one.id == run.layer_id), None)
     if layer is None:
-        raise ExportFailed(_("The layer of run {name!r} is gone.").format(name=run.name), hint=_("Undo its deletion, or choose another run."))
+        raise ExportFailed(
+            _("The layer of run {name!r} is gone.").format(name=run.name), hint=_("Undo its deletion, or choose another run.")
+        )
     found = runs.predictions(project.db, run.id)
     if not found:
         raise ExportFailed(_("Run {name!r} has no predictions.").format(name=run.name), hint=_("Evaluate it or let it suggest first."))
@@ -127,7 +136,9 @@ def _with_predictions(project: Project, run: Run, layers: tuple[Layer, ...], rec
     return counts, _predicted(records, found, layer.name, name, counts, both)
 
 
-def _predicted(records: Iterable[Record], found: dict[int, tuple[str, Prediction]], layer: str, name: str, plan, both: bool) -> Iterator[Record]:
+def _predicted(
+    records: Iterable[Record], found: dict[int, tuple[str, Prediction]], layer: str, name: str, plan, both: bool
+) -> Iterator[Record]:
     for record in records:
         document = record.document
         text_hash, prediction = found.get(document.id, ("", None))

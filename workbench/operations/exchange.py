@@ -77,7 +77,16 @@ def preview(
     items = islice(reader.read(source, options), limit + 10)
     problems = tuple(_("Line {line}: {reason}").format(line=one.line, reason=one.reason) for one in items if isinstance(one, Skipped))
     return Preview(
-        format, why, source.encoding.name, source.encoding.why, table.delimiter, table.columns, table.rows, table.mapping, table.why, problems
+        format,
+        why,
+        source.encoding.name,
+        source.encoding.why,
+        table.delimiter,
+        table.columns,
+        table.rows,
+        table.mapping,
+        table.why,
+        problems,
     )
 
 
@@ -281,15 +290,15 @@ class _Act:
                 if staged.documents == len(wanted) and self.duplicates == "skip":
                     return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
                 targets = self._targets(staged, warnings)
-                documents, spans = staging.take_in(
-                    project.db, targets, annotator_id=project.annotator_id, at=now(), skip=wanted, keys=keys
-                )
+                documents, spans = staging.take_in(project.db, targets, annotator_id=project.annotator_id, at=now(), skip=wanted, keys=keys)
                 suggestions = 0
                 if self.duplicates == "suggest" and same:
                     pairs = [(one.seq, one.document_id) for one in same]
                     suggestions = staging.suggest(project.db, targets, pairs, at=now())
                     warnings.append(
-                        _("{n:,} records stood in the project already; {m:,} of their labels came in as suggestions.").format(n=len(same), m=suggestions)
+                        _("{n:,} records stood in the project already; {m:,} of their labels came in as suggestions.").format(
+                            n=len(same), m=suggestions
+                        )
                     )
         return ImportOutcome(documents, spans, tuple(skipped), tuple(warnings), suggestions)
 
@@ -326,13 +335,17 @@ class _Act:
         found = there.get(wanted.name)
         if found is not None and _alike(found, wanted):
             if staged.declared and not found.labels:
-                labels.update_layer(db, found.id, guideline=found.guideline or wanted.guideline, options={**wanted.options, **found.options})
+                labels.update_layer(
+                    db, found.id, guideline=found.guideline or wanted.guideline, options={**wanted.options, **found.options}
+                )
             return found
         name = _free_layer_name(wanted, there)
         if found is not None and name in there:
             return there[name]
         if found is not None:
-            warnings.append(_("There is a layer {old} of another kind; the labels went to a new layer {new}.").format(old=wanted.name, new=name))
+            warnings.append(
+                _("There is a layer {old} of another kind; the labels went to a new layer {new}.").format(old=wanted.name, new=name)
+            )
         if wanted.kind == "multi" and not staged.declared:
             warnings.append(_("Documents of layer {name} have more than one class; such a layer cannot be trained yet.").format(name=name))
         id = labels.add_layer(db, name, wanted.kind, texts=wanted.texts, guideline=wanted.guideline, options=dict(wanted.options))
@@ -357,7 +370,9 @@ class _Act:
 
 
 def _alike(found: Layer, wanted: Layer) -> bool:
-    same_kind = found.kind == wanted.kind or {found.kind, wanted.kind} <= set(_SPANLIKE) or (found.kind == "multi" and wanted.kind == "class")
+    same_kind = (
+        found.kind == wanted.kind or {found.kind, wanted.kind} <= set(_SPANLIKE) or (found.kind == "multi" and wanted.kind == "class")
+    )
     return same_kind and found.texts == wanted.texts
 
 

@@ -58,7 +58,8 @@ def create_sample(folder: Path | str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ProjectError(
-            _("The folder {folder} cannot be made: {reason}.").format(folder=folder, reason=error.strerror), hint=_("Choose another folder.")
+            _("The folder {folder} cannot be made: {reason}.").format(folder=folder, reason=error.strerror),
+            hint=_("Choose another folder."),
         ) from error
     path = paths.free_name(folder.absolute(), NAME, paths.PROJECT_SUFFIX)
     project = Project.create(path)

@@ -43,7 +43,10 @@ class _Intake:
         raw = dict(params.get("options") or {})
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
+        self._numbers: dict[str, int] = {}
         self._seen: dict[str, dict[str, int]] = {}  # key → text hash → line
+        self._next: dict[str, int] = {}  # key → the number that the next record with it gets
+        self._place = (-1, 0, 0)  # file, line and how many records without a key began on that line so far
         self._renamed: list[tuple[str, str]] = []
         self._labels: dict[str, set[str]] = {}
 
@@ -81,14 +84,24 @@ class _Intake:
         record = row.record
         if split := self.params.get("split"):
             record = replace(record, document=replace(record.document, split=split))
-        wanted = record.document.key or f"{name}:{row.line}"
-        key, twin = self._key(wanted, record.document.text_hash, row.line)
+        if record.document.key:
+            wanted = record.document.key
+            key, twin = self._key(wanted, record.document.text_hash, row.line)
+        else:
+            wanted, twin = f"{name}:{row.line}", None
+            key = self._line_key(wanted, record.document.text_hash, row.line)
         if twin is not None and self.params.get("duplicates", "skip") != "add":
             self.writer.skip(number, row.line, f"the same key ({wanted}) and text stand on line {twin} already")
             return
         for layer, labels in record.marks.items():
             self._labels.setdefault(layer, set()).update(labels)
         self.writer.add(record, key, number, row.line)
+
+    def _own_key(self, file: int, name: str, line: int) -> str:
+        """`file:line` for a record without a key; further ones on the same line are numbered: `file:line.2`."""
+        count = self._place[2] + 1 if self._place[:2] == (file, line) else 1
+        self._place = (file, line, count)
+        return f"{name}:{line}" if count == 1 else f"{name}:{line}.{count}"
 
     def _key(self, wanted: str, text_hash: str, line: int) -> tuple[str, int | None]:
         """A key that no other record of this import has, and the line of the record with the same key and text, if there is one."""
@@ -98,21 +111,34 @@ class _Intake:
             return wanted, None
         twin = seen.get(text_hash)
         seen.setdefault(text_hash, line)
-        number = 2
-        while f"{wanted} ({number})" in self._seen:
-            number += 1
-        key = f"{wanted} ({number})"
+        key = self._free(wanted)
         if twin is None or self.params.get("duplicates") == "add":
             self._seen[key] = {text_hash: line}
             self._renamed.append((wanted, key))
         return key, twin
+
+    def _line_key(self, wanted: str, text_hash: str, line: int) -> str:
+        """The key of a record that brings none; several of one line (a JSON array without line breaks) are numbered."""
+        key = wanted if wanted not in self._seen else self._free(wanted)
+        self._seen[key] = {text_hash: line}
+        return key
+
+    def _free(self, wanted: str) -> str:
+        """`wanted (2)`, `wanted (3)`, … : the first that is free. Remembers where it was, so a million equal keys take no million looks each."""
+        number = self._numbers.get(wanted, 2)
+        while f"{wanted} ({number})" in self._seen:
+            number += 1
+        self._numbers[wanted] = number + 1
+        return f"{wanted} ({number})"
 
     def _sum_up(self) -> None:
         if self._renamed:
             self.writer.warn(renamed(self._renamed, "stood in the files already"))
         for layer, labels in self._labels.items():
             if len(labels) > _MANY_LABELS:
-                self.writer.warn(f"Layer {layer} got {len(labels):,} different labels: is that column really a class? Undo takes the import back.")
+                self.writer.warn(
+                    f"Layer {layer} got {len(labels):,} different labels: is that column really a class? Undo takes the import back."
+                )
 
 
 def renamed(pairs: list[tuple[str, str]], where: str) -> str:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 
 # Han, kana and bopomofo, their punctuation, and fullwidth forms. Korean writes spaces, so Hangul is not among them.
-_CJK = re.compile("[\u2e80-\u2fff\u3000-\u312f\u31a0-\u31ff\u3220-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]")
+_CJK = re.compile(
+    "[\u2e80-\u2fff\u3000-\u312f\u31a0-\u31ff\u3220-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
+)
 
 
 def join(tokens: Sequence[str], glued: Sequence[bool] | None = None) -> tuple[str, tuple[tuple[int, int], ...]]:

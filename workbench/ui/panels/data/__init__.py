@@ -1,0 +1,45 @@
+"""Data: the documents of the project, found and filtered; bulk acts; import and export."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+from workbench.ui.panel import Panel
+
+
+def _some(panel) -> bool:
+    return panel is not None and panel.state.can_act
+
+
+def _writable(panel) -> bool:
+    return panel is None or panel.state.editable
+
+
+class DataPanel(Panel):
+    commands = (
+        Command("data.search", _("&Search documents"), lambda panel: panel.view.focus_search(), "Edit", "Ctrl+F", group="find"),
+        Command("data.clear", _("&Clear all filters"), lambda panel: panel.state.clear_filters(), "Edit", "Ctrl+Shift+F", group="find"),
+        Command("data.splits", _("Make s&plits"), lambda panel: panel.state.make_splits(), "File", enabled=_writable, anywhere=True, group="data"),
+        Command("data.all", _("Select &all documents"), lambda panel: panel.view.table.selectAll(), "Edit", "Ctrl+A", group="choose"),
+        Command("data.delete", _("&Delete the selected documents"), lambda panel: panel.view.delete_chosen(), "Edit", enabled=_some, group="choose"),
+        Command("data.delete-key", _("Delete the selected documents"), keys="Delete", shown_only=True),
+        Command("data.open", _("Show the document in Annotate"), keys="Return", shown_only=True),
+    )  # fmt: skip
+
+    def build(self, context):
+        from workbench.ui.panels.data.state import DataState
+        from workbench.ui.panels.data.view import DataView
+
+        state = DataState(context)
+        return state, DataView(state)
+
+    def shown(self, *, files: Sequence[Path] = (), ids: Sequence[int] | None = None, caption: str = "", dialog: str = "", **_args) -> None:
+        if ids is not None:
+            self.state.show_only(ids, caption)
+        if files or dialog == "import":
+            self.view.ask_import(files)
+        elif dialog == "export":
+            self.view.ask_export()

@@ -1,0 +1,129 @@
+"""The export dialog: format, split, whose labels, and what the format cannot hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QLineEdit
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.operations import corpus
+from workbench.operations import results as runs
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.layout import column, row
+
+
+class ExportDialog(Dialog):
+    """Writes off the main thread; stays open and tells what was written, so another format can follow."""
+
+    def __init__(self, parent, context):
+        super().__init__(
+            parent, _("Export data"), _("Documents and labels as a file for other programs, or complete in our own format."), width=640
+        )
+        self._context, self._project = context, context.project
+        self._formats = {one.id: one for one in corpus.formats()}
+        self._runs = [one for one in runs.all_runs(self._project) if one.layer_id is not None]
+        self._written: Path | None = None
+        self._format = combo([(one.id, one.title) for one in self._formats.values()], name=_("Format"))
+        self._split = combo(
+            (("", _("All documents")), ("train", "train"), ("dev", "dev"), ("test", "test"), ("none", _("in no split"))), name=_("Split")
+        )
+        self._source = Segments(("gold", _("Gold")), ("predictions", _("Predictions")), ("both", _("Both")), name=_("Labels"))
+        self._run = combo([(one.id, f"{one.name}  ({one.layer})") for one in self._runs], name=_("Run"))
+        self._run_field = Field(_("Predictions of which run?"), self._run, name=_("Run"))
+        self._path = QLineEdit()
+        self._path_field = Field(_("File"), self._path)
+        browse = Button(_("Browse…"), "folder-open", on=self._browse)
+        self._lost = Callout("", "accent")
+        self._told = Callout("", "good")
+        self._open = Button(_("Open folder"), "folder-open", on=self._open_folder)
+        self._open.hide()
+        self._start = Button(_("Export"), "upload", "primary", on=self.start, name=_("Write the file"))
+        self._close = Button(_("Close"), on=self.reject)
+        self.put(row((Field(_("Format"), self._format), 2), (Field(_("Which documents?"), self._split, name=_("Split")), 1), gap=12))
+        self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
+        self.put(row((self._path_field, 1), column(None, browse)), self._lost, self._told)
+        self.end(self._open, None, self._close, self._start)
+        self._format.activated.connect(lambda _i: self._format_changed())
+        self._split.activated.connect(lambda _i: self._show())
+        self._source.chosen.connect(lambda _value: self._show())
+        self._path.textEdited.connect(lambda _text: self._path_field.set_error(""))
+        self._format_changed(first=True)
+        self._format.setFocus()
+
+    # ------------------------------------------------------------ choosing
+
+    def _suffix(self) -> str:
+        return self._formats[self._format.currentData()].options.get("suffix", "")
+
+    def _format_changed(self, *, first: bool = False) -> None:
+        """The path keeps its name and takes the ending of the format."""
+        known = {one.options.get("suffix", "") for one in self._formats.values()}
+        if first:
+            path = paths.documents_folder() / f"{self._project.name}{self._suffix()}"
+        else:
+            path = Path(self._path.text().strip() or self._project.name)
+            path = path.with_suffix(self._suffix()) if path.suffix in known else path
+        self._path.setText(str(path))
+        self._show()
+
+    def _show(self) -> None:
+        format = self._format.currentData()
+        several = bool(self._formats[format].options.get("several"))
+        self._source.button("both").setEnabled(several and bool(self._runs))
+        self._source.button("both").setToolTip("" if several else _("This format has no room for both"))
+        self._source.button("predictions").setEnabled(bool(self._runs))
+        self._source.button("predictions").setToolTip("" if self._runs else _("There is no run with predictions yet"))
+        if not several and self._source.value() == "both":
+            self._source.set("gold")
+        self._run_field.setVisible(self._source.value() != "gold")
+        self._lost.set("\n".join(corpus.what_is_lost(format, self._project)))
+        self._told.set("")
+        self.adjustSize()
+
+    def _browse(self) -> None:
+        found, _kind = QFileDialog.getSaveFileName(self, _("Export data"), self._path.text(), f"*{self._suffix()};;{_('All files')} (*)")
+        if found:
+            self._path.setText(found)
+            self._path_field.set_error("")
+
+    # ------------------------------------------------------------ writing
+
+    def start(self) -> None:
+        self.fault("")
+        if not self._path.text().strip():
+            self._path_field.set_error(_("A file name is needed."))
+            return
+        path = Path(self._path.text().strip()).expanduser()
+        values = {"format": self._format.currentData(), "split": self._split.currentData() or None, "source": self._source.value()}
+        run = next((one for one in self._runs if one.id == self._run.currentData()), None) if values["source"] != "gold" else None
+        self._start.setEnabled(False)
+        self._told.set(_("Writing…"), "accent")
+        project = self._project
+        self._context.run(lambda: corpus.export_data(project, path, run=run, **values), lambda found: self._done(path, found), self._failed)
+
+    def _done(self, path: Path, found: corpus.ExportOutcome) -> None:
+        self._start.setEnabled(True)
+        self._written = path
+        text = _("{n:,} documents written to {path}").format(n=found.documents, path=path)
+        self._told.set("\n".join((text, *found.warnings)), "good" if found.documents else "warn")
+        self._open.show()
+
+    def _failed(self, error: Exception) -> None:
+        self._start.setEnabled(True)
+        self._told.set("")
+        if isinstance(error, WorkbenchError):
+            self.fault(str(error))
+        else:
+            self._context.fail(error)
+
+    def _open_folder(self) -> None:
+        if self._written is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written.absolute().parent)))

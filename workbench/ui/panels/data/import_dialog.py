@@ -1,0 +1,259 @@
+"""The import dialog, three steps on one page: file and format, columns, import and result. It never closes on an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QVBoxLayout
+
+from workbench.base import paths
+from workbench.base.events import ALL, concerns
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.panels.data.import_state import COLUMNS, GUESS, TABULAR, ImportState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table, dress
+from workbench.ui.widgets.words import Elided, words
+
+ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1", "cp1250", "cp1251", "cp1256", "koi8-r", "gb18030", "big5", "shift_jis", "euc-kr")
+DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Bar")))
+SHOWN = 2000  # skipped records listed; the number is told in any case
+CELL = 300  # code points of a cell shown
+
+
+class ImportDialog(Dialog):
+    def __init__(self, parent, state: ImportState):
+        hint = _("All of a file comes in as one step that can be undone, or nothing does.")
+        super().__init__(parent, _("Import data"), hint, width=880)
+        self.state = state
+        self.setAcceptDrops(True)
+        self._file, self._columns, self._result = _File(state, self.browse), _Columns(state), _Result(state)
+        inner = column(self._file, self._columns, self._result, gap=12)
+        area = scrolled(inner)
+        area.setMinimumHeight(theme.px(200))
+        self.put(area)
+        self._content.setStretchFactor(area, 1)
+        self._cancel = Button(_("Cancel"), on=self.reject)
+        self._start = Button(_("Import"), "download", "primary", on=state.start)
+        self._start.setDefault(True)
+        self.end(None, self._cancel, self._start)
+        self.resize(theme.px(920), theme.px(700))
+        state.listen(state.changed, self.render)
+        self.render(ALL)
+        (self._start if state.files else self._file.choose).setFocus()
+
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        room = self.screen().availableGeometry()
+        self.resize(min(theme.px(920), room.width() - 40), min(theme.px(700), room.height() - 60))
+        parent = self.parentWidget()
+        if parent is not None:  # in the middle of the window, never beyond the screen
+            middle = parent.frameGeometry().center()
+            self.move(max(room.left(), middle.x() - self.width() // 2), max(room.top(), middle.y() - self.height() // 2))
+
+    def browse(self) -> None:
+        start = self.state.files[0].parent if self.state.files else paths.documents_folder()
+        kinds = f"{_('Data')} ({' '.join(self.state.patterns)});;{_('All files')} (*)"
+        found, _kind = QFileDialog.getOpenFileNames(self, _("Import data"), str(start if start.exists() else Path.home()), kinds)
+        if found:
+            self.state.set_files(found)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        self.fault(state.error)
+        done = state.phase == "done"
+        self._start.setVisible(not done)
+        self._start.setEnabled(state.can_start)
+        self._cancel.set_text(_("Close") if done else _("Cancel"))
+        self._cancel.set_kind("primary" if done else "normal")
+        for part in (self._file, self._columns, self._result):
+            part.render(fields)
+        if done and "phase" in fields:
+            self._cancel.setFocus()
+
+    def reject(self) -> None:
+        """Escape and Cancel: a running import is called off and the dialog stays, else it closes."""
+        if self.state.phase == "importing":
+            self.state.cancel()
+            return
+        super().reject()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self.state.set_files([url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()])
+
+
+class _File(QFrame):
+    """Step 1: which file, in which format and encoding; what was guessed, and why."""
+
+    def __init__(self, state: ImportState, browse):
+        super().__init__()
+        self.state = state
+        self._name = Elided("", "ui", weight=600)
+        self.choose = Button(_("Choose files…"), "folder-open", small=True, on=browse)
+        self._format = combo(name=_("Format"))
+        self._encoding = combo(name=_("Encoding"))
+        self._delimiter = combo(name=_("Delimiter"))
+        for box, what in ((self._format, "format"), (self._encoding, "encoding"), (self._delimiter, "delimiter")):
+            box.activated.connect(lambda _i, box=box, what=what: state.set_form(**{what: box.currentData()}))
+        self._format_field = Field(_("Format"), self._format)
+        self._encoding_field = Field(_("Encoding"), self._encoding)
+        self._delimiter_field = Field(_("Delimiter"), self._delimiter)
+        body = card(
+            row(words(_("1  File and format"), weight=600), 12, (self._name, 1), self.choose),
+            row((self._format_field, 3), (self._encoding_field, 2), (self._delimiter_field, 1), gap=12),
+            gap=10,
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(body)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state, preview = self.state, self.state.preview
+        running = state.phase in ("importing", "done")
+        if concerns(fields, "files"):
+            names = ", ".join(one.name for one in state.files)
+            self._name.setText(names or _("No file chosen yet; drag files here or choose them"))
+        if concerns(fields, "preview", "format", "encoding", "delimiter", "phase", "error"):
+            titles = dict(state.formats)
+            guessed = titles.get(preview.format, "") if preview and not state.format else ""
+            fill(self._format, [(GUESS, _("Guess: {what}").format(what=guessed) if guessed else _("Guess")), *state.formats], state.format)
+            self._format_field.set_hint(_first_upper(preview.why) if preview and not state.format else "")
+            encoding = _("Guess: {what}").format(what=preview.encoding) if preview and not state.encoding else _("Guess")
+            fill(self._encoding, [(GUESS, encoding), *((one, one) for one in ENCODINGS)], state.encoding)
+            self._encoding_field.set_hint(_first_upper(preview.encoding_why) if preview and not state.encoding else "")
+            names = dict(DELIMITERS)
+            found = preview.delimiter if preview else ""
+            label = _("Guess: {what}").format(what=names.get(found, found)) if found and not state.delimiter else _("Guess")
+            fill(self._delimiter, [(GUESS, label), *DELIMITERS], state.delimiter)
+            self._delimiter_field.setVisible(state.used_format in (*TABULAR, "conll"))
+        for part in (self._format, self._encoding, self._delimiter, self.choose):
+            part.setEnabled(not running and (part is self.choose or bool(state.files)))
+
+
+def _first_upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+class _Columns(QFrame):
+    """Step 2: the first rows; above each column what it is."""
+
+    def __init__(self, state: ImportState):
+        super().__init__()
+        self.state = state
+        self._note = Elided("", "small", "muted")
+        self._table = QTableWidget()
+        dress(self._table, _("First rows"))
+        self._table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self._table.setMinimumHeight(theme.px(190))
+        self._problems = Callout("", "warn")
+        self._boxes: dict[str, object] = {}
+        body = card(row(words(_("2  Columns"), weight=600), 12, (self._note, 1)), self._table, self._problems, gap=10)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(body)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state, preview = self.state, self.state.preview
+        self.setVisible(preview is not None and state.phase != "done")
+        if concerns(fields, "preview", "mapping") and preview is not None:
+            self._show(preview)
+            self._note.setText(_first_upper(preview.note))
+            shown = preview.problems[:4]
+            more = _(" … and more") if len(preview.problems) > len(shown) else ""
+            self._problems.set("\n".join(shown) + more if shown else "")
+        for box in self._boxes.values():
+            box.setEnabled(state.phase not in ("importing", "done"))
+
+    def _show(self, preview) -> None:
+        table, roles = self._table, self.state.has_roles and self.state.used_format in COLUMNS
+        table.clear()
+        self._boxes = {}
+        table.setColumnCount(len(preview.columns))
+        table.setRowCount(len(preview.rows) + int(roles))
+        table.setHorizontalHeaderLabels([one[:60] for one in preview.columns])
+        if roles:
+            table.setRowHeight(0, theme.px(42))
+            for place, name in enumerate(preview.columns):
+                self._boxes[name] = self._role_box(name)
+                holder = row((self._boxes[name], 1), margins=(6, 4, 6, 5))
+                table.setCellWidget(0, place, holder)
+        for number, cells in enumerate(preview.rows):
+            for place, cell in enumerate(cells):
+                text = " ".join(cell[:CELL].split())
+                item = QTableWidgetItem(text)
+                item.setToolTip(text)
+                table.setItem(number + int(roles), place, item)
+        head = table.horizontalHeader()
+        for place in range(len(preview.columns)):
+            longest = max((len(cells[place]) for cells in preview.rows if place < len(cells)), default=0)
+            head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
+            table.setColumnWidth(place, theme.px(min(420, max(148, 8 * longest))))
+        head.setStretchLastSection(True)
+
+    def _role_box(self, name: str):
+        box = combo(self.state.role_choices(name), value=self.state.roles.get(name, ""), name=_("Role of {column}").format(column=name))
+        box.activated.connect(lambda _i, name=name, box=box: self.state.set_role(name, box.currentData()))
+        return box
+
+
+class _Result(QFrame):
+    """Step 3: the last choices, then how far it is, then what came in and what did not."""
+
+    def __init__(self, state: ImportState):
+        super().__init__()
+        self.state = state
+        self._split = combo(
+            (("", _("As the file says, else none")), ("train", "train"), ("dev", "dev"), ("test", "test")), name=_("Put into split")
+        )
+        self._split.activated.connect(lambda _i: state.set_option(split=self._split.currentData()))
+        choices = (("skip", _("Skip it")), ("suggest", _("Take its labels as suggestions")), ("add", _("Add it again, with a new key")))
+        self._duplicates = combo(choices, name=_("Duplicates"))
+        self._duplicates.activated.connect(lambda _i: state.set_option(duplicates=self._duplicates.currentData()))
+        self._choices = row(
+            (Field(_("Put into split"), self._split), 1),
+            (Field(_("A record that stands in the project already"), self._duplicates, name=_("Duplicates")), 1),
+            gap=12,
+        )
+        self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
+        self._progress = column(self._meter, self._step, gap=6)
+        self._told = Callout("", "good")
+        self._warnings = Callout("", "warn")
+        columns = (
+            Column(_("File"), lambda one: Path(one.file).name, 170, tip=lambda one: one.file),
+            Column(_("Line"), lambda one: f"{one.line:,}", 74, right=True),
+            Column(_("Why it was skipped"), lambda one: one.reason, tip=lambda one: one.reason),
+        )
+        self._skipped = Table(columns, name=_("Skipped records"))
+        body = card(words(_("3  Import"), weight=600), self._choices, self._progress, self._told, self._warnings, self._skipped, gap=10)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(body)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        self.setVisible(state.preview is not None)
+        self._choices.setVisible(state.phase not in ("importing", "done"))
+        self._progress.setVisible(state.phase == "importing")
+        self._meter.set(state.progress[0] if state.progress[0] < 1 else None)
+        self._step.setText(state.progress[1])
+        if concerns(fields, "outcome", "phase"):
+            found = state.outcome
+            self._told.set(state.summary, "good" if found and found.documents else "warn")
+            self._warnings.set("\n".join(found.warnings) if found else "")
+            rows = found.skipped[:SHOWN] if found else ()
+            self._skipped.set_rows(rows)
+            self._skipped.setVisible(bool(rows))
+            self._skipped.fit_height(8)

@@ -1,0 +1,275 @@
+"""The Data page: search and filters above, the table, acts for what is chosen below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui import icons, theme
+from workbench.ui.panel import View
+from workbench.ui.panels.data.state import CLASS_KINDS, DataState
+from workbench.ui.widgets.button import Button, Segments, icon_button
+from workbench.ui.widgets.document_table import DocumentTable
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.layout import bar, line, row
+from workbench.ui.widgets.words import Elided, call, words
+
+TYPED = 180  # milliseconds after the last letter until the search begins
+STATES = (("pending", _("Pending")), ("draft", _("Draft")), ("submitted", _("Submitted")), ("discarded", _("Discarded")))
+SPLITS = ("train", "dev", "test")
+
+
+class DataView(View):
+    def __init__(self, state: DataState):
+        super().__init__(state)
+        self._import = Button(_("Import…"), "download", "primary", on=self.ask_import)
+        self._export = Button(_("Export…"), "upload", on=self.ask_export)
+        self._splits = Button(_("Make splits"), "filter", "quiet", on=state.make_splits)
+        self._splits.setToolTip(_("80 % train, 10 % dev, 10 % test of what is submitted; splits that stand are kept"))
+        self._header = PageHeader(_("Data"), "", self._splits, self._export, self._import)
+        self._filters = _Filters(state)
+        self.table = DocumentTable(state.rows, lambda: state.labels, _("Documents"))
+        self.table.opened.connect(state.open)
+        self.table.chosen.connect(lambda: state.choose(self.table.chosen_ids()))
+        self.table.removed.connect(self.delete_chosen)
+        self._acts = _Acts(state)
+        self.first = self.table
+        self._stack = QStackedLayout()
+        hint = _("Bring texts as JSONL, CSV, TSV, CoNLL or plain text, with labels or without. You can also drag files here.")
+        self._first_import = Button(_("Import data…"), "download", "primary", on=self.ask_import)
+        self._empty = EmptyState("database", _("No documents yet"), hint, self._first_import)
+        clear = Button(_("Clear all filters"), "x", on=state.clear_filters)
+        self._none = EmptyState("search", _("No document fits"), _("Nothing passes the search and the filters above."), clear)
+        for part in (self.table, self._none, self._empty):
+            self._stack.addWidget(part)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._header)
+        layout.addWidget(self._filters)
+        layout.addWidget(line())
+        layout.addLayout(self._stack, 1)
+        layout.addWidget(self._acts)
+
+    # ------------------------------------------------------------ dialogs and acts
+
+    def ask_import(self, files: Sequence[Path] = ()) -> None:
+        from workbench.ui.panels.data.import_dialog import ImportDialog
+        from workbench.ui.panels.data.import_state import ImportState
+
+        if not self.state.editable:
+            return
+        state = ImportState(self.state.context, files)
+        ImportDialog(self.window(), state).exec()
+        state.close()
+
+    def ask_export(self) -> None:
+        from workbench.ui.panels.data.export_dialog import ExportDialog
+
+        ExportDialog(self.window(), self.state.context).exec()
+
+    def delete_chosen(self) -> None:
+        if self.state.can_act:
+            self.state.delete()
+
+    def focus_search(self) -> None:
+        self._filters.search.setFocus()
+        self._filters.search.selectAll()
+
+    def take_focus(self) -> None:
+        (self.table if self.state.total else self._first_import).setFocus()
+
+    # ------------------------------------------------------------ showing
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "ids", "counts", "searching"):
+            self._show_documents()
+        if concerns(fields, "touched") and state.touched != frozenset():
+            self.table.documents.forget(state.touched)
+        if concerns(fields, "labels"):
+            self.table.viewport().update()
+        self._import.setEnabled(state.editable)
+        self._first_import.setEnabled(state.editable)
+        self._splits.setEnabled(state.editable and not state.acting and state.total > 0)
+        self._export.setEnabled(state.total > 0)
+        self._filters.render(fields)
+        self._acts.render(fields)
+
+    def _show_documents(self) -> None:
+        state = self.state
+        if not state.searching:
+            self.table.show_ids(state.ids)
+        some = state.total > 0
+        empty = state.counts is not None and not some
+        self._stack.setCurrentWidget(self._empty if empty else self.table if state.ids or state.searching else self._none)
+        self._filters.setVisible(not empty)
+        self._acts.setVisible(not empty)
+        count = _("{n:,} documents").format(n=state.total) if state.total != 1 else _("1 document")
+        if state.filtered and not state.searching:
+            count = _("{some:,} of {all:,} documents").format(some=len(state.ids), all=state.total)
+        self._header.set_hint(f"{state.project.name} · {count}")
+
+    def showEvent(self, event) -> None:
+        self.state.look_again()
+        super().showEvent(event)
+
+    def _state_changed(self, fields: frozenset[str]) -> None:
+        super()._state_changed(fields)
+        if "stale" in fields and self.state.stale and self.isVisible():
+            QTimer.singleShot(0, self.state.look_again)
+
+
+class _Filters(QWidget):
+    """Search, states, splits, labels; what was sent here from another page as a caption that can be closed."""
+
+    def __init__(self, state: DataState):
+        super().__init__()
+        self.state = state
+        self.search = QLineEdit()
+        self.search.setClearButtonEnabled(True)
+        self._glass = QAction(icons.icon("search", "muted", 16), "", self.search)
+        self.search.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
+        self.search.setMinimumWidth(theme.px(180))
+        call(self.search, _("Search"), _("Words in the texts, found as you type"))
+        self._typed = QTimer(self)
+        self._typed.setSingleShot(True)
+        self._typed.setInterval(TYPED)
+        self._typed.timeout.connect(lambda: state.set_filter(text=self.search.text()))
+        self.search.textEdited.connect(lambda _text: self._typed.start())
+        self.search.textChanged.connect(lambda text: text or self._typed.start())
+        self.search.returnPressed.connect(self._now)
+        self._states = Segments(("", _("All")), *STATES, name=_("State"))
+        self._states.chosen.connect(lambda value: state.set_filter(state=value or None))
+        self._split = combo(name=_("Split"))
+        self._split.activated.connect(lambda _i: state.set_filter(split=self._split.currentData() or None))
+        self._label = combo(name=_("Label"))
+        self._label.activated.connect(lambda _i: state.set_filter(label=self._label.currentData() or None))
+        self._split.setFixedWidth(theme.px(128))
+        self._label.setFixedWidth(theme.px(168))
+        self._caption = Elided("", "small", "accent", weight=600)
+        self._close = icon_button("x", _("Show all documents again"), lambda: state.set_filter(only=None), small=True)
+        self._only = row((self._caption, 1), self._close, gap=8, margins=(24, 8, 16, 0))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._only)
+        layout.addWidget(row((self.search, 1), self._states, self._split, self._label, gap=10, margins=(24, 12, 24, 12)))
+
+    def _now(self) -> None:
+        self._typed.stop()
+        self.state.set_filter(text=self.search.text())
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "text") and self.search.text() != state.text and not self._typed.isActive():
+            self.search.setText(state.text)
+            self._typed.stop()
+        if concerns(fields, "counts", "state"):
+            self._show_states()
+        if concerns(fields, "counts", "split"):
+            splits = state.counts.splits if state.counts else {}
+            items = [("", _("All splits"))] + [(one, f"{one}  {splits.get(one, 0):,}") for one in SPLITS]
+            fill(self._split, [*items, ("none", _("no split  {n:,}").format(n=splits.get("none", 0)))], state.split or "")
+        if concerns(fields, "labels", "layers", "label"):
+            fill(self._label, [("", _("All labels")), *self._label_items()], state.label or "")
+            self._label.view().setMinimumWidth(theme.px(220))
+        if concerns(fields, "only"):
+            self._only.setVisible(state.only is not None)
+            if state.only is not None:
+                self._caption.setText(_("Only: {caption} ({n:,})").format(caption=state.only[1], n=len(state.only[0])))
+        if concerns(fields, "counts"):
+            self.search.setPlaceholderText(_("Search {n:,} documents").format(n=state.total))
+
+    def _show_states(self) -> None:
+        state = self.state
+        counts = state.counts.states if state.counts else {}
+        self._states.set(state.state or "")
+        for one, title in STATES:
+            self._states.set_words(one, f"{title}  {counts.get(one, 0):,}")
+        # Most projects discard nothing; the choice would only take room.
+        self._states.button("discarded").setVisible(bool(counts.get("discarded")) or state.state == "discarded")
+
+    def _label_items(self) -> list[tuple[tuple[int, int | None], str]]:
+        items: list[tuple[tuple[int, int | None], str]] = []
+        for layer in self.state.layers:
+            if layer.labels:
+                items.append(((layer.id, None), _("{layer}: any").format(layer=layer.name)))
+                items += [((layer.id, label.id), f"{layer.name}: {label.name}") for label in layer.labels]
+        return items
+
+    def changeEvent(self, event) -> None:
+        if event.type() == event.Type.PaletteChange:
+            self._glass.setIcon(icons.icon("search", "muted", 16))
+        super().changeEvent(event)
+
+
+class _Acts(QWidget):
+    """What can be done with the documents chosen; at the right how many are where."""
+
+    def __init__(self, state: DataState):
+        super().__init__()
+        self.state = state
+        self._count = words("", "ui", weight=600)
+        self._menus = {name: QMenu(self) for name in ("class", "split", "state")}
+        self._class = Button(_("Set class…"), small=True, menu=self._menus["class"])
+        self._split = Button(_("Set split…"), small=True, menu=self._menus["split"])
+        self._state = Button(_("Set state…"), small=True, menu=self._menus["state"])
+        self._delete = Button(_("Delete"), "trash-2", "danger", small=True, on=state.delete, name=_("Delete the selected documents"))
+        self._parts = (self._count, self._class, self._split, self._state, self._delete)
+        self._hint = words(_("Select rows to change many at once; Enter opens one in Annotate"), "small", "muted")
+        self._told = words("", "small", "muted")
+        self._menus["class"].aboutToShow.connect(self._fill_class)
+        self._menus["state"].aboutToShow.connect(self._fill_state)
+        for split in (*SPLITS, None):
+            self._menus["split"].addAction(split or _("no split"), lambda split=split: state.set_split(split))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        strip = bar(*self._parts, self._hint, None, self._told, margins=(24, 8, 24, 8), gap=10)
+        strip.setMinimumHeight(theme.px(44))
+        layout.addWidget(strip)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        chosen = len(state.chosen)
+        for part in self._parts:
+            part.setVisible(chosen > 0)
+        self._class.setVisible(chosen > 0 and any(one.kind in CLASS_KINDS for one in state.layers))
+        self._state.setVisible(chosen > 0 and bool(state.layers))
+        self._hint.setVisible(not chosen)
+        for button in (self._class, self._split, self._state, self._delete):
+            button.setEnabled(state.can_act)
+        self._count.setText(_("{n:,} of {all:,} selected").format(n=chosen, all=state.total))
+        if state.acting:
+            self._told.setText(_("Working…"))
+        elif state.counts is not None:
+            splits = state.counts.splits
+            parts = " / ".join(f"{splits.get(one, 0):,} {one}" for one in SPLITS)
+            self._told.setText(_("{n:,} submitted · {parts}").format(n=state.counts.states.get("submitted", 0), parts=parts))
+
+    def _fill_class(self) -> None:
+        menu, state = self._menus["class"], self.state
+        menu.clear()
+        layers = [one for one in state.layers if one.kind in CLASS_KINDS]
+        for layer in layers:
+            into = menu if len(layers) == 1 else menu.addMenu(layer.name)
+            for label in layer.labels:
+                into.addAction(label.name, lambda layer=layer, label=label: state.set_class(layer, label))
+            into.addSeparator()
+            into.addAction(_("No class"), lambda layer=layer: state.set_class(layer, None))
+
+    def _fill_state(self) -> None:
+        menu, state = self._menus["state"], self.state
+        menu.clear()
+        for layer in state.layers:
+            into = menu if len(state.layers) == 1 else menu.addMenu(layer.name)
+            for one, title in STATES:
+                into.addAction(title, lambda layer=layer, one=one: state.set_state(layer, one))
