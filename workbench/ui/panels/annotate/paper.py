@@ -74,6 +74,7 @@ class Paper(QFrame):
             self.texts.append(text)
             self._middle.addWidget(title)
             self._middle.addWidget(text, 1)
+            self.text_made.emit(text)
         for number, (text, title) in enumerate(zip(self.texts, self._titles, strict=True)):
             text.setVisible(number < count)
             title.setVisible(number < count and count > 1)
@@ -159,7 +160,7 @@ class Paper(QFrame):
         """What each text shows: gold, open suggestions, and in errors what the run answered otherwise."""
         state, found = self.state, {}
         looks = {id: (label.name, label.colour or label.position) for id, (_layer, label) in state.label_of.items()}
-        nothing = ("?", "#808080")
+        nothing = ("?", theme.NO_LABEL)
         extra, missed, _other = state.differences
         for row in state.spans:
             name, tint = looks.get(row.label_id, nothing)
@@ -176,7 +177,7 @@ class Paper(QFrame):
             for name, tint in ((one.name, one.colour or one.position) for one in layer.labels)
         }
         for number, one in enumerate(extra, 1):
-            tint = by_name.get(one.label, "#808080")
+            tint = by_name.get(one.label, theme.NO_LABEL)
             found.setdefault(one.field, []).append(TextSpan(one.start, one.end, one.label, tint, number, span_layout.PREDICTED, one.score))
         return found
 

@@ -55,6 +55,8 @@ class AnnotateView(View):
         self._keys = Keys(self)
         for part in (self.queue.list, self.right.spans, self.right.suggestions):
             self._keys.watch(part)
+        for text in self._paper.texts:
+            self._watch_text(text)
         self._paper.text_made.connect(self._watch_text)
         self._shown_document: int | None = None
         for side, part in (("left", self.queue), ("right", self.right)):
