@@ -78,6 +78,7 @@ FONT = {  # pixels at 100 % text size
 FAMILY, MONO = "Inter", "JetBrains Mono"
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent
 HUES = (262, 150, 35, 305, 85, 200, 350, 120, 235, 60, 330, 175)  # order of a new label's colour: neighbours far apart
+NO_LABEL = "#808080"  # grey of a label that is gone: label_colours() makes it fit the theme
 NOTE_SECONDS = 8
 
 changed = Signal("theme.changed")  # no arguments; colours, sizes or fonts are others now
