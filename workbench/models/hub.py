@@ -31,7 +31,7 @@ def look_up(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
 
 
 def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
-    """Job target. params: id, revision, allow_pickle. Yields {"kind": "progress", "done", "total", "file"} (bytes).
+    """Job target. params: id, revision, allow_pickle. Yields {"kind": "progress", "step", "total", "file"} (bytes).
 
     "stop" and close both end it; finished files stay in the cache, an unfinished one goes on at the next try. Returns id and path.
     """
@@ -45,7 +45,7 @@ def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]
         done, path, stopped = 0, "", False
         for one in found["files"]:
             for part in _fetched(found["id"], found["revision"], one["name"], one["bytes"]):
-                command = yield {"kind": "progress", "done": done + part, "total": found["size_bytes"], "file": one["name"]}
+                command = yield {"kind": "progress", "step": done + part, "total": found["size_bytes"], "file": one["name"]}
                 stopped = stopped or command == "stop"
                 if stopped:
                     return {"id": found["id"], "path": "", "stopped": True}

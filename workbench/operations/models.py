@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,7 +127,6 @@ def _hub_job(function: str, params: dict, title: str, settings: Settings | None)
         raise ModelError(
             "Glossbench is in offline mode: nothing is fetched from the network.", hint="Switch offline mode off in the settings first."
         )
-    folder = tempfile.mkdtemp(prefix="glossbench-hub-")
     return JobSpec(
-        f"workbench.models.hub:{function}", params, folder, device="", title=title, env={"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0"}
+        f"workbench.models.hub:{function}", params, device="", title=title, env={"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0"}
     )
