@@ -9,7 +9,7 @@ import click
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import Progress, as_json, emit, note, say, table
-from workbench.cli.session import PROJECT, project_argument, session, writing_if_free
+from workbench.cli.session import PROJECT, project_argument, reading, session, writing_if_free
 
 SPLITS = click.Choice(("train", "dev", "test"))
 
@@ -28,7 +28,7 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
     """
     from workbench.operations import results
 
-    with session(file) if split == "test" else writing_if_free(file) as opened:
+    with _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
         progress = Progress(_("Scoring"))
         found = opened.ask(lambda then: results.start_evaluation(opened.project, opened.queue, chosen, split, then), heard=progress.heard)
@@ -36,6 +36,17 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
         looks = results.run(opened.project, chosen.id).seen_test
     report = {"run": run, **found.to_json(), "seen_test": looks}
     emit(report) if as_json else show_scores(_("Run {run}").format(run=run), report)
+
+
+def _for_scores(file: Path, run: str, split: str):
+    """Only a look at test must be written down; new answers are kept where nobody else writes."""
+    from workbench.operations import results
+
+    if split == "test":
+        return session(file)
+    with reading(file) as project:
+        complete = results.answered(project, results.run_named(project, run), split)
+    return session(file, read_only=True) if complete else writing_if_free(file)
 
 
 def show_scores(title: str, report: dict) -> None:
@@ -85,7 +96,6 @@ def predict(run_or_folder: str, texts, second, source: Path | None, file: Path |
 
 
 def _model(run_or_folder: str, file: Path | None) -> Path:
-    from workbench.cli.session import reading
     from workbench.operations import results, train
 
     if file is not None:

@@ -119,6 +119,12 @@ def scored(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
     return scoring.scored_documents(project, task_of(run), layer_of(project, run), split)
 
 
+def answered(project: Project, run: Run, split: str) -> bool:
+    """Whether an evaluation on the split would need no model: every document has its answer."""
+    found = [one.document for one in scored(project, run, split)]
+    return len(predict.stored(project, run, found)) == len(found)
+
+
 def start_evaluation(project: Project, queue: Queue, run: Run, split: str, then) -> Job | None:
     """Score a run on a split, computing missing answers first: `then(Evaluation, None)` or `then(None, error)`.
 
