@@ -251,22 +251,22 @@ def clashes(db) -> tuple[Clash, ...]:
 
 def free_keys(db, keys: list[str]) -> dict[int, str]:
     """For each wanted key (by its place in the list) one that neither project nor staging file has: "key (2)", "key (3)" …"""
-    conn, given = db.writer, set()
+    conn = db.writer
+    taken = {key for (key,) in conn.execute("select key from staging.doc")}  # the staging file has no index on keys
+    next_number: dict[str, int] = {}
     found: dict[int, str] = {}
     for place, key in enumerate(keys):
-        number = 2
-        while True:
-            wanted = f"{key} ({number})"
-            taken = conn.execute(
-                "select exists(select 1 from main.document where key = ?) or exists(select 1 from staging.doc where key = ?)",
-                (wanted, wanted),
-            ).fetchone()[0]
-            if not taken and wanted not in given:
-                break
+        number = next_number.get(key, 2)
+        while (wanted := f"{key} ({number})") in taken or _in_project(conn, wanted):
             number += 1
-        given.add(wanted)
+        next_number[key] = number + 1
+        taken.add(wanted)
         found[place] = wanted
     return found
+
+
+def _in_project(conn, key: str) -> bool:
+    return bool(conn.execute("select exists(select 1 from main.document where key = ?)", (key,)).fetchone()[0])
 
 
 @dataclass(frozen=True)
