@@ -158,7 +158,19 @@ class App:
         self.window.go(page, **args)
 
     def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
-        self.window.note(text, self.undo if undo is True else undo or None, action)
+        self.window.note(text, self._undo_of_this() if undo is True else undo or None, action)
+
+    def _undo_of_this(self) -> Callable[[], None]:
+        """Takes back the step just made; once another stands on top of it, that one is not taken back in its place."""
+        newest = self.project.history(1) if self.project is not None else ()
+
+        def undo() -> None:
+            if self.project is not None and self.project.history(1) == newest:
+                self.undo()
+            else:
+                self.note(_("Something else has changed since. Edit ▸ Undo takes that back first; History shows all steps."))
+
+        return undo
 
     def fail(self, error: Exception) -> None:
         """A WorkbenchError is told in words; anything else is a bug and goes the way of uncaught exceptions."""

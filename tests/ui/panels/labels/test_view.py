@@ -172,3 +172,15 @@ def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
         if one.isVisible():
             assert one.accessibleName() or one.text(), one
             assert one.mapTo(panel.view, one.rect().topRight()).x() <= panel.view.width()
+
+
+def test_undo_of_a_note_never_takes_back_a_later_step_in_its_place(panel, qtbot):
+    named(panel, "Labels of the layer", QTableView).selectRow(0)
+    panel.state.delete_chosen()
+    panel.state.add_label("later")
+
+    note = panel.context.window.note_line
+    qtbot.mouseClick(next(one for one in note.findChildren(QAbstractButton) if one.accessibleName() == "Undo"), Qt.MouseButton.LeftButton)
+
+    assert [row.label.name for row in panel.state.labels] == ["bad", "later"]
+    assert "Something else has changed" in note.text()
