@@ -22,22 +22,22 @@ NAME = "Metro messages"
 
 # (label, colour, description); the hues lie far apart, the interface sets their lightness.
 CLASSES = (
-    ("delay", "#d9480f", "Late, early, not at all, cut short, or a stop skipped"),
+    ("delay", "#e03131", "Late, early, not at all, cut short, or a stop skipped"),
     ("crowding", "#5c940d", "Too full, no seat, no room to board, too few cars"),
     ("driver", "#1971c2", "How staff behaved or drove"),
     ("ticket", "#9c36b5", "Fares, tickets, machines, payment, refunds, fines"),
     ("accessibility", "#0c8599", "Lifts, ramps, announcements, prams, wheelchairs, sight, hearing"),
-    ("praise", "#e67700", "Thanks or approval is the point of the message"),
+    ("praise", "#f0a500", "Thanks or approval is the point of the message"),
 )
 SPANS = (
     ("VEHICLE", "#1971c2", "One vehicle or one run of it, with its noun and what names it"),
-    ("LINE", "#2f9e44", "What a line is called, alone or inside a vehicle"),
-    ("STOP", "#d9480f", "A named stop or station"),
+    ("LINE", "#2b9348", "What a line is called, alone or inside a vehicle"),
+    ("STOP", "#e03131", "A named stop or station"),
     ("ROUTE", "#9c36b5", "A stretch named by both ends"),
     ("TIME", "#0c8599", "Clock times, dates, days, spans of time, how often"),
-    ("PERSON", "#c2255c", "A named person, with title"),
-    ("PLACE", "#e67700", "Any other named place or building"),
-    ("MONEY", "#5c940d", "Amounts with currency"),
+    ("PERSON", "#d6337f", "A named person, with title"),
+    ("PLACE", "#f0a500", "Any other named place or building"),
+    ("MONEY", "#74830b", "Amounts with currency"),
 )
 PAIRS = (
     ("entailment", "#2f9e44", "The second sentence follows from the first"),

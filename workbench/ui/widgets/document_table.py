@@ -160,7 +160,7 @@ class _Classes(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(left, middle - 4, 8, 8), 2.5, 2.5)
             painter.setPen(theme.qcolour("text"))
             words = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(QRectF(left + 15, box.top(), room, box.height()), Qt.AlignmentFlag.AlignVCenter, words)
+            painter.drawText(QRectF(left + 15, box.top() - 1, room, box.height()), Qt.AlignmentFlag.AlignVCenter, words)
             left += 15 + painter.fontMetrics().horizontalAdvance(words) + 14
 
 

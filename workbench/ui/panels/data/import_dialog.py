@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QVBoxLayout
 
@@ -35,7 +35,7 @@ class ImportDialog(Dialog):
         self.state = state
         self.setAcceptDrops(True)
         self._file, self._columns, self._result = _File(state, self.browse), _Columns(state), _Result(state)
-        inner = column(self._file, self._columns, self._result, gap=12)
+        inner = column(self._file, (self._columns, 10), self._result, None, gap=12)
         area = scrolled(inner)
         area.setMinimumHeight(theme.px(200))
         self.put(area)
@@ -75,8 +75,10 @@ class ImportDialog(Dialog):
         self._cancel.set_kind("primary" if done else "normal")
         for part in (self._file, self._columns, self._result):
             part.render(fields)
-        if done and "phase" in fields:
+        if "phase" in fields and done:
             self._cancel.setFocus()
+        elif "phase" in fields and state.phase == "ready" and self._file.choose.hasFocus():
+            self._start.setFocus()  # everything was guessed: Enter imports
 
     def reject(self) -> None:
         """Escape and Cancel: a running import is called off and the dialog stays, else it closes."""
@@ -110,9 +112,12 @@ class _File(QFrame):
         self._format_field = Field(_("Format"), self._format)
         self._encoding_field = Field(_("Encoding"), self._encoding)
         self._delimiter_field = Field(_("Delimiter"), self._delimiter)
+        fields = row((self._format_field, 4), (self._encoding_field, 3), (self._delimiter_field, 3), gap=12)
+        for part in (self._format_field, self._encoding_field, self._delimiter_field):
+            fields.layout().setAlignment(part, Qt.AlignmentFlag.AlignTop)
         body = card(
             row(words(_("1  File and format"), weight=600), 12, (self._name, 1), self.choose),
-            row((self._format_field, 3), (self._encoding_field, 2), (self._delimiter_field, 1), gap=12),
+            fields,
             gap=10,
         )
         layout = QVBoxLayout(self)
@@ -146,6 +151,15 @@ def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+class _Preview(QTableWidget):
+    """Asks for a few rows and takes what room there is, so that the third step stays in sight."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), theme.px(134))
+
+    minimumSizeHint = sizeHint
+
+
 class _Columns(QFrame):
     """Step 2: the first rows; above each column what it is."""
 
@@ -153,11 +167,10 @@ class _Columns(QFrame):
         super().__init__()
         self.state = state
         self._note = Elided("", "small", "muted")
-        self._table = QTableWidget()
+        self._table = _Preview()
         dress(self._table, _("First rows"))
         self._table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self._table.setMinimumHeight(theme.px(190))
         self._problems = Callout("", "warn")
         self._boxes: dict[str, object] = {}
         body = card(row(words(_("2  Columns"), weight=600), 12, (self._note, 1)), self._table, self._problems, gap=10)
@@ -200,7 +213,7 @@ class _Columns(QFrame):
         for place in range(len(preview.columns)):
             longest = max((len(cells[place]) for cells in preview.rows if place < len(cells)), default=0)
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
-            table.setColumnWidth(place, theme.px(min(420, max(148, 8 * longest))))
+            table.setColumnWidth(place, theme.px(min(420, max(190, 8 * longest))))
         head.setStretchLastSection(True)
 
     def _role_box(self, name: str):

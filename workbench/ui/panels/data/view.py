@@ -42,6 +42,7 @@ class DataView(View):
         self.table.removed.connect(self.delete_chosen)
         self._acts = _Acts(state)
         self.first = self.table
+        self._wants_focus = False
         self._stack = QStackedLayout()
         hint = _("Bring texts as JSONL, CSV, TSV, CoNLL or plain text, with labels or without. You can also drag files here.")
         self._first_import = Button(_("Import data…"), "download", "primary", on=self.ask_import)
@@ -85,7 +86,8 @@ class DataView(View):
         self._filters.search.selectAll()
 
     def take_focus(self) -> None:
-        (self.table if self.state.total else self._first_import).setFocus()
+        self._wants_focus = self.state.counts is None  # while the first look is under way: the table, or the button where it is empty
+        (self._first_import if self._stack.currentWidget() is self._empty else self.table).setFocus()
 
     # ------------------------------------------------------------ showing
 
@@ -111,6 +113,9 @@ class DataView(View):
         some = state.total > 0
         empty = state.counts is not None and not some
         self._stack.setCurrentWidget(self._empty if empty else self.table if state.ids or state.searching else self._none)
+        if self._wants_focus and state.counts is not None:
+            self._wants_focus = False
+            (self._first_import if empty else self.table).setFocus()
         self._filters.setVisible(not empty)
         self._acts.setVisible(not empty)
         count = _("{n:,} documents").format(n=state.total) if state.total != 1 else _("1 document")
