@@ -25,7 +25,7 @@ def started(project, queue, topics):
 
 def test_a_run_goes_from_waiting_to_running_to_done_with_scores_and_answers(project, trained):
     assert (trained.status, trained.scores["dev"]["accuracy"], trained.versions, trained.seconds) == ("done", 0.75, {"torch": "2"}, 1.5)
-    assert trained.result["best_step"] == 2 and trained.seen_test == 0
+    assert trained.result["best_step"] == 2 and trained.seen_test == 0 and trained.base_fingerprint == "ab"
     assert len(runs.predictions(project.db, trained.id)) == 4
 
 

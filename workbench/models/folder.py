@@ -72,7 +72,7 @@ def description(folder: Path | str) -> dict:
 def sha256(folder: Path) -> str:
     """Over the weight files, in the order of their names."""
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
+    for path in sorted((*folder.glob("*.safetensors"), *folder.glob("pytorch_model*.bin"))):
         with open(path, "rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)

@@ -338,6 +338,7 @@ class _Run:
             "plan": dict(self.plan.__dict__),
             "options": self.spec.all_options,
             "versions": versions(),
+            "base_sha256": folders.sha256(Path(self.spec.model)),
             "weights_sha256": folders.sha256(self.folder / checkpoints.MODEL),
         }
 
