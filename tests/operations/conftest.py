@@ -128,6 +128,7 @@ def trained(project, queue, topics):
             "best_step": 2,
             "seconds": 1.5,
             "versions": {"torch": "2"},
+            "base_sha256": "ab",
             "used": {"train": 8, "dev": 4, "test": 0},
         },
     )
