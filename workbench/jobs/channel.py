@@ -90,7 +90,7 @@ class Commands:
         self._ending = "cancel"
 
     def next(self) -> dict | None:
-        """Waits for the next line that is neither stop nor cancel; None when the parent has gone."""
+        """Waits for the next line; None for stop, cancel and when the parent has gone."""
         return self._lines.get()
 
     def waiting(self) -> list[dict | None]:
@@ -108,10 +108,9 @@ class Commands:
             except ValueError:
                 continue
             kind = raw.get("type") if isinstance(raw, dict) else None
-            if kind == "stop":
-                self.stop()
-            elif kind == "cancel":
-                self.cancel()
+            if kind in ("stop", "cancel"):
+                self.stop() if kind == "stop" else self.cancel()
+                self._lines.put(None)  # a host waits for its next request
             elif kind:
                 self._lines.put(raw)
         self.stop()

@@ -45,6 +45,7 @@ class Host:
         self.spec.write(self.folder / "host.json")
         self._spare, self._grace = spare, grace or Grace(stop=5.0, stop_limit=5.0)
         self._child: Child | None = None
+        self._leaving: list[Child] = []  # asked to end by `sleep`
         self._generation = 0  # what an earlier child still says is not heard
         self._numbers = itertools.count(1)
         self._asked: dict[int, Asked] = {}
@@ -108,6 +109,7 @@ class Host:
         child, self._child = self._child, None
         if child is not None:
             child.stop()
+            self._leaving = [one for one in (*self._leaving, child) if not one.ended]
             self._fail_all(JobFailed("The model was unloaded."))
             self._become("asleep")
 
@@ -118,9 +120,9 @@ class Host:
         child, self._child = self._child, None
         self._asked.clear()
         self.status = "closed"
-        if child is not None:
-            child.kill()
-            child.wait(5)
+        for one in (*self._leaving, *([child] if child else [])):
+            one.kill()
+            one.wait(5)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # ------------------------------------------------------------ on threads

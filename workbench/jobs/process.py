@@ -56,6 +56,7 @@ class Child:
         self._process: subprocess.Popen | None = None
         self._unsent: list[dict] | None = []  # until the process stands
         self._lock = threading.Lock()
+        self._unwanted = False  # killed, perhaps before it stood
         self._over = False  # nobody new may listen
         self._ended = threading.Event()
         self._heard = time.monotonic()
@@ -115,6 +116,8 @@ class Child:
 
     def kill(self) -> None:
         """At once, with the whole tree."""
+        with self._lock:
+            self._unwanted = True
         if (process := self._process) and not self.ended:
             _kill_tree(process, force=True)
 
@@ -133,14 +136,14 @@ class Child:
         _kill_group(process.pid)  # a child of the child may hold the channel open
         reader.join(10)
         with self._lock, suppress(OSError):
-            process.stdin.close()
+            if process.stdin:
+                process.stdin.close()
         self._finish(code)
 
     def _start(self) -> subprocess.Popen:
         if self.log:
             self.log.parent.mkdir(parents=True, exist_ok=True)
-        errors = open(self.log, "ab") if self.log else subprocess.DEVNULL
-        try:
+        with open(self.log or os.devnull, "ab") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-m", "workbench", "worker", *self.arguments],
                 stdin=subprocess.PIPE,
@@ -149,14 +152,13 @@ class Child:
                 env={**os.environ, **OFFLINE, **TEXT, **self._env, "PYTHONPATH": _python_path()},
                 **_apart(),
             )
-        finally:
-            if self.log:
-                errors.close()
         with self._lock:
             self._process = process
             unsent, self._unsent = self._unsent or [], None
             for message in unsent:
                 self._write(message)
+        if self._unwanted:
+            _kill_tree(process, force=True)
         return process
 
     def _write(self, message: Mapping) -> None:

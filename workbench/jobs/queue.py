@@ -45,7 +45,9 @@ class Job:
         self.message = self.hint = self.details = ""
         self.started = self.ended = 0.0  # time.monotonic()
         self.changed = Signal(f"job {number}")
-        self._queue, self._child, self._finished = queue, None, None
+        self._queue = queue
+        self._child: Child | None = None
+        self._finished: events.Finished | None = None  # its last word, told once its process has gone
         self._temporary = temporary
 
     @property
@@ -160,9 +162,9 @@ class Queue:
             self.spare.close()
         end = time.monotonic() + timeout
         for job in running:
-            if not job._child.wait(max(0.0, end - time.monotonic())):
-                job._child.kill()
-                job._child.wait(5)
+            if (child := job._child) and not child.wait(max(0.0, end - time.monotonic())):
+                child.kill()
+                child.wait(5)
             self._over(job, job._finished or _without_result(job, None))
 
     # ------------------------------------------------------------ inside
@@ -176,11 +178,12 @@ class Queue:
     def _start(self, job: Job) -> None:
         job.status, job.started = "running", time.monotonic()
         heard, ended = partial(self._heard, job), partial(self._ended, job)
-        job._child = self.spare.take(job.folder, heard, ended, self.grace) if self.spare and not job.spec.env else None
-        if job._child is None:
+        child = self.spare.take(job.folder, heard, ended, self.grace) if self.spare and not job.spec.env else None
+        if child is None:
             arguments = [str(job.folder.absolute())]
-            job._child = Child(arguments, on_message=heard, on_end=ended, log=job.log_file, env=job.spec.env, grace=self.grace)
-        job._child.start()
+            child = Child(arguments, on_message=heard, on_end=ended, log=job.log_file, env=job.spec.env, grace=self.grace)
+        job._child = child  # before it starts: its threads look at it
+        child.start()
 
     def _end(self, job: Job, how: str) -> None:
         if job.status == "waiting":
@@ -188,7 +191,8 @@ class Queue:
             self._over(job, events.Finished("cancelled"))
         elif job.status == "running" and job.ending != "cancel":
             job.ending = how
-            job._child.stop() if how == "stop" else job._child.cancel()
+            if child := job._child:
+                child.stop() if how == "stop" else child.cancel()
 
     def _heard(self, job: Job, message: dict) -> None:  # on a thread
         try:
@@ -197,15 +201,17 @@ class Queue:
             return
         if isinstance(event, events.Finished):
             job._finished = event
-            job._child.expect_end()
+            if child := job._child:
+                child.expect_end()
         else:
             self.dispatch(lambda: self._tell(job, event))
 
     def _ended(self, job: Job, code: int | None) -> None:  # on a thread
-        if job._finished is None:
-            job._finished = _without_result(job, code)
-            _record(job)
-        self.dispatch(lambda: self._over(job, job._finished))
+        finished = job._finished
+        if finished is None:
+            finished = job._finished = _without_result(job, code)
+            _record(job, finished)
+        self.dispatch(lambda: self._over(job, finished))
 
     def _over(self, job: Job, event: events.Finished) -> None:
         if job.over:
@@ -235,11 +241,11 @@ def _thinned(kept: list[events.Event]) -> list[events.Event]:
 
 def _without_result(job: Job, code: int | None) -> events.Finished:
     """What is told of a child whose channel ended without a last word."""
-    child, log = job._child, last_lines(job.log_file)
+    problem, log = job._child.problem if job._child else "", last_lines(job.log_file)
     if job.ending == "cancel":
         return events.Finished("cancelled")
-    if child.problem:
-        return events.Finished("failed", message=f"The worker could not be started: {child.problem}.", details=log)
+    if problem:
+        return events.Finished("failed", message=f"The worker could not be started: {problem}.", details=log)
     if job.ending == "stop":
         message = "The worker did not stop in time and was ended."
         return events.Finished("crashed", message=message, hint="What it had saved by then is in its folder.", details=log)
@@ -258,10 +264,10 @@ def _code_in_words(code: int | None) -> str:
     return f"return code {code} ({name}{because})"
 
 
-def _record(job: Job) -> None:
+def _record(job: Job, finished: events.Finished) -> None:
     """The ending that a dead child could not write itself."""
     from workbench.jobs.worker import write_result
 
     with suppress(OSError):
         if job.folder.is_dir():
-            write_result(job.folder, job._finished)
+            write_result(job.folder, finished)

@@ -66,11 +66,11 @@ def _with_arrays_in_files(value: object, folder: Path, stem: str) -> object:
             return {str(key): visit(item) for key, item in one.items()}
         if isinstance(one, list | tuple):
             return [visit(item) for item in one]
-        if type(one).__module__ == "numpy" and getattr(one, "ndim", 0):
+        if type(one).__module__ == "numpy" and hasattr(one, "shape") and one.shape:
             import numpy
 
             path = folder / f"{stem}-{next(counter)}.npy"
-            numpy.save(path, one, allow_pickle=False)
+            numpy.save(path, numpy.asarray(one), allow_pickle=False)
             return {ARRAY: path.name}
         return one
 

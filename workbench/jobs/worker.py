@@ -12,10 +12,11 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from workbench.base.errors import WorkbenchError
 from workbench.jobs import events
@@ -62,7 +63,7 @@ def cores() -> int:
 def _listen_to_interrupts(commands: Commands) -> None:
     """By hand in a terminal: the first Ctrl+C stops and keeps the best, the second cancels."""
 
-    def heard(_number, _frame) -> None:
+    def heard(_number: int, _frame: object) -> None:
         commands.cancel() if commands.ending else commands.stop()
 
     signal.signal(signal.SIGINT, heard)
@@ -94,7 +95,16 @@ def _job(folder: Path, channel: Channel, commands: Commands) -> int:
     return 0 if finished.status in ("done", "stopped", "cancelled") else 1
 
 
-def run_target(folder: Path, send: Callable[[events.Event], None], commands) -> events.Finished:
+class Asked(Protocol):
+    """Who knows whether the job was asked to end."""
+
+    @property
+    def ending(self) -> str:
+        """ "", "stop" or "cancel"."""
+        ...
+
+
+def run_target(folder: Path, send: Callable[[events.Event], None], commands: Asked) -> events.Finished:
     """Run the job of `folder` to its end; every exception becomes a Finished. `commands.ending` is looked at after each object."""
     try:
         spec = JobSpec.read(folder / "job.json")
@@ -103,7 +113,7 @@ def run_target(folder: Path, send: Callable[[events.Event], None], commands) -> 
         return failure(error)
 
 
-def _drive(target, send: Callable[[events.Event], None], commands) -> events.Finished:
+def _drive(target: Generator[dict, str | None, dict | None], send: Callable[[events.Event], None], commands: Asked) -> events.Finished:
     told = False
     try:
         item = next(target)

@@ -1,0 +1,52 @@
+"""One child process by itself."""
+
+import pytest
+
+from workbench.jobs import process
+from workbench.jobs.process import Child, last_lines
+
+pytestmark = pytest.mark.process
+
+
+def child(tmp_path, ends, *arguments):
+    return Child(arguments or (str(tmp_path),), on_message=lambda message: None, on_end=ends.append, log=tmp_path / "log.txt")
+
+
+def test_a_child_that_is_killed_at_once_goes_even_before_it_stands(tmp_path):
+    ends = []
+    one = child(tmp_path, ends, "--spare", "time").start()
+
+    one.kill()
+
+    assert one.wait(20)
+    assert len(ends) == 1
+
+
+def test_a_program_that_is_not_there_is_a_problem_in_words_and_no_crash(tmp_path, monkeypatch):
+    ends = []
+    monkeypatch.setattr(process.sys, "executable", str(tmp_path / "nothing"))
+
+    one = child(tmp_path, ends).start()
+
+    assert one.wait(20)
+    assert ends == [None]
+    assert "No such file" in one.problem
+
+
+def test_messages_to_a_child_that_has_gone_are_no_error(tmp_path):
+    ends = []
+    one = child(tmp_path, ends).start()
+    assert one.wait(20)
+
+    one.send({"type": "stop"})
+    one.cancel()
+
+    assert one.ended
+
+
+def test_the_end_of_a_log_is_found_in_a_large_file(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text("\n".join(f"line {number}" for number in range(50_000)), encoding="utf-8")
+
+    assert last_lines(path, 2) == "line 49998\nline 49999"
+    assert last_lines(tmp_path / "none.txt") == ""
