@@ -5,12 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import (
     QDesktopServices,
+    QFont,
     QTextBlock,
     QTextBlockFormat,
-    QTextCharFormat,
     QTextCursor,
     QTextDocument,
     QTextFormat,
+    QTextFrameFormat,
     QTextTable,
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser
@@ -54,6 +55,9 @@ class MarkdownView(QTextBrowser):
         for frame in document.rootFrame().childFrames():
             if isinstance(frame, QTextTable):
                 form = frame.format()
+                form.setBorder(1)
+                form.setBorderCollapse(True)
+                form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
                 form.setBorderBrush(theme.qcolour("line"))
                 form.setCellPadding(theme.px(5))
                 form.setBottomMargin(theme.px(8))
@@ -74,12 +78,22 @@ def _dress(block: QTextBlock) -> None:
     form.setTopMargin(theme.px(10) if level and block.position() else 0)
     form.setBottomMargin(0 if in_table else theme.px(3 if block.textList() else 6))
     cursor.setBlockFormat(form)
-    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
     if level:
-        chars = QTextCharFormat()
-        chars.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)  # else Markdown's own sizes come on top
-        chars.setFont(theme.font(HEADINGS[min(level, len(HEADINGS)) - 1], 600))
-        cursor.mergeCharFormat(chars)
+        _resize(block, theme.font(HEADINGS[min(level, len(HEADINGS)) - 1], 600))
+
+
+def _resize(block: QTextBlock, font: QFont) -> None:
+    """Give a heading our size in place of the relative one that Markdown brings; slant and links of its parts stay."""
+    parts = [part.fragment() for part in block]
+    for part in parts:
+        chars = part.charFormat()
+        chars.clearProperty(QTextFormat.Property.FontSizeAdjustment)
+        chars.setProperty(QTextFormat.Property.FontPixelSize, font.pixelSize())
+        chars.setFontWeight(font.weight())
+        cursor = QTextCursor(block)
+        cursor.setPosition(part.position())
+        cursor.setPosition(part.position() + part.length(), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setCharFormat(chars)
 
 
 def _open(url: QUrl) -> None:
