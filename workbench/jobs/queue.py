@@ -40,7 +40,7 @@ class Job:
         self.status = "waiting"
         self.ending = ""  # what was asked for: "", stop, cancel
         self.events: list[events.Event] = []
-        self.progress: Mapping = {}  # the last step, tick or progress that it told
+        self.progress: Mapping = {}  # what the last steps, ticks and progress told
         self.result: Mapping = {}
         self.message = self.hint = self.details = ""
         self.started = self.ended = 0.0  # time.monotonic()
@@ -83,7 +83,7 @@ class Job:
 
     def _take_in(self, event: events.Event) -> None:
         if isinstance(event, events.Output) and event.payload.get("kind") in OFTEN:
-            self.progress = event.payload
+            self.progress = {**self.progress, **event.payload}  # a tick tells no total and no time left: the last ones stand
             if len(self.events) >= MOST_EVENTS:
                 self.events = _thinned(self.events)
         self.events.append(event)

@@ -124,6 +124,7 @@ def _frame() -> str:
 def _buttons() -> str:
     t, tall, small = theme.colours(), theme.px(theme.CONTROL), theme.px(theme.CONTROL_SMALL)
     return f"""
+    QPushButton, QToolButton, QCheckBox, QRadioButton, QTabBar, QComboBox {{ outline: 0; }}
     QPushButton {{ background: {t["surface"]}; border: 1px solid {t["strong_line"]}; border-radius: 6px; padding: 0 12px;
         min-height: {tall - 2}px; color: {t["text"]}; }}
     QPushButton:hover {{ background: {t["sunken"]}; }}

@@ -49,8 +49,8 @@ class BarDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option, index) -> None:
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ground(painter, option)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         text, share = index.data(Qt.ItemDataRole.DisplayRole) or "", index.data(self._role)
         room = theme.px(54)
         track = QRectF(option.rect.left() + room, option.rect.center().y() - 2, option.rect.width() - room - PAD, 6)
@@ -62,7 +62,7 @@ class BarDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(track.left(), track.top(), track.width() * min(max(share, 0.0), 1.0), 6), 3, 3)
         painter.setPen(theme.qcolour("text"))
         painter.setFont(theme.font())
-        painter.drawText(option.rect.adjusted(PAD, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(option.rect.adjusted(PAD, 0, -4, -1), Qt.AlignmentFlag.AlignVCenter, text)
         painter.restore()
 
 
