@@ -199,6 +199,15 @@ def set_state(db: Database, document_ids: Iterable[int], layer_id: int, annotato
 # ---------------------------------------------------------------- what is to do
 
 
+def submitted_counts(db: Database) -> dict[int, int]:
+    """Layer id → documents that are submitted in it by its gold annotator; layers without any are left out."""
+    statement = (
+        "select s.layer_id, count(*) from state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+        " where s.state = 'submitted' group by s.layer_id"
+    )
+    return dict(db.reader().execute(statement).fetchall())
+
+
 def next_unlabelled(db: Database, after_id: int | None, layer_ids: Sequence[int], *, annotator_id: int) -> int | None:
     """The first document after `after_id` that one of the layers is for and that is neither submitted nor discarded there.
 

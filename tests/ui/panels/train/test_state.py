@@ -175,3 +175,18 @@ def test_a_page_made_while_a_run_goes_on_shows_what_it_has_missed(state, context
 def test_smoothing_starts_at_the_first_value_and_follows_a_constant():
     assert smoothed([2.0, 2.0, 2.0]) == pytest.approx([2.0, 2.0, 2.0])
     assert smoothed([1.0, 0.0])[1] == pytest.approx(0.09 / 0.19)  # (0.9·0.1·1 + 0.1·0) / (1 − 0.9²)
+
+
+def test_a_hidden_page_counts_again_only_when_it_is_shown(state, context):
+    from workbench.operations import annotate
+    from workbench.storage import documents
+
+    (document, *_rest) = documents.ids(context.project.db, documents.Filter(state="submitted", texts=1))
+    layer = next(one for one in annotate.view(context.project, document).layers if one.name == "class")
+    state.watch(False)
+
+    annotate.reopen(context.project, document, [layer.id])
+    assert state.plan.used["train"] == 180
+
+    state.watch(True)
+    assert state.plan.used["train"] == 179

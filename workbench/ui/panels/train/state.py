@@ -73,6 +73,7 @@ class TrainState(State):
         self.waiting = 0
         self._lives: dict[int, Live] = {}
         self._asked = 0
+        self._watched, self._stale = True, False
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.queue.changed, self._heard)
         self._pick_up()
@@ -82,6 +83,7 @@ class TrainState(State):
 
     def look(self) -> None:
         """Read layers and models again, keep what is chosen where it still is, and work out what would be used."""
+        self._stale = False
         fitting = {one.id: train.fitting_layers(self.project, one.id) for one in tasks.TASKS}
         present = tuple(task for task, found in fitting.items() if found)
         task = self.task if self.task in present else max(present, key=lambda one: fitting[one][0][1], default="")
@@ -291,6 +293,13 @@ class TrainState(State):
 
     def _project_changed(self, changes) -> None:
         if any(changes.touches(table) for table in ("state", "label", "layer", "mark", "span", "document")):
+            self._stale = True
+            self.watch(self._watched)
+
+    def watch(self, on: bool) -> None:
+        """Whether the page is seen: a hidden one would count all documents anew after every span."""
+        self._watched = on
+        if on and self._stale:
             self.look()
 
 

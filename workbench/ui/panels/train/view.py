@@ -56,6 +56,14 @@ class TrainView(View):
             more = _("  ·  {n} more waiting").format(n=waiting) if waiting > 0 else ""
             self._header.set_hint(_("Runs in the background; keep labelling meanwhile") + more)
 
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        self.state.watch(True)
+
+    def hideEvent(self, event) -> None:
+        self.state.watch(False)
+        super().hideEvent(event)
+
 
 class _Choices(QFrame):
     """Three questions: what, from which model, how; then what will be used and left out, and Start."""
