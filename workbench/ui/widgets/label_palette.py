@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QStyle, QStyledItemDelegate, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QStyle, QStyledItemDelegate, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from workbench.base.i18n import _
 from workbench.text.labels import Label
@@ -78,13 +79,15 @@ class _Delegate(QStyledItemDelegate):
 
 
 class LabelPalette(QFrame):
-    """A popup; `picked(label id)`. It closes by itself, and whoever had the focus gets it back."""
+    """Lies over its parent; `picked(label id)`. It closes when the focus leaves it or by Esc; who had the focus gets it back."""
 
     picked = Signal(int)
 
     def __init__(self, parent: QWidget):
-        super().__init__(parent, Qt.WindowType.Popup)
+        super().__init__(parent)
+        self.hide()
         self.setProperty("part", "card")
+        self._before: QWidget | None = None
         self._choices: Sequence[Choice] = ()
         self._line = QLineEdit()
         self._line.setPlaceholderText(_("Type a label's name"))
@@ -104,15 +107,16 @@ class LabelPalette(QFrame):
         layout.addWidget(self._list)
 
     def ask(self, choices: Sequence[Choice], above: QPoint) -> None:
-        """Open with these labels; `above` is the middle of the lower edge, on the screen."""
-        self._choices = choices
+        """Open with these labels; `above` is the middle of the lower edge, in the parent."""
+        self._choices, self._before = choices, QApplication.focusWidget()
         self._line.clear()
         self._filter("")
         rows = min(ROWS, max(1, len(choices)))
         self._list.setFixedHeight(rows * theme.px(34) + 4)
         self.setFixedWidth(theme.px(WIDTH))
         self.adjustSize()
-        self.move(above.x() - self.width() // 2, above.y() - self.height())
+        self.move(above.x() - self.width() // 2, max(8, above.y() - self.height()))
+        self.raise_()
         self.show()
         self._line.setFocus()
 
@@ -125,11 +129,23 @@ class LabelPalette(QFrame):
         row = self._list.currentIndex().row()
         if 0 <= row < len(self._model.choices):
             id = self._model.choices[row].label.id
-            self.close()
+            self.leave()
             self.picked.emit(id)
 
+    def leave(self) -> None:
+        """Close and give the focus back."""
+        before, self._before = self._before, None
+        self.hide()
+        if before is not None and isValid(before):
+            before.setFocus()
+
     def eventFilter(self, watched, event) -> bool:
+        if watched is self._line and event.type() == QEvent.Type.FocusOut:
+            self.hide()
         if watched is self._line and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Escape:
+                self.leave()
+                return True
             key, row = event.key(), self._list.currentIndex().row()
             if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
                 row = min(max(0, row + (1 if key == Qt.Key.Key_Down else -1)), len(self._model.choices) - 1)

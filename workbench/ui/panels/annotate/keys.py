@@ -86,7 +86,7 @@ class Keys(QObject):
             return False
         span, text = self._state.chosen_span(), self._view.text_of_chosen()
         if span is not None and text is not None:
-            letters = bool(modifiers & _Mod.ControlModifier) and event.text() != which
+            letters = modifiers == _Mod.ControlModifier or modifiers == _Mod.ControlModifier | _Mod.ShiftModifier  # AltGr brings Alt along
             self._state.resize(*_moved(text, span.start, span.end, which, letters=letters))
         return True
 

@@ -22,6 +22,7 @@ GOLD, SUGGESTED = "gold", "suggested"
 CLASS_KINDS, SPAN_KINDS = ("class", "multi"), ("span", "tag")
 KINDS = (*CLASS_KINDS, *SPAN_KINDS)
 MANY = 20_000  # documents from which counting and listing leave the main thread
+LARGE = 100_000_000  # bytes of a project file from which its list is read off the main thread
 SURE = 0.85  # score from which "Accept all" takes suggestions, at first
 
 Name = tuple[str, int]
@@ -72,7 +73,6 @@ class AnnotateState(State):
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
         self._load_queue()
-        self.next_unlabelled(start=True)
 
     # ------------------------------------------------------------ what is there
 
@@ -164,7 +164,9 @@ class AnnotateState(State):
         if self.errors:
             return
         wanted = self._filter()
-        if self.ids and len(self.ids) > MANY:
+        if len(self.ids) > MANY or (not self.ids and self.project.path.stat().st_size > LARGE):
+            if self.document_id is None:
+                self.next_unlabelled(start=True)
             self.context.run(lambda: annotate.queue(self.project, wanted), self._take_queue)
         else:
             self._take_queue(annotate.queue(self.project, wanted))
@@ -176,7 +178,7 @@ class AnnotateState(State):
             ids = array("q", [id for id in ids if id not in set(last)] + list(last))
         self.update(ids=ids, skipped=last)
         self._count()
-        if self.document_id is not None and self.document_id not in ids and not self.errors:
+        if self.document_id not in ids and not self.errors:
             self._open_first()
 
     def _count(self) -> None:
@@ -187,6 +189,7 @@ class AnnotateState(State):
             self.update(left=annotate.open_count(self.project, ids))
 
     def _open_first(self) -> None:
+        self.document_id = None
         if self.ids:
             self.next_unlabelled(start=True)
         else:
@@ -290,15 +293,18 @@ class AnnotateState(State):
         return found is not None
 
     def _next_open(self, after: int | None) -> int | None:
-        skipped, first = set(self.skipped), None
-        for _turn in range(len(skipped) + 1):
+        """Something to do behind `after`: first what was not skipped, then the skipped, at last this document itself."""
+        waiting: set[int] = set()
+        while True:
             found = annotate.next_unlabelled(self.project, after, self.active_ids)
-            if found is None or found not in skipped:
+            if found is None or found in waiting:
+                break
+            if found not in self.skipped and found != self.document_id:
                 return found
-            first = found if first is None else first
+            waiting.add(found)
             after = found
-        rest = [id for id in self.skipped if id != self.document_id]
-        return rest[0] if rest else first
+        rest = (*(id for id in self.skipped if id != self.document_id), self.document_id)
+        return next((id for id in rest if id in waiting), None)
 
     def next_error(self, way: int = 1) -> None:
         """Through the documents that Results handed over."""

@@ -240,7 +240,7 @@ class AnnotateView(View):
             return
         layers = sorted(self.state.active, key=lambda layer: layer.kind not in SPAN_KINDS)
         choices = [Choice(label, layer.name) for layer in layers for label in layer.labels]
-        at = self._paper.mapToGlobal(QPoint(self._paper.width() // 2, self._paper.height() - 48))
+        at = self._paper.mapTo(self, QPoint(self._paper.width() // 2, self._paper.height() - 52))
         self._palette.ask(choices, at)
 
     def unselect(self) -> None:

@@ -1,0 +1,54 @@
+"""A project to annotate: a class layer, a span layer, a layer of pairs; five documents and a pair."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.settings import Settings
+from workbench.operations import labels
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+TEXTS = ("Ada met Bob in Paris.", "The 42 tram was late.", "A fine day in Rome.", "נסענו באוטובוס 42 הביתה", "Nobody came.")
+
+
+@pytest.fixture
+def filled(project):
+    labels.add_layer(project, "mood", "class", labels=("good", "bad"), guideline="# Mood\n\nOf the whole message.")
+    labels.add_layer(project, "names", "span", labels=("PER", "LOC", "TIME"))
+    labels.add_layer(project, "pairs", "class", texts=2, labels=("same", "other"))
+    with project.edit("Add documents"):
+        records = [Record(Document(f"k{n}", (("text", text),))) for n, text in enumerate(TEXTS)]
+        records.append(Record(Document("pair", (("text", "It rains."), ("text_b", "The sun shines.")))))
+        documents.add(project.db, records, source_id=project.source("person"))
+    return project
+
+
+@pytest.fixture
+def context(filled):
+    """What a state reaches for, without a window. `told` collects notes and faults, `gone` the pages called up."""
+    made = SimpleNamespace(project=filled, settings=Settings(), told=[], gone=[])
+
+    def attempt(act, *args, **named):
+        try:
+            return act(*args, **named)
+        except WorkbenchError as error:
+            made.told.append(str(error))
+            return None
+
+    made.attempt = attempt
+    made.note = lambda text, undo=False, *, action="": made.told.append(text)
+    made.go = lambda page, **args: made.gone.append((page, args))
+    made.run = lambda work, done, failed=None: done(work())
+    return made
+
+
+@pytest.fixture
+def state(context):
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+    made = AnnotateActs(context)
+    yield made
+    made.close()

@@ -1,0 +1,353 @@
+"""What Annotate does, without a window."""
+
+import pytest
+
+from workbench.operations import annotate, labels
+from workbench.operations.annotate import NewSuggestion
+from workbench.project.project import Project
+from workbench.storage import runs
+from workbench.text.fields import ClassScores, Prediction
+from workbench.text.spans import Span
+from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.state import Target
+
+
+def label_id(state, name: str) -> int:
+    return next(id for id, (_layer, label) in state.label_of.items() if label.name == name)
+
+
+def layer_id(state, name: str) -> int:
+    return next(layer.id for layer in state.layers if layer.name == name)
+
+
+def found(state) -> list[tuple[str, str]]:
+    """The spans of the document as (words, label)."""
+    names = {id: label.name for id, (_layer, label) in state.label_of.items()}
+    return [(state.doc.document.content(r.field)[r.start : r.end], names[r.label_id]) for r in state.spans]
+
+
+def key_of(state) -> str:
+    return state.doc.document.key
+
+
+def suggest(state, *rows, run=None):
+    made = [NewSuggestion(state.document_id, *row) for row in rows]
+    annotate.add_suggestions(state.project, run, made, kind="rule", ref="test")
+
+
+# ---------------------------------------------------------------- opening and walking
+
+
+def test_it_opens_at_the_first_document_with_something_to_do(state, context):
+    assert key_of(state) == "k0"
+    state.label(label_id(state, "good"))
+    state.submit()
+    again = AnnotateActs(context)
+
+    assert key_of(again) == "k1"
+    again.close()
+
+
+def test_next_and_previous_walk_the_queue_and_stop_at_its_ends(state):
+    state.step(-1)
+    assert key_of(state) == "k0"
+    for _turn in range(9):
+        state.step(1)
+    assert key_of(state) == "pair"
+
+
+def test_only_the_layers_that_fit_a_document_are_shown(state):
+    assert [layer.name for layer in state.active] == ["mood", "names"]
+    state.step(1)
+    state.open(state.ids[-1])
+
+    assert [layer.name for layer in state.active] == ["pairs"]
+
+
+def test_switching_layers_off_is_remembered_and_narrows_the_queue(state, context):
+    state.switch_layer(layer_id(state, "pairs"), False)
+    again = AnnotateActs(context)
+
+    assert len(state.ids) == 5
+    assert [layer.name for layer in again.layers if layer.id in again.off] == ["pairs"]
+    again.close()
+
+
+def test_a_skipped_document_comes_last_and_nothing_changes(state):
+    before = state.project.undo_title
+    state.skip()
+
+    assert key_of(state) == "k1"
+    assert state.rows(state.ids)[-1].key == "k0"
+    assert state.project.undo_title == before and state.state_of_document == "pending"
+
+
+def test_when_all_are_skipped_the_first_skipped_comes_again(state):
+    for _turn in range(6):
+        state.skip()
+
+    assert key_of(state) == "k0"
+
+
+# ---------------------------------------------------------------- labelling
+
+
+def test_a_span_label_marks_the_target_and_the_new_span_is_chosen(state):
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+
+    assert found(state) == [("Ada", "PER")]
+    assert state.chosen_span().start == 0
+    assert state.state_of_document == "draft"
+
+
+def test_a_label_relabels_the_chosen_span_whatever_the_target(state):
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.label(label_id(state, "LOC"), Target("text", 8, 11))
+
+    assert found(state) == [("Ada", "LOC")]
+
+
+def test_what_is_chosen_in_right_to_left_text_is_what_is_stored(state):
+    state.open(state.ids[3])
+    text = state.doc.document.text
+    start = text.index("באוטובוס")
+    state.label(label_id(state, "PER"), Target("text", start, start + 8))
+
+    assert found(state) == [("באוטובוס", "PER")]
+
+
+def test_a_class_label_sets_replaces_and_clears(state):
+    for name, wanted in (("good", {"good"}), ("bad", {"bad"}), ("bad", set())):
+        state.label(label_id(state, name))
+        assert {state.label_of[id][1].name for id in state.marked} == wanted
+
+
+def test_delete_grow_and_undo(state):
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.resize(0, 11)
+    assert found(state) == [("Ada met Bob", "PER")]
+
+    state.resize(5, 5)  # an empty span is not made
+    state.delete_chosen()
+    assert found(state) == [] and state.chosen is None
+
+    state.project.undo()
+    assert found(state) == [("Ada met Bob", "PER")]
+    state.project.undo()
+    assert found(state) == [("Ada", "PER")]
+
+
+def test_undoing_what_was_done_to_another_document_brings_that_one_up(state):
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.step(1)
+    state.project.undo()
+
+    assert key_of(state) == "k0" and found(state) == []
+
+
+def test_keys_are_those_of_the_shown_layers(state):
+    assert {key: state.label_of[id][1].name for key, id in state.keys.items()} == {
+        "1": "PER", "2": "LOC", "3": "TIME", "q": "good", "w": "bad",
+    }  # fmt: skip
+
+
+def test_tab_goes_through_spans_and_suggestions_in_order_of_the_text(state):
+    state.label(label_id(state, "LOC"), Target("text", 15, 20))
+    state.choose(None)
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    suggest(state, (layer_id(state, "names"), label_id(state, "PER"), 8, 11, "text", 0.7))
+    state.choose(None)
+    seen = []
+    for _turn in range(4):
+        state.choose_step(1, "text", 1)  # the caret stands in the first word
+        row = state.chosen_span() or state.chosen_suggestion()
+        seen.append(row.start)
+
+    assert seen == [8, 15, 0, 8]
+    state.choose_step(-1, "text", 0)
+    assert state.chosen_span().start == 0
+
+
+# ---------------------------------------------------------------- suggestions
+
+
+def test_accept_takes_the_chosen_suggestion_else_the_first_and_chooses_the_next(state):
+    names, person = layer_id(state, "names"), label_id(state, "PER")
+    suggest(state, (names, person, 0, 3, "text", 0.9), (names, person, 8, 11, "text", 0.8), (names, person, 15, 20, "text", 0.6))
+    state.choose(("suggested", state.suggestions[1].id))
+    state.accept()
+
+    assert found(state) == [("Bob", "PER")]
+    assert state.chosen_suggestion().start == 15
+    state.choose(None)
+    state.reject()
+    assert [row.start for row in state.suggestions] == [15] and state.chosen is None
+
+
+def test_accept_all_takes_those_that_are_sure_enough_as_one_step(state, context):
+    names, person = layer_id(state, "names"), label_id(state, "PER")
+    suggest(state, (names, person, 0, 3, "text", 0.9), (names, person, 8, 11, "text", 0.5))
+    state.set_sure(0.8)
+    state.accept_all()
+
+    assert found(state) == [("Ada", "PER")] and len(state.suggestions) == 1
+    state.project.undo()
+    assert found(state) == [] and len(state.suggestions) == 2
+
+
+def test_a_label_key_on_a_chosen_suggestion_corrects_it_in_one_step(state):
+    suggest(state, (layer_id(state, "names"), label_id(state, "PER"), 15, 20, "text", 0.9))
+    state.choose(("suggested", state.suggestions[0].id))
+    state.label(label_id(state, "LOC"))
+
+    assert found(state) == [("Paris", "LOC")] and state.suggestions == ()
+    state.project.undo()
+    assert found(state) == [] and len(state.suggestions) == 1
+
+
+# ---------------------------------------------------------------- submit, discard
+
+
+def test_submit_goes_on_and_a_class_layer_without_a_class_stays_draft_and_is_told(state, context):
+    first = state.document_id
+    state.submit()
+
+    assert key_of(state) == "k1"
+    doc = annotate.view(state.project, first)
+    assert doc.states == {layer_id(state, "mood"): "draft", layer_id(state, "names"): "submitted"}
+    assert any("mood has no class yet" in told for told in context.told)
+
+
+def test_submit_touches_only_the_layers_that_are_switched_on(state):
+    state.switch_layer(layer_id(state, "mood"), False)
+    first = state.document_id
+    state.submit()
+
+    assert annotate.view(state.project, first).states[layer_id(state, "mood")] == "pending"
+    assert annotate.view(state.project, first).states[layer_id(state, "names")] == "submitted"
+
+
+def test_editing_leaves_a_submitted_document_submitted(state):
+    state.label(label_id(state, "good"))
+    first = state.document_id
+    state.submit()
+    state.open(first)
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+
+    assert state.state_of_document == "submitted"
+
+
+def test_discard_goes_on_and_is_taken_back_by_the_same_key(state):
+    first = state.document_id
+    state.discard()
+    assert key_of(state) == "k1"
+
+    state.open(first)
+    assert state.state_of_document == "discarded"
+    state.discard()
+    assert state.state_of_document == "draft"
+
+
+def test_when_all_is_done_it_says_so_and_stays(state, context):
+    for id in list(state.ids):
+        state.open(id)
+        state.discard()
+
+    assert "Nothing is left to label here." not in context.told[-1]  # the note of the discarding stands
+    assert state.left == 0 and not state.next_unlabelled()
+
+
+# ---------------------------------------------------------------- errors of a run
+
+
+def add_run(project, layer, task, answers) -> int:
+    with project.write():
+        run = runs.add(project.db, name="first", kind="train", layer_id=layer.id, spec={"task": task}, status="done")
+        rows = [(id, annotate.view(project, id).document.text_hash, answer.to_json()) for id, answer in answers.items()]
+        runs.save_predictions(project.db, run.id, rows)
+    return run.id
+
+
+def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    first, second = state.ids[0], state.ids[1]
+    layer = next(one for one in state.layers if one.name == "names")
+    answer = Prediction(spans=(Span(8, 11, "PER", score=0.9),))
+    run = add_run(state.project, layer, "tag", {first: answer, second: Prediction(spans=(Span(4, 6, "TIME", score=0.8),))})
+
+    state.show_errors(run, (second, first), first)
+    extra, missed, other = state.differences
+    assert [(one.start, one.label) for one in extra] == [(8, "PER")]
+    assert missed == {state.spans[0].id} and other is None
+
+    state.next_error()
+    assert state.document_id == second
+    state.next_error()
+    assert state.document_id == first and list(state.ids) == [second, first]
+    state.leave_errors()
+    assert len(state.ids) == 6 and state.predicted is None
+
+
+def test_a_class_that_the_run_gave_otherwise_is_told(state):
+    state.label(label_id(state, "good"))
+    layer = next(one for one in state.layers if one.name == "mood")
+    run = add_run(state.project, layer, "classify", {state.document_id: Prediction(ClassScores(("good", "bad"), (0.1, 0.9)))})
+    state.show_errors(run, (state.document_id,))
+
+    assert state.differences == ((), frozenset(), "bad")
+    state.label(label_id(state, "bad"))
+    assert state.differences == ((), frozenset(), None)
+
+
+# ---------------------------------------------------------------- what changes elsewhere
+
+
+def test_a_deleted_document_gives_way_to_another(state):
+    from workbench.operations import corpus
+
+    corpus.delete_documents(state.project, [state.document_id])
+
+    assert key_of(state) == "k1" and len(state.ids) == 5
+
+
+def test_renamed_and_deleted_labels_show_at_once(state):
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    labels.rename_label(state.project, label_id(state, "PER"), "PERSON")
+    assert found(state) == [("Ada", "PERSON")]
+
+    labels.delete_label(state.project, label_id(state, "PERSON"))
+    assert found(state) == [] and state.chosen is None
+
+
+def test_without_documents_nothing_is_shown_and_an_import_brings_the_first_up(project, context):
+    from workbench.operations import corpus
+
+    corpus.delete_documents(project, list(annotate.queue(project)))
+    state = AnnotateActs(context)
+    assert state.doc is None and not state.can_edit
+    for act in (state.submit, state.skip, state.discard, state.accept, state.delete_chosen):
+        act()
+
+    project.undo()
+    assert key_of(state) == "k0"
+    state.close()
+
+
+def test_a_read_only_project_is_shown_and_never_written(filled, context):
+    context.project = other = Project.open(filled.path, read_only=True)
+    state = AnnotateActs(context)
+
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    state.submit()
+    state.discard()
+    assert found(state) == [] and key_of(state) == "k0" and not state.can_edit
+    state.close()
+    other.close()
+
+
+@pytest.mark.parametrize("names", [("mood",), ("mood", "names")])
+def test_the_guideline_is_that_of_the_layers_shown_each_once(state, names):
+    for name in names[1:]:
+        labels.set_guideline(state.project, layer_id(state, name), "# Mood\n\nOf the whole message.")
+
+    assert state.guideline == "# Mood\n\nOf the whole message."

@@ -1,0 +1,315 @@
+"""The Annotate page by keys and mouse."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+
+from workbench.operations import annotate, labels
+from workbench.operations.annotate import NewSuggestion
+from workbench.ui.panels.annotate.view import AnnotateView
+from workbench.ui.widgets.chip import ChipButton
+
+CONTROL, SHIFT, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.AltModifier
+Key = Qt.Key
+
+
+@pytest.fixture
+def view(state, look, qtbot):
+    made = AnnotateView(state)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.take_focus()
+    return made
+
+
+@pytest.fixture
+def text(view):
+    return view.first
+
+
+def spans(view) -> list[tuple[str, str]]:
+    state = view.state
+    names = {id: label.name for id, (_layer, label) in state.label_of.items()}
+    return [(state.doc.document.content(r.field)[r.start : r.end], names[r.label_id]) for r in state.spans]
+
+
+def chip(view, name: str) -> ChipButton:
+    return next(one for one in view.findChildren(ChipButton) if one.accessibleName() == name and one.isVisible())
+
+
+def press(widget, key, modifiers=Qt.KeyboardModifier.NoModifier):
+    QTest.keyClick(widget, key, modifiers)
+
+
+def suggest(state, *rows):
+    names = next(layer for layer in state.layers if layer.name == "names")
+    made = [NewSuggestion(state.document_id, names.id, names.labels[0].id, start, end, "text", score) for start, end, score in rows]
+    annotate.add_suggestions(state.project, None, made, kind="rule", ref="test")
+
+
+# ---------------------------------------------------------------- keys
+
+
+def test_the_text_has_the_focus_with_the_caret_at_the_start(view, text):
+    assert text.hasFocus() and text.caret == 0 and text.accessibleName() == "Text"
+
+
+def test_a_key_labels_the_word_at_the_caret_then_the_chosen_text(view, text):
+    press(text, Key.Key_1)
+    assert spans(view) == [("Ada", "PER")]
+
+    press(text, Key.Key_End)
+    press(text, Key.Key_Left, SHIFT)  # nothing is chosen any more: this chooses text
+    press(text, Key.Key_Left, SHIFT | CONTROL)
+    press(text, Key.Key_2)
+    assert spans(view)[1] == ("Paris.", "LOC")
+
+
+def test_tab_chooses_a_span_a_key_relabels_it_and_delete_removes_it(view, text):
+    press(text, Key.Key_1)
+    press(text, Key.Key_Escape)
+    press(text, Key.Key_Tab)
+    assert text.hasFocus() and text.chosen == view.state.chosen
+
+    press(text, Key.Key_2)
+    assert spans(view) == [("Ada", "LOC")]
+    press(text, Key.Key_Delete)
+    assert spans(view) == []
+
+
+def test_brackets_grow_and_shrink_by_word_and_with_control_by_character(view, text):
+    text.select(8, 8)
+    press(text, Key.Key_1)  # Bob
+    for char, wanted in (("[", "met Bob"), ("]", "Bob"), ("}", "Bob in"), ("{", "Bob")):
+        QTest.keyClicks(text, char)
+        assert spans(view) == [(wanted, "PER")]
+
+    press(text, Key.Key_BracketRight, CONTROL)
+    assert spans(view) == [("ob", "PER")]
+    press(text, Key.Key_BraceLeft, CONTROL | SHIFT)
+    assert spans(view) == [("o", "PER")]
+    QTest.keyClicks(text, "{")  # never turned around
+    assert spans(view) == [("o", "PER")]
+
+
+def test_shift_and_arrows_move_the_end_of_a_chosen_span(view, text):
+    press(text, Key.Key_1)
+    press(text, Key.Key_Right, SHIFT)
+    assert spans(view) == [("Ada ", "PER")]
+    press(text, Key.Key_Left, SHIFT)
+    press(text, Key.Key_Left, SHIFT)
+    assert spans(view) == [("Ad", "PER")]
+
+
+def test_a_and_x_decide_about_suggestions_and_u_lets_go(view, text):
+    suggest(view.state, (0, 3, 0.9), (8, 11, 0.8))
+    press(text, Key.Key_A)
+    press(text, Key.Key_X)
+    assert spans(view) == [("Ada", "PER")] and view.state.suggestions == ()
+
+    press(text, Key.Key_Tab)
+    press(text, Key.Key_U)
+    assert view.state.chosen is None and text.chosen is None
+
+
+def test_enter_submits_and_space_skips(view, text):
+    press(text, Key.Key_Q)
+    press(text, Key.Key_Return)
+    assert view.state.doc.document.key == "k1" and text.caret == 0
+    press(text, Key.Key_Space)
+    assert view.state.doc.document.key == "k2"
+
+
+def test_bare_keys_act_in_the_lists_too_but_never_in_a_field(view, text, qtbot):
+    press(view.queue.list, Key.Key_1)
+    assert spans(view) == [("Ada", "PER")]
+
+    field = QLineEdit(view)
+    field.show()
+    field.setFocus()
+    QTest.keyClicks(field, "12aX ")
+    assert spans(view) == [("Ada", "PER")] and field.text() == "12aX "
+
+
+def test_keys_held_down_do_not_run_through_the_queue(view, text):
+    from PySide6.QtCore import QEvent
+    from PySide6.QtGui import QKeyEvent
+
+    held = QKeyEvent(QEvent.Type.KeyPress, Key.Key_Space, Qt.KeyboardModifier.NoModifier, " ", True)
+    QApplication.sendEvent(text, held)
+
+    assert view.state.doc.document.key == "k0"
+
+
+def test_slash_opens_the_palette_typing_filters_and_enter_labels(view, text):
+    press(text, Key.Key_Slash)
+    palette = view._palette
+    assert palette.isVisible()
+
+    line = palette.findChild(QLineEdit)
+    QTest.keyClicks(line, "lo")
+    press(line, Key.Key_Return)
+    assert not palette.isVisible() and spans(view) == [("Ada", "LOC")]
+
+
+def test_f6_goes_through_text_suggestions_spans_and_queue(view, text):
+    press(text, Key.Key_1)
+    suggest(view.state, (8, 11, 0.8))
+    seen = []
+    for _turn in range(4):
+        view.next_pane(1)
+        seen.append(QApplication.focusWidget().accessibleName())
+
+    assert seen == ["Suggestions", "Spans", "Queue", "Text"]
+
+
+# ---------------------------------------------------------------- mouse
+
+
+def test_a_chip_labels_what_is_chosen_and_the_text_keeps_the_focus(view, text):
+    text.select(8, 11)
+    QTest.mouseClick(chip(view, "LOC"), Qt.MouseButton.LeftButton)
+
+    assert spans(view) == [("Bob", "LOC")] and text.hasFocus()
+
+
+def test_a_class_chip_shows_what_is_set(view):
+    QTest.mouseClick(chip(view, "bad"), Qt.MouseButton.LeftButton)
+    assert chip(view, "bad").isChecked() and not chip(view, "good").isChecked()
+
+    QTest.mouseClick(chip(view, "bad"), Qt.MouseButton.LeftButton)
+    assert not chip(view, "bad").isChecked()
+
+
+def test_a_click_on_check_and_cross_decides_about_that_suggestion(view):
+    suggest(view.state, (0, 3, 0.9), (8, 11, 0.8), (15, 20, 0.7))
+    table = view.right.suggestions
+
+    def click(row, column):
+        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.rows_model.index(row, column)).center())
+
+    click(1, 1)
+    assert spans(view) == [("Bob", "PER")]
+    click(0, 2)
+    assert [row.start for row in view.state.suggestions] == [15]
+
+
+def test_a_row_of_spans_chooses_it_in_the_text(view, text):
+    press(text, Key.Key_1)
+    press(text, Key.Key_Escape)
+    table = view.right.spans
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.rows_model.index(0, 0)).center())
+
+    assert text.chosen == view.state.chosen == ("gold", view.state.spans[0].id)
+
+
+def test_the_queue_shows_a_document_when_its_row_is_clicked_or_reached_by_arrows(view):
+    queue = view.queue.list
+    QTest.mouseClick(queue.viewport(), Qt.MouseButton.LeftButton, pos=queue.visualRect(queue.documents.index(2)).center())
+    assert view.state.doc.document.key == "k2"
+
+    press(queue, Key.Key_Down)
+    assert view.state.doc.document.key == "k3"
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def test_a_pair_shows_two_texts_and_the_first_is_called_text(view, text):
+    view.state.open(view.state.ids[-1])
+    shown = [one for one in view._paper.texts if one.isVisible()]
+
+    assert [one.text.text for one in shown] == ["It rains.", "The sun shines."]
+    assert [one.accessibleName() for one in shown] == ["Text", "Second text"]
+    view.state.open(view.state.ids[0])
+    assert [one.isVisible() for one in view._paper.texts] == [True, False]
+
+
+def test_every_control_has_a_name(view):
+    view.state.open(view.state.ids[-1])
+    view.toggle_guideline()
+    nameless = []
+    for widget in view.findChildren(QWidget):
+        if widget.isVisible() and widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
+            access = QAccessible.queryAccessibleInterface(widget)
+            if access is not None and not access.text(QAccessible.Text.Name):
+                nameless.append(widget)
+
+    assert not nameless
+
+
+def test_both_sides_fold_and_that_is_remembered(view, context):
+    view.fold("left")
+    view.fold("right")
+    assert not view.queue.isVisible() and not view.right.isVisible()
+    assert context.settings.window["annotate.left"] is True
+
+    view.fold("left")
+    assert view.queue.isVisible()
+
+
+def test_the_guideline_opens_beside_the_text_even_where_that_side_was_folded(view):
+    view.fold("right")
+    view.toggle_guideline()
+
+    assert view.guideline_shown and view.right.isVisible()
+    view.toggle_guideline()
+    assert not view.guideline_shown
+
+
+def test_without_documents_and_without_labels_a_button_leads_on(view, context):
+    from workbench.operations import corpus
+    from workbench.ui.widgets.empty import EmptyState
+
+    corpus.delete_documents(view.state.project, list(view.state.ids))
+    empty = view._stack.currentWidget()
+    assert isinstance(empty, EmptyState)
+    QTest.mouseClick(empty.findChild(QWidget, "", Qt.FindChildOption.FindDirectChildrenOnly) or empty, Qt.MouseButton.LeftButton)
+
+    view.state.project.undo()
+    for layer in list(view.state.layers):
+        labels.delete_layer(view.state.project, layer.id)
+    assert view._stack.currentIndex() == 2
+
+
+def test_what_is_left_to_do_is_counted(view):
+    press(view.first, Key.Key_Q)
+    press(view.first, Key.Key_Return)
+
+    assert view.queue._count.text() == "1 / 6"
+
+
+def test_two_thousand_spans_are_shown_and_one_more_is_quick(view, qtbot, state):
+    import time
+
+    from workbench.storage import documents
+    from workbench.text.dataset import Record
+    from workbench.text.document import Document
+    from workbench.text.spans import Span
+
+    text = "the tram from harbour gate was late again " * 2400
+    marks = {"names": tuple(Span(n * 45, n * 45 + 8, "PER") for n in range(2000))}
+    with state.project.edit("Add"):
+        source = state.project.source("person")
+        documents.add(state.project.db, [Record(Document("long", (("text", text),)), {"names": "submitted"}, {}, marks)], source_id=source)
+    view.state.open(list(annotate.queue(state.project))[-1])
+    view.repaint()
+    assert len(view.state.spans) == 2000
+
+    start = time.thread_time()
+    press(view.first, Key.Key_2)
+    view.first.viewport().repaint()
+    assert len(view.state.spans) == 2001
+    assert time.thread_time() - start < 0.2  # the benchmark measures; this only catches a blunder
+
+
+def test_the_whole_page_closes_without_a_trace(view, state):
+    state.close()
+    view.deleteLater()
+    QPoint()
+    assert not state.project.changed.listeners
