@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.operations import scoring
-from workbench.storage import annotations, documents, labels
+from workbench.storage import documents, labels
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 
@@ -46,7 +46,7 @@ class Plan:
 
 def fitting_layers(project: Project, task: str) -> tuple[tuple[Layer, int], ...]:
     """The layers that a task can learn, each with its number of submitted documents, most first."""
-    submitted = annotations.submitted_counts(project.db)
+    submitted = labels.submitted_counts(project.db)
     found = [(layer, submitted.get(layer.id, 0)) for layer in labels.layers(project.db) if tasks.fits(task, layer)]
     return tuple(sorted(found, key=lambda one: -one[1]))
 

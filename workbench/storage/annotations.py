@@ -199,15 +199,6 @@ def set_state(db: Database, document_ids: Iterable[int], layer_id: int, annotato
 # ---------------------------------------------------------------- what is to do
 
 
-def submitted_counts(db: Database) -> dict[int, int]:
-    """Layer id → documents that are submitted in it by its gold annotator; layers without any are left out."""
-    statement = (
-        "select s.layer_id, count(*) from state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
-        " where s.state = 'submitted' group by s.layer_id"
-    )
-    return dict(db.reader().execute(statement).fetchall())
-
-
 def next_unlabelled(db: Database, after_id: int | None, layer_ids: Sequence[int], *, annotator_id: int) -> int | None:
     """The first document after `after_id` that one of the layers is for and that is neither submitted nor discarded there.
 
@@ -220,12 +211,12 @@ def next_unlabelled(db: Database, after_id: int | None, layer_ids: Sequence[int]
 
 
 def _first_open(db: Database, after: int, until: int | None, layer_id: int, annotator_id: int) -> int | None:
-    """In (after, until]. Walks two indexes side by side, so a hundred thousand finished documents cost some milliseconds."""
-    done = "select document_id from state where layer_id = ?1 and annotator_id = ?2 and state in ('submitted', 'discarded')"
+    """In (after, until]. Ends at the first one found, so going on through a half-done project costs nothing to speak of."""
     statement = (
-        "select d.id from document d, layer l where l.id = ?1 and d.id > ?3 and (?4 is null or d.id <= ?4)"
-        " and d.texts = ifnull(json_extract(l.options, '$.texts'), 1)"
-        f" and d.id not in ({done}) order by d.id limit 1"
+        "select d.id from document d where d.id > ?3 and (?4 is null or d.id <= ?4)"
+        " and d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer where id = ?1)"
+        " and not exists (select 1 from state s where s.document_id = d.id and s.layer_id = ?1 and s.annotator_id = ?2"
+        " and s.state in ('submitted', 'discarded')) order by d.id limit 1"
     )
     row = db.reader().execute(statement, (layer_id, annotator_id, after, until)).fetchone()
     return row[0] if row else None
