@@ -1,0 +1,232 @@
+"""The Models page's state: cards, adding, forgetting, trusting; a download told by its job's events. No window, no worker."""
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import Signal
+from workbench.base.settings import Settings, load
+from workbench.ui.panels.models.download import DownloadState, told_words
+from workbench.ui.panels.models.state import ModelsState, facts, number_words, problem_words, size_words
+
+
+class StillQueue:
+    """A queue that starts nothing; tests tell what its jobs say."""
+
+    def __init__(self):
+        self.jobs = []
+
+    def add(self, spec):
+        job = SimpleNamespace(
+            spec=spec, status="running", progress={}, result={}, message="", hint="", changed=Signal("job"), cancelled=False, over=False
+        )
+        job.cancel = lambda: setattr(job, "cancelled", True)
+        self.jobs.append(job)
+        return job
+
+    @staticmethod
+    def tell(job, **values):
+        vars(job).update(values)
+        job.over = job.status in ("done", "failed", "cancelled", "stopped")
+        job.changed.emit(None)
+
+
+class Context(SimpleNamespace):
+    """What a panel reaches for, with the thread taken out."""
+
+    def run(self, work, done, failed=None):
+        done(work())
+
+    def attempt(self, act, *args, **named):
+        try:
+            return act(*args, **named)
+        except WorkbenchError as error:
+            self.faults.append(error)
+
+    def note(self, text, undo=False, *, action=""):
+        self.notes.append((text, undo))
+
+    def go(self, page, **args):
+        self.went.append((page, args))
+
+
+@pytest.fixture
+def context():
+    return Context(settings=Settings(), project=None, queue=StillQueue(), faults=[], notes=[], went=[])
+
+
+@pytest.fixture
+def state(context):
+    made = ModelsState(context)
+    made.look()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def mine(tiny_model, tmp_path):
+    shutil.copytree(tiny_model, tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+def names(state):
+    return [one.name for one in state.cards]
+
+
+def test_the_starters_stand_there_from_the_beginning(state):
+    assert names(state) == ["starter-bert", "starter-gpt"] and not state.busy
+
+
+def test_a_folder_is_added_and_the_note_takes_it_back(state, context, mine):
+    state.add(mine)
+    assert names(state)[-1] == "mine"
+
+    text, undo = context.notes[-1]
+    undo()
+    assert "mine" in text and names(state) == ["starter-bert", "starter-gpt"]
+
+
+def test_a_folder_that_is_no_model_is_told_and_changes_nothing(state, context, tmp_path):
+    assert state.add(tmp_path) is None
+
+    assert "config.json is missing" in str(context.faults[0]) and names(state) == ["starter-bert", "starter-gpt"]
+
+
+def test_pickled_weights_are_asked_about_and_nothing_else_is(state, mine, tmp_path):
+    (mine / "model.safetensors").rename(mine / "pytorch_model.bin")
+
+    assert state.wants_trust(mine) and not state.wants_trust(tmp_path)
+    state.add(mine, trust=True)
+    assert state.cards[-1].usable and state.cards[-1].pickled
+    (mine / "config.json").unlink()
+    assert not state.wants_trust(mine)
+
+
+def test_forgetting_can_be_taken_back(state, context, mine):
+    state.add(mine)
+
+    state.forget(state.cards[-1])
+    assert names(state) == ["starter-bert", "starter-gpt"] and (mine / "config.json").is_file()
+
+    context.notes[-1][1]()
+    assert names(state)[-1] == "mine"
+
+
+def test_a_card_leads_on_to_train_and_inspect(state, context):
+    assert not state.can_train
+    context.project = SimpleNamespace(read_only=False)
+
+    assert state.can_train
+    state.train(state.cards[0])
+    state.inspect(state.cards[1])
+    assert context.went == [("train", {"model": "starter-bert"}), ("inspect", {"model": "starter-gpt"})]
+
+
+def test_numbers_are_read_easily(state):
+    assert [size_words(one) for one in (999, 1500, 46_501_823, 268_000_000, 13_500_000_000)] == [
+        "999 B",
+        "1.5 kB",
+        "46.5 MB",
+        "268 MB",
+        "13.5 GB",
+    ]
+    assert [number_words(one) for one in (0, 950, 22_893_116, 6_700_000_000)] == ["–", "950", "22.9 M", "6.7 B"]
+    assert dict(facts(state.cards[0]))["Layers × width"] == "6 × 384"
+
+
+def test_what_is_missing_is_said_with_the_files_name_as_it_is(state, context, mine):
+    (mine / "model.safetensors").unlink()
+    context.settings.model_folders = [str(mine), str(mine / "gone")]
+    state.look()
+
+    assert [problem_words(one) for one in state.cards[-2:]] == ["model.safetensors is missing.", "There is no such folder."]
+
+
+# ---------------------------------------------------------------- download
+
+TOLD = {
+    "id": "some/tiny",
+    "revision": "c" * 40,
+    "licence": "mit",
+    "size_bytes": 2_000_000,
+    "files": [{}, {}],
+    "pickled": False,
+    "family": "bert",
+}
+
+
+@pytest.fixture
+def download(context):
+    context.settings.offline = False
+    made = DownloadState(context)
+    yield made
+    made.close()
+
+
+def test_offline_nothing_is_asked_until_the_person_allows_it(context):
+    download = DownloadState(context)
+    download.look_up("some/tiny")
+    assert "offline" in download.error and context.queue.jobs == []
+
+    download.go_online()
+    download.look_up("some/tiny")
+    assert download.stage == "looking" and not load().offline
+    assert context.queue.jobs[0].spec.target == "workbench.models.hub:look_up"
+
+
+def test_size_and_licence_are_told_then_it_is_fetched_with_progress(download, context):
+    download.look_up("some/tiny")
+    context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
+    assert download.stage == "told" and told_words(download.told) == "Size: 2.0 MB in 2 files. Licence: mit. Family: bert."
+
+    download.fetch()
+    job = context.queue.jobs[1]
+    assert job.spec.params == {"id": "some/tiny", "revision": "c" * 40, "allow_pickle": False}
+    context.queue.tell(job, progress={"step": 500_000, "total": 2_000_000, "file": "model.safetensors"})
+    assert (download.share, download.file) == (0.25, "model.safetensors")
+    context.queue.tell(job, status="done", result={"path": "/cache/some", "stopped": False})
+    assert download.stage == "done" and download.path == "/cache/some"
+
+
+def test_pickled_weights_wait_for_trust(download, context):
+    download.look_up("some/tiny")
+    context.queue.tell(context.queue.jobs[0], status="done", result={**TOLD, "pickled": True})
+    download.fetch()
+    assert len(context.queue.jobs) == 1
+
+    download.set_trust(True)
+    download.fetch()
+    assert context.queue.jobs[1].spec.params["allow_pickle"]
+
+
+def test_a_fault_is_told_and_another_id_can_be_typed(download, context):
+    download.look_up("no id at all")
+    assert "no model id" in download.error and download.stage == "ask"
+
+    download.look_up("some/none")
+    context.queue.tell(context.queue.jobs[0], status="failed", message="There is no model 'some/none'.", hint="Check the spelling.")
+    assert download.stage == "ask" and download.error == "There is no model 'some/none'. Check the spelling."
+
+
+def test_cancelling_goes_back_to_what_was_told(download, context):
+    download.look_up("some/tiny")
+    context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
+    download.fetch()
+
+    download.cancel()
+    context.queue.tell(context.queue.jobs[1], status="cancelled")
+
+    assert context.queue.jobs[1].cancelled and download.stage == "told" and "Cancelled" in download.error
+
+
+def test_closing_cancels_what_runs_and_typing_forgets_what_was_told(download, context):
+    download.look_up("some/tiny")
+    context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
+    download.again()
+    assert download.stage == "ask" and download.told == {}
+
+    download.look_up("some/tiny")
+    download.close()
+    assert context.queue.jobs[1].cancelled

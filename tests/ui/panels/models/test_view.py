@@ -1,0 +1,145 @@
+"""The Models page as a person sees it."""
+
+import shutil
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+
+from workbench.ui.panels.models.dialogs import Download, Trust
+from workbench.ui.panels.models.view import ModelCard
+
+
+@pytest.fixture
+def mine(tiny_model, tmp_path):
+    shutil.copytree(tiny_model, tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+@pytest.fixture
+def panel(app, project_file, qtbot):
+    assert app.open_project(project_file, page="models")
+    found = app.window.panel("models")
+    qtbot.waitUntil(lambda: len(cards(found)) >= 2)
+    return found
+
+
+def cards(panel):
+    return [one for one in panel.view.findChildren(ModelCard) if one.isVisibleTo(panel.view)]
+
+
+def button(panel, name):
+    return next(
+        one for one in panel.view.findChildren(QAbstractButton) if one.accessibleName().rstrip("…") == name and one.isVisibleTo(panel.view)
+    )
+
+
+def said(widget):
+    return " | ".join(one.text() for one in widget.findChildren(QLabel))
+
+
+def with_dialog(qtbot, open_it, act):
+    """Do `act(dialog)` in the modal dialog that `open_it` brings up."""
+
+    def later():
+        dialog = QApplication.activeModalWidget()
+        try:
+            act(dialog)
+        finally:
+            if dialog is not None and dialog.isVisible():
+                dialog.reject()
+
+    QTimer.singleShot(50, later)
+    open_it()
+
+
+def test_each_starter_has_a_card_with_its_figures_and_uses(panel):
+    bert = cards(panel)[0]
+
+    assert bert.info.name == "starter-bert"
+    for word in ("22.9 M", "6 × 384", "30,522", "512 subwords", "apache-2.0", "46.5 MB"):
+        assert word in said(bert)
+    assert {"document classes", "sentence pairs", "token tags", "masked words"} <= {
+        one.accessibleName() for one in bert.findChildren(QWidget)
+    }
+
+
+def test_two_columns_stand_where_there_is_room_and_one_where_there_is_none(panel, app, qtbot):
+    app.window.resize(1280, 800)
+    qtbot.waitUntil(lambda: cards(panel)[0].y() == cards(panel)[1].y())
+
+    panel.view.setMaximumWidth(600)
+    qtbot.waitUntil(lambda: cards(panel)[0].x() == cards(panel)[1].x())
+
+
+def test_a_broken_folder_stays_to_be_seen_with_what_is_missing(panel, mine, qtbot):
+    panel.view.add(mine)
+    qtbot.waitUntil(lambda: len(cards(panel)) == 3)
+    (mine / "model.safetensors").unlink()
+
+    panel.state.look()
+    qtbot.waitUntil(lambda: "model.safetensors is missing" in said(cards(panel)[-1]))
+
+    button(panel, "Forget mine").click()
+    qtbot.waitUntil(lambda: len(cards(panel)) == 2)
+
+
+def test_a_folder_that_is_no_model_is_told_at_the_top(panel, tmp_path, app):
+    panel.view.add(tmp_path)
+
+    assert "config.json is missing" in app.window.banner.text()
+
+
+def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, qtbot):
+    (mine / "model.safetensors").rename(mine / "pytorch_model.bin")
+    with_dialog(qtbot, lambda: panel.view.add(mine), lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Return))
+    assert len(cards(panel)) == 2  # Return gives the safe answer
+
+    def trust(dialog):
+        assert isinstance(dialog, Trust)
+        next(one for one in dialog.findChildren(QAbstractButton) if one.accessibleName() == "Trust and use").click()
+
+    with_dialog(qtbot, lambda: panel.view.add(mine), trust)
+    qtbot.waitUntil(lambda: len(cards(panel)) == 3)
+    assert cards(panel)[-1].info.usable
+
+
+def test_train_leads_to_the_train_page_with_this_model(panel, app):
+    button(panel, "Train with starter-gpt").click()
+
+    assert app.window.page == "train" and app.window.panel("train").state.model == "starter-gpt"
+
+
+def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
+    def look(dialog):
+        assert isinstance(dialog, Download)
+        act = next(one for one in dialog.findChildren(QAbstractButton) if one.accessibleName() == "Show size and licence")
+        assert not act.isEnabled() and "offline" in said(dialog)
+        next(one for one in dialog.findChildren(QAbstractButton) if one.accessibleName() == "Allow downloads").click()
+        assert act.isEnabled()
+        dialog.state.update(
+            stage="told", told={"id": "a/b", "revision": "c", "licence": "mit", "size_bytes": 5_000_000, "files": [1], "pickled": True}
+        )
+        assert "5.0 MB" in said(dialog) and not act.isEnabled() and act.accessibleName() == "Download"
+        dialog.state.set_trust(True)
+        assert act.isEnabled()
+
+    with_dialog(qtbot, button(panel, "Download by id").click, look)
+
+
+def test_the_page_works_without_a_project(app, qtbot):
+    app.go("models")
+    panel = app.window.panel("models")
+    qtbot.waitUntil(lambda: len(cards(panel)) == 2)
+
+    assert not button(panel, "Train with starter-bert").isEnabled()
+
+
+def test_everything_can_be_reached_by_tab(panel, qtbot):
+    panel.view.take_focus()
+    seen = set()
+    for _ in range(12):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        seen.add(QApplication.focusWidget().accessibleName())
+
+    assert {"Train with starter-bert", "Inspect starter-bert", "Train with starter-gpt"} <= seen

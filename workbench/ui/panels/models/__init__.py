@@ -1,0 +1,26 @@
+"""Models: what can be trained from or asked, and how to get more."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+from workbench.ui.panel import Panel
+
+
+class ModelsPanel(Panel):
+    needs_project = False
+    commands = (
+        Command("models.add", _("Add &model from folder…"), lambda panel: panel.view.ask_folder(), "File", group="models", anywhere=True),
+        Command("models.download", _("Do&wnload model by id…"), lambda panel: panel.view.ask_id(), "File", group="models", anywhere=True),
+        Command("models.again", _("Look for models again"), lambda panel: panel.state.look(), "View", "F5", group="models"),
+    )
+
+    def build(self, context):
+        from workbench.ui.panels.models.state import ModelsState
+        from workbench.ui.panels.models.view import ModelsView
+
+        state = ModelsState(context)
+        return state, ModelsView(state)
+
+    def shown(self, **_args) -> None:
+        self.state.look()

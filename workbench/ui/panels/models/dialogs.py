@@ -1,0 +1,111 @@
+"""Download by id, and the question before pickled weights are opened."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QCheckBox, QLineEdit
+
+from workbench.base.events import ALL, concerns
+from workbench.base.i18n import _
+from workbench.ui.panels.models.download import DownloadState, told_words
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import Elided, words
+
+PICKLE = _(
+    "Its weights are pickled: opening such a file can run any program that its maker put in. Trust it only if you know where it comes from."
+)
+
+
+class Download(Dialog):
+    """Asks for an id, tells size and licence, then fetches; stays open on a fault."""
+
+    def __init__(self, parent, state: DownloadState):
+        hint = _("From the Hugging Face hub into its cache on this computer. Nothing is fetched before you have seen size and licence.")
+        super().__init__(parent, _("Download by id…"), hint, width=520)
+        self.state = state
+        self.id = QLineEdit()
+        self.id.setPlaceholderText("distilbert/distilbert-base-uncased")
+        self.id.textEdited.connect(lambda _text: state.again())
+        self._field = Field(_("Model id"), self.id)
+        self._offline = Callout(_("Glossbench works offline."), "warn", Button(_("Allow downloads"), small=True, on=state.go_online))
+        self._told = Callout("", "accent")
+        self._trust = QCheckBox(_("I trust where it comes from"))
+        self._trust.toggled.connect(state.set_trust)
+        self._pickle = Callout(PICKLE, "warn")
+        self._meter, self._file = Meter(0.0, name=_("Download progress")), Elided("", "caption", "muted")
+        self._done = Callout("", "good")
+        self.put(self._offline, self._field, self._told, self._pickle, self._trust, self._meter, self._file, self._done)
+        self.cancel = Button(_("Cancel"), on=self._cancel)
+        self.act = Button(_("Show size and licence"), "search", "primary", on=self._act)
+        self.act.setDefault(True)
+        self.end(None, self.cancel, self.act)
+        self.id.setFocus()
+        state.listen(state.changed, self.render)
+        self.render(ALL)
+
+    def _act(self) -> None:
+        stage = self.state.stage
+        if stage == "ask":
+            self.state.look_up(self.id.text())
+        elif stage == "told":
+            self.state.fetch()
+        elif stage == "done":
+            self.accept()
+
+    def _cancel(self) -> None:
+        if self.state.busy:
+            self.state.cancel()
+        else:
+            self.reject()
+
+    def done(self, result: int) -> None:
+        """Also when closed by Escape or the cross: what runs is cancelled."""
+        self.state.close()
+        super().done(result)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state, stage = self.state, self.state.stage
+        self._offline.setVisible(state.offline)
+        self.id.setReadOnly(state.busy or stage == "done")
+        self._told.set(told_words(state.told) if state.told and stage != "done" else "")
+        pickled = stage == "told" and bool(state.told.get("pickled"))
+        self._pickle.setVisible(pickled)
+        self._trust.setVisible(pickled)
+        if self._trust.isChecked() != state.trust:
+            self._trust.setChecked(state.trust)
+        self._meter.setVisible(state.busy)
+        self._meter.set(state.share)
+        self._file.setVisible(state.busy)
+        self._file.setText(_("Asking the hub …") if stage == "looking" else state.file)
+        self._done.set(_("{id} is in the cache and can be used now.").format(id=state.told.get("id", "")) if stage == "done" else "")
+        self.fault(state.error)
+        title = {"told": _("Download"), "fetching": _("Download"), "done": _("Close")}.get(stage, _("Show size and licence"))
+        self.act.set_text(title)
+        self.act.set_icon({"told": "download", "fetching": "download", "done": "check"}.get(stage, "search"))
+        self.act.setEnabled(not state.offline and (stage in ("ask", "done") or state.can_fetch))
+        self.cancel.setVisible(stage != "done")
+        if concerns(fields, "stage") and stage in ("told", "done") and self.isVisible():
+            self.act.setFocus()
+        if self.isVisible():
+            self._grow()
+
+    def _grow(self) -> None:
+        self.layout().activate()
+        needed = self.layout().totalHeightForWidth(self.width())
+        if needed > self.height():
+            self.resize(self.width(), needed)
+
+
+class Trust(Dialog):
+    """Before pickled weights are opened: says what that means; the safe answer is the one Return gives."""
+
+    def __init__(self, parent, name: str):
+        super().__init__(parent, _("Trust pickled weights?"), width=480)
+        self.put(words(name, weight=600), Callout(PICKLE, "warn"))
+        leave = Button(_("Leave it"), kind="primary", on=self.reject)
+        leave.setDefault(True)
+        self.end(None, Button(_("Trust and use"), kind="danger", on=self.accept), leave)
+        leave.setFocus()

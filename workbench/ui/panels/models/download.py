@@ -1,0 +1,120 @@
+"""Download by id, without Qt: ask the hub, tell size and licence, fetch with progress."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.operations import models as operations
+
+STAGES = ("ask", "looking", "told", "fetching", "done")
+
+
+class DownloadState(State):
+    """`stage` is one of STAGES; `told` is what the hub said: id, licence, size_bytes, files, pickled, family, gated."""
+
+    def __init__(self, context):
+        super().__init__()
+        self.context = context
+        self.stage, self.told, self.error = "ask", {}, ""
+        self.share: float | None = 0.0
+        self.file = ""
+        self.trust = False
+        self.path = ""
+        self._job = None
+
+    @property
+    def offline(self) -> bool:
+        return self.context.settings.offline
+
+    @property
+    def busy(self) -> bool:
+        return self.stage in ("looking", "fetching")
+
+    @property
+    def can_fetch(self) -> bool:
+        return self.stage == "told" and (self.trust or not self.told.get("pickled"))
+
+    def go_online(self) -> None:
+        """The person allows downloads; the setting keeps it."""
+        self.context.settings.offline = False
+        self.context.settings.save()
+        self.update(error="", network=object())
+
+    def set_trust(self, trust: bool) -> None:
+        self.update(trust=trust)
+
+    def again(self) -> None:
+        """Another id is typed."""
+        if not self.busy and self.stage != "ask":
+            self.update(stage="ask", told={}, error="", trust=False)
+
+    def look_up(self, model_id: str) -> None:
+        if not self.busy:
+            self._begin("looking", lambda: operations.look_up(model_id, self.context.settings))
+
+    def fetch(self) -> None:
+        if self.can_fetch:
+            self._begin("fetching", self._download)
+
+    def _download(self):
+        told = self.told
+        return operations.download(told["id"], revision=told["revision"], allow_pickle=self.trust, settings=self.context.settings)
+
+    def cancel(self) -> None:
+        if self._job is not None and not self._job.over:
+            self._job.cancel()
+
+    def close(self) -> None:
+        self.cancel()
+        super().close()
+
+    # ---------------------------------------------------------------- the job
+
+    def _begin(self, stage: str, make) -> None:
+        try:
+            self._job = self.context.queue.add(make())
+        except WorkbenchError as error:
+            self.update(error=str(error))
+            return
+        self.update(stage=stage, error="", share=None, file="")
+        self.listen(self._job.changed, lambda _event, job=self._job: self._heard(job))
+
+    def _heard(self, job) -> None:
+        if job is not self._job:
+            return
+        if job.over:
+            self._ended(job)
+        elif self.stage == "fetching" and job.progress.get("total"):
+            self.update(share=job.progress["step"] / job.progress["total"], file=job.progress.get("file", ""))
+
+    def _ended(self, job) -> None:
+        before = "ask" if self.stage == "looking" else "told"
+        if job.status == "done" and self.stage == "looking":
+            self.update(stage="told", told=dict(job.result))
+        elif job.status == "done" and job.result.get("path"):
+            self.update(stage="done", share=1.0, path=job.result["path"])
+        elif job.status in ("cancelled", "stopped", "done"):
+            self.update(
+                stage=before, error=_("Cancelled. What has come in is kept; a new try goes on from there.") if before == "told" else ""
+            )
+        else:
+            self.update(stage=before, error=" ".join(filter(None, (job.message, job.hint))))
+
+
+def told_words(told: Mapping) -> str:
+    """Licence and size before anything is fetched."""
+    from workbench.ui.panels.models.state import size_words
+
+    licence = told.get("licence") or _("not stated")
+    parts = [
+        _("Size: {size} in {n} files.").format(size=size_words(told["size_bytes"]), n=len(told["files"])),
+        _("Licence: {it}.").format(it=licence),
+    ]
+    if told.get("family"):
+        parts.append(_("Family: {it}.").format(it=told["family"]))
+    if told.get("gated"):
+        parts.append(_("Its makers give it only to people who accepted their terms on the hub."))
+    return " ".join(parts)

@@ -1,0 +1,200 @@
+"""The Models page: cards in two columns, one where the window is narrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QSizePolicy, QVBoxLayout
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.models.spec import USES, ModelInfo
+from workbench.ui import theme
+from workbench.ui.panel import View
+from workbench.ui.panels.models.state import ORIGINS, ModelsState, facts, problem_words
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.layout import clear, column, row, scrolled
+from workbench.ui.widgets.words import Elided, words
+
+NARROW = 760  # pixels at 100 %, below which one column stands
+FACTS_A_ROW = 2
+
+
+class ModelsView(View):
+    def __init__(self, state: ModelsState):
+        super().__init__(state)
+        self._add = Button(_("Add from folder…"), "folder-open", "primary", on=self.ask_folder)
+        self._download = Button(_("Download by id…"), "download", on=self.ask_id)
+        self._header = PageHeader(_("Models"), "", self._download, self._add)
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(24, 20, 24, 24)
+        self._grid.setSpacing(16)
+        self._cards: list[ModelCard] = []
+        self._columns = 0
+        page = QFrame()
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addLayout(self._grid)
+        outer.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._header)
+        layout.addWidget(scrolled(page), 1)
+        self.first = self._add
+
+    def render(self, fields: frozenset[str]) -> None:
+        if concerns(fields, "cards"):
+            self._make_cards()
+        if concerns(fields, "cards", "busy"):
+            cards = self.state.cards
+            told = _("What can be trained from or asked; nothing is loaded to show it")
+            self._header.set_hint(_("Reading the cards …") if cards is None else told)
+
+    def _make_cards(self) -> None:
+        held = next((one.info.path for one in self._cards if one.isAncestorOf(self.focusWidget() or self)), "")
+        clear(self._grid)
+        self._cards = [ModelCard(self.state, info, self.ask_trust) for info in self.state.cards or ()]
+        self._columns = 0
+        self._place()
+        for card in self._cards:
+            if card.info.path == held:
+                card.first.setFocus()
+
+    def _place(self) -> None:
+        columns = 1 if self.width() < theme.px(NARROW) else 2
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for number, card in enumerate(self._cards):
+            self._grid.addWidget(card, number // columns, number % columns)
+        for number in range(2):
+            self._grid.setColumnStretch(number, 1 if number < columns else 0)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    # ---------------------------------------------------------------- questions
+
+    def ask_folder(self) -> None:
+        if chosen := QFileDialog.getExistingDirectory(self.window(), _("Add model from folder")):
+            self.add(Path(chosen))
+
+    def add(self, folder: Path) -> None:
+        """Take a folder in; pickled weights only after the question."""
+        trust = self.state.wants_trust(folder)
+        if trust and not self._trusts(folder.name):
+            return
+        self.state.add(folder, trust=trust)
+
+    def ask_trust(self, info: ModelInfo) -> None:
+        if self._trusts(info.name):
+            self.state.trust(info.name)
+
+    def _trusts(self, name: str) -> bool:
+        from workbench.ui.panels.models.dialogs import Trust
+
+        return bool(Trust(self.window(), name).exec())
+
+    def ask_id(self) -> None:
+        from workbench.ui.panels.models.dialogs import Download
+        from workbench.ui.panels.models.download import DownloadState
+
+        state = DownloadState(self.state.context)
+        dialog = Download(self.window(), state)
+        dialog.exec()
+        dialog.deleteLater()
+        if state.stage == "done":
+            self.state.look()
+
+
+class ModelCard(QFrame):
+    """One model: what it is, what it is good for, what can be done with it; a broken one says what is missing."""
+
+    def __init__(self, state: ModelsState, info: ModelInfo, ask_trust):
+        super().__init__()
+        self.info = info
+        self.setProperty("part", "card")
+        self.setAccessibleName(info.name)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(18, 14, 18, 14)
+        layout.setSpacing(10)
+        layout.addWidget(self._head(info))
+        layout.addLayout(self._facts(info))
+        if info.uses:
+            layout.addWidget(flow(*(Chip(_(USES[one])) for one in info.uses), gap=6))
+        if info.problems:
+            layout.addWidget(Callout(problem_words(info), "warn" if _trustable(info) else "bad"))
+        layout.addStretch(1)
+        buttons = self._buttons(state, info, ask_trust)
+        self.first = next((one for one in buttons if one.isEnabled()), self)
+        if buttons:
+            layout.addWidget(row(*buttons, None))
+
+    def _head(self, info: ModelInfo) -> QFrame:
+        where = Elided(info.path, "caption", "faint", mode=Qt.TextElideMode.ElideMiddle)
+        broken = bool(info.problems)
+        chip = Chip(_("cannot be used") if broken else ORIGINS.get(info.origin, info.origin), tone="bad" if broken else "")
+        top = row((Elided(info.name, "heading", weight=600), 1), chip, gap=10)
+        return (
+            column(top, where, gap=2)
+            if info.origin != "starter"
+            else column(top, words(_("Comes with Glossbench"), "caption", "faint"), gap=2)
+        )
+
+    def _facts(self, info: ModelInfo) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        for number, (name, value) in enumerate(facts(info)):
+            at, side = number // FACTS_A_ROW, 2 * (number % FACTS_A_ROW)
+            grid.addWidget(words(name, "small", "muted"), at, side)
+            grid.addWidget(Elided(value, "small"), at, side + 1)
+        for names in (0, 2):
+            grid.setColumnMinimumWidth(names, theme.px(100))
+            grid.setColumnStretch(names + 1, 1)
+        return grid
+
+    def _buttons(self, state: ModelsState, info: ModelInfo, ask_trust) -> list[Button]:
+        name = info.name
+        found = []
+        if info.usable:
+            train = Button(
+                _("Train with this"), "activity", small=True, on=lambda: state.train(info), name=_("Train with {name}").format(name=name)
+            )
+            train.setEnabled(state.can_train)
+            train.setToolTip("" if state.can_train else _("Open a project first."))
+            inspect = Button(
+                _("Inspect"), "scan-search", "quiet", small=True, on=lambda: state.inspect(info), name=_("Inspect {name}").format(name=name)
+            )
+            inspect.setEnabled(state.context.project is not None)
+            found += [train, inspect]
+        elif _trustable(info):
+            found.append(
+                Button(
+                    _("Trust its weights…"),
+                    "triangle-alert",
+                    small=True,
+                    on=lambda: ask_trust(info),
+                    name=_("Trust the weights of {name}").format(name=name),
+                )
+            )
+        if info.origin == "folder":
+            tip = _("Takes it off this list; the files stay")
+            found.append(
+                Button(
+                    _("Forget"), "x", "quiet", small=True, on=lambda: state.forget(info), name=_("Forget {name}").format(name=name), tip=tip
+                )
+            )
+        return found
+
+
+def _trustable(info: ModelInfo) -> bool:
+    return info.pickled and len(info.problems) == 1
