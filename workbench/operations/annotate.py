@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.project.project import Project
-from workbench.storage import annotations, documents, labels
+from workbench.storage import annotations, documents, labels, listing
 from workbench.storage import suggestions as proposals
 from workbench.storage.annotations import MarkRow, SpanRow
 from workbench.storage.listing import DocumentRow, Filter
@@ -275,13 +275,9 @@ def queue_page(project: Project, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
 
 def neighbour(project: Project, document_id: int | None, step: int, wanted: Filter | None = None) -> int | None:
     """The next (`step` 1) or previous (-1) document that passes the filter; None at the end."""
-    ids = queue(project, wanted)
-    if not ids:
-        return None
     if document_id is None:
-        return ids[0] if step > 0 else ids[-1]
-    later = [id for id in ids if (id > document_id if step > 0 else id < document_id)]
-    return (later[0] if step > 0 else later[-1]) if later else None
+        document_id = 0 if step > 0 else 1 << 62
+    return listing.neighbour(project.db, wanted or Filter(), document_id, step)
 
 
 def next_unlabelled(project: Project, document_id: int | None, layer_ids: Sequence[int]) -> int | None:

@@ -73,6 +73,15 @@ def ids(db: Database, wanted: Filter | None = None) -> array:
     return found
 
 
+def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int | None:
+    """The next (`step` 1) or previous (-1) id that passes; None at the end."""
+    statement, values = condition(db, wanted)
+    way, order = (">", "asc") if step > 0 else ("<", "desc")
+    query = f"select d.id from document d where {statement} and d.id {way} ? order by d.id {order} limit 1"
+    row = db.reader().execute(query, (*values, document_id)).fetchone()
+    return row[0] if row else None
+
+
 def condition(db: Database, wanted: Filter) -> tuple[str, list]:
     """The filter as a condition on `document d`, with its values."""
     parts, values = ["1"], []
