@@ -14,7 +14,7 @@ def has_project(window) -> bool:
 
 
 def can_write(window) -> bool:
-    return has_project(window) and not window.app.project.read_only
+    return has_project(window) and not window.app.project.read_only and not window.app.project.busy
 
 
 def window_commands() -> tuple[Command, ...]:
@@ -38,7 +38,13 @@ def _file() -> tuple[Command, ...]:
         Command("welcome", _("&Welcome page"), lambda w: w.go("welcome"), "File", "Ctrl+Alt+0", group="open"),
         Command("import", _("&Import data…"), lambda w: w.go("data", dialog="import"), "File", "Ctrl+I", enabled=can_write, group="data"),
         Command(
-            "export-data", _("&Export data…"), lambda w: w.go("data", dialog="export"), "File", "Ctrl+Alt+E", enabled=has_project, group="data"
+            "export-data",
+            _("&Export data…"),
+            lambda w: w.go("data", dialog="export"),
+            "File",
+            "Ctrl+Alt+E",
+            enabled=has_project,
+            group="data",
         ),
         Command("close", _("&Close project"), lambda w: w.app.close_project(), "File", "Ctrl+W", enabled=has_project, group="close"),
         Command("settings", _("Se&ttings…"), lambda w: w.app.act("settings"), "File", "Ctrl+,", group="settings"),

@@ -22,6 +22,7 @@ from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
 
 ACTIVE = ("waiting", "running")
+LARGE_STEP = 2000  # rows; a step over more is undone in a thread
 SPARE_AFTER = 4.0  # seconds after a project is opened, when its first page stands and is idle
 
 
@@ -142,14 +143,31 @@ class App:
         self._step("redo", _("Redone: {title}"))
 
     def _step(self, way: str, words: str) -> None:
-        if self.project is None or self.project.read_only:
+        """One step back or forth; a large one in a thread, so the window goes on."""
+        project = self.project
+        if project is None or project.read_only or project.busy:
             return
-        try:
-            title = getattr(self.project, way)()
-        except WorkbenchError as error:
+        if self._step_rows(way) <= LARGE_STEP:
+            try:
+                self._stepped(words, getattr(project, way)(), None)
+            except WorkbenchError as error:
+                self.fail(error)
+            return
+        from workbench.jobs import threads
+
+        self.note(_("This step is large; it takes a moment …"))
+        threads.run(getattr(project, way), lambda title, error: self._stepped(words, title, error), dispatch=self.dispatch)
+
+    def _step_rows(self, way: str) -> int:
+        """How many rows the next step touches."""
+        steps = self.project.history()
+        fitting = [one for one in steps if one.undone == (way == "redo")]
+        return (fitting[0] if way == "undo" else fitting[-1]).rows if fitting else 0
+
+    def _stepped(self, words: str, title: str | None, error: Exception | None) -> None:
+        if error is not None:
             self.fail(error)
-            return
-        if title is not None:
+        elif title is not None:
             self.note(words.format(title=title))
 
     # ---------------------------------------------------------------- what panels call

@@ -14,6 +14,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import call
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class KeySheet(Dialog):
         self._app = app
         self._search = QLineEdit()
         self._search.setPlaceholderText(_("Filter"))
-        self._search.setAccessibleName(_("Filter keys"))
         self._search.setClearButtonEnabled(True)
+        call(self._search, _("Filter keys"))
         self._search.textChanged.connect(lambda _text: self._fill())
         columns = (
             Column(_("Where"), lambda line: line.place, 120),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
 
+from workbench.base.i18n import _
 from workbench.ui import icons, theme
 
 
@@ -103,11 +104,15 @@ class IconLabel(QLabel):
 
 
 def call(widget: QWidget, name: str, description: str = "") -> QWidget:
-    """Give a control its accessible name, also its inner input line (spin box, editable combo box)."""
+    """Give a control its accessible name, also its inner input line (spin box, editable combo box) and buttons (search field)."""
     widget.setAccessibleName(name)
     if description:
         widget.setAccessibleDescription(description)
     line = getattr(widget, "lineEdit", None)
     if line is not None and (inner := line()) is not None:
         inner.setAccessibleName(name)
+    if isinstance(widget, QLineEdit):
+        for button in widget.findChildren(QToolButton):
+            clears = button.defaultAction() is not None and "clear" in button.defaultAction().objectName()
+            button.setAccessibleName(_("Clear {name}").format(name=name) if clears else _("Symbol of {name}").format(name=name))
     return widget
