@@ -90,13 +90,12 @@ class Download(Dialog):
         if concerns(fields, "stage") and stage in ("told", "done") and self.isVisible():
             self.act.setFocus()
         if self.isVisible():
-            self._grow()
+            self._fit()
 
-    def _grow(self) -> None:
+    def _fit(self) -> None:
+        """As high as what is shown now."""
         self.layout().activate()
-        needed = self.layout().totalHeightForWidth(self.width())
-        if needed > self.height():
-            self.resize(self.width(), needed)
+        self.resize(self.width(), self.layout().totalHeightForWidth(self.width()))
 
 
 class Trust(Dialog):

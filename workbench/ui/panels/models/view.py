@@ -21,7 +21,7 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import clear, column, row, scrolled
 from workbench.ui.widgets.words import Elided, words
 
-NARROW = 760  # pixels at 100 %, below which one column stands
+NARROW = 840  # pixels at 100 %, below which one column stands
 FACTS_A_ROW = 2
 
 
