@@ -20,6 +20,10 @@ class Context:
     def fail(self, error):
         self.faults.append(str(error))
 
+    def run(self, work, done):
+        self.ran = True
+        done(work())
+
     def commands_changed(self):
         pass
 
@@ -73,6 +77,17 @@ def test_deleting_leaves_a_note_with_undo_and_undo_brings_it_back(state):
 
     state.project.undo()
     assert names(state) == ["good", "bad"]
+
+
+def test_a_deletion_that_takes_very_much_along_goes_off_the_main_thread(state, monkeypatch):
+    monkeypatch.setattr("workbench.ui.panels.labels.state.MANY", 0)
+    annotate.set_class(state.project, 1, state.labels[0].id)
+    state.look_again()
+    state.choose([state.labels[0].id])
+    state.delete_chosen()
+
+    assert state.context.ran and names(state) == ["bad"]
+    assert state.context.notes[-1] == ("good was deleted.", True)
 
 
 def test_several_labels_go_in_one_step(state):

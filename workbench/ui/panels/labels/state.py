@@ -13,6 +13,8 @@ from workbench.text.labels import Label, Layer
 
 COUNTED = ("mark", "span", "state", "suggestion", "document")
 
+MANY = 5_000  # marks and spans
+
 
 @dataclass(frozen=True)
 class LayerRow:
@@ -133,11 +135,10 @@ class LabelsState(State):
         self._try(operations.rename_layer, layer_id, name)
 
     def delete_layer(self) -> None:
-        if self.layer is None:
+        if self.layer is None or not self.editable:
             return
-        name = self.layer.layer.name
-        if self._try(operations.delete_layer, self.layer.id):
-            self.context.note(_("The layer {name} was deleted.").format(name=name), True)
+        told = _("The layer {name} was deleted.").format(name=self.layer.layer.name)
+        self._delete(sum(one.count for one in self.labels), operations.delete_layer, self.layer.id, told)
 
     def set_guideline(self, layer_id: int, text: str) -> None:
         """A layer that is gone meanwhile takes its guideline along."""
@@ -185,9 +186,18 @@ class LabelsState(State):
         rows = self.chosen_rows
         if not rows or not self.editable:
             return
-        if self._try(operations.delete_labels, [one.id for one in rows]):
-            words = _("{name} was deleted.") if len(rows) == 1 else _("{n} labels were deleted.")
-            self.context.note(words.format(name=rows[0].label.name, n=len(rows)), True)
+        words = _("{name} was deleted.") if len(rows) == 1 else _("{n} labels were deleted.")
+        told = words.format(name=rows[0].label.name, n=len(rows))
+        self._delete(sum(one.count for one in rows), operations.delete_labels, [one.id for one in rows], told)
+
+    def _delete(self, rows: int, act: Callable, what: object, told: str) -> None:
+        """At once, or off the main thread where so many rows go along that the window would stand still."""
+        if rows <= MANY:
+            if self._try(act, what):
+                self.context.note(told, True)
+        else:
+            self.context.note(_("Deleting …"))
+            self.context.run(lambda: act(self.project, what, origin=self), lambda _done: self.context.note(told, True))
 
     def _try(self, act: Callable, *values) -> bool:
         """Do it in the project; a fault is told and gives False, and the page shows again what is so."""
