@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -53,3 +55,16 @@ def from_json(raw: Mapping) -> Event:
     """Raises KeyError or TypeError for an unknown event."""
     values = dict(raw)
     return _TYPES[values.pop("type")](**values)
+
+
+def recorded(path: Path) -> Iterator[Event]:
+    """The events of an `events.jsonl`; what is torn or unknown is passed over, a missing file gives none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    yield from_json(json.loads(line))
+                except (ValueError, KeyError, TypeError, AttributeError):
+                    continue
+    except OSError:
+        return

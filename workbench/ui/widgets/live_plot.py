@@ -88,6 +88,7 @@ class LivePlot(QFrame):
         layout.addLayout(head)
         layout.addWidget(self.view, 1)
         self._dress()
+        self._fit()
 
     # ---------------------------------------------------------------- what callers use
 
@@ -132,6 +133,17 @@ class LivePlot(QFrame):
             dots = {"symbol": "o", "symbolSize": 6, "symbolBrush": theme.colour(curve.tone), "symbolPen": None} if len(curve.x) == 1 else {}
             self._items[name].setData(curve.x, curve.y, pen=pen, **(dots or {"symbol": None}))
         self._draw_best()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Follow the points; of fewer than two steps there is nothing to follow, so the axes show a plain stretch around them."""
+        steps = {x for curve in self.curves.values() for x in curve.x}
+        if len(steps) > 1:
+            self.view.enableAutoRange()
+            return
+        self.view.setXRange(0, 2 * max(steps, default=50) or 1, padding=0)
+        if self._percent:
+            self.view.setYRange(0, 1, padding=0.02)
 
     def _draw_best(self) -> None:
         for name in ("best line", "best point"):

@@ -1,5 +1,6 @@
 """The Train page's state: choices, what would be used, and a run told by its events. No window, no worker."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -190,3 +191,29 @@ def test_a_hidden_page_counts_again_only_when_it_is_shown(state, context):
 
     state.watch(True)
     assert state.plan.used["train"] == 179
+
+
+def test_the_page_opens_with_the_curves_of_the_last_training(context):
+    from workbench.base import paths
+    from workbench.jobs import events
+
+    first = TrainState(context)
+    first.start()
+    run_id = first.live.run_id
+    first.close()
+    context.queue.jobs = ()
+    with context.project.write():
+        from workbench.storage import runs
+
+        runs.update(context.project.db, run_id, status="failed", result={"message": "It broke.", "hint": "Look."})
+    lines = [step(1, loss=2.0), step(2, loss=1.0), Output({"kind": "evaluated", "step": 2, "scores": {"macro_f1": 0.5, "accuracy": 0.6}})]
+    path = paths.run_folder(context.project.path, run_id) / "events.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(events.to_json(one)) + "\n" for one in lines))
+
+    again = TrainState(context)
+
+    assert again.live.losses == {"task": [2.0, 1.0]}
+    assert (again.live.status, again.live.message, again.running) == ("failed", "It broke.", False)
+    assert again.live.log == ["step 2: dev macro_f1 50.0  accuracy 60.0"]
+    again.close()

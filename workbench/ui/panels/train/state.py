@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.jobs.events import Finished, Log, Output, Started
+from workbench.jobs.events import Finished, Log, Output, Started, recorded
 from workbench.models.spec import ModelInfo
-from workbench.operations import models, train
+from workbench.operations import models, results, train
 from workbench.tasks import spec as tasks
 from workbench.training.spec import Option, TrainSpec
 from workbench.training.spec import plan as automatic
@@ -43,6 +45,7 @@ class Live:
     message: str = ""
     hint: str = ""
     details: str = ""
+    earlier: bool = False  # told from what its worker wrote, not as it happened
 
     @property
     def active(self) -> bool:
@@ -212,9 +215,10 @@ class TrainState(State):
             train.cancel(self.project, self.queue, self.live.run_id)
 
     def log_folder(self) -> str:
-        from workbench.base import paths
+        return self._folder(self.live.run_id) if self.live else ""
 
-        return str(paths.run_folder(self.project.path, self.live.run_id)) if self.live else ""
+    def _folder(self, run_id: int) -> str:
+        return str(paths.run_folder(self.project.path, run_id))
 
     def show_results(self) -> None:
         if self.live:
@@ -226,6 +230,30 @@ class TrainState(State):
             about = job.spec.params.get("run") or {}
             if about.get("project") == self.project.uid and about.get("purpose") == "train" and job.status in ("waiting", "running"):
                 self._replay(job, about["id"])
+        if self.live is None:
+            self._show_last()
+
+    def _show_last(self) -> None:
+        """The curves of the latest training that has ended, from what its worker wrote beside the weights."""
+        last = next(
+            (one for one in results.all_runs(self.project) if one.kind == "train" and one.status not in ("waiting", "running")), None
+        )
+        if last is None:
+            return
+        path = Path(self._folder(last.id)) / "events.jsonl"
+
+        def done(found):
+            if self.live is None and found:
+                live = self._live(last.id)
+                live.earlier = True
+                for event in found:
+                    self._take_event(live, event)
+                live.status, live.message = last.status, str(last.result.get("message", ""))
+                live.hint = str(last.result.get("hint", ""))
+                self.live = live
+                self.changed.emit(frozenset({"live", "run"}))
+
+        self.context.run(lambda: list(recorded(path)), done)
 
     def _replay(self, job, run_id: int) -> None:
         live = self._live(run_id)
@@ -355,7 +383,7 @@ _TAKE = {"step": _step, "evaluated": _evaluated, "saved": _saved, "log": _log}
 def _add_line(live: Live, line: str) -> None:
     from time import strftime
 
-    live.log.append(f"{strftime('%H:%M:%S')}  {line}")
+    live.log.append(line if live.earlier else f"{strftime('%H:%M:%S')}  {line}")
     del live.log[:-LOG_LINES]
 
 
