@@ -133,3 +133,16 @@ def test_a_copy_of_an_open_project_is_whole_and_never_overwrites(project, tmp_pa
     assert documents.counts(other.db).documents == 3
     other.close()
     assert backup.before_risk(project, "import").name == "p before import.glossbench"
+
+
+@pytest.mark.parametrize("name", ["a b", "a#b", "a?b=c&d", "100%25", "Größe 中文 \U0001f600", "a'b\"c;--"])
+def test_any_file_name_will_do(tmp_path, name):
+    path = tmp_path / f"{name}.glossbench"
+    project = Project.create(path)
+    add_documents(project)
+    project.close()
+
+    for read_only in (False, True):
+        project = Project.open(path, read_only=read_only)
+        assert project.name == name and documents.counts(project.db).documents == 1
+        project.close()
