@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations, documents, labels, listing
 from workbench.storage import suggestions as proposals
@@ -48,6 +50,39 @@ def view(project: Project, document_id: int) -> DocumentView:
         proposals.suggestions(db, document_id),
         {layer.id: states.get(layer.id, "pending") for layer in mine},
     )
+
+
+def refreshed(project: Project, shown: DocumentView, changes: Changes) -> DocumentView:
+    """The view again after `changes`; of the spans only those that changed are read, the others stay the same objects.
+
+    Raises KeyError if the document is gone.
+    """
+    id = shown.document.id
+    few = changes.rows is not None and not changes.touches("layer") and not changes.touches("label") and not changes.touches("document", id)
+    if not few:
+        return view(project, id)
+    db = project.db
+    spans = _mended(project, shown, changes.rows["span"]) if changes.touches("span", id) else shown.spans
+    marks = annotations.marks(db, id) if changes.touches("mark", id) else shown.marks
+    open_ones = {"suggestion", "span", "mark"} if shown.suggestions else {"suggestion"}  # what equals gold is not shown
+    suggestions = proposals.suggestions(db, id) if any(changes.touches(table, id) for table in open_ones) else shown.suggestions
+    states = annotations.states(db, id) if changes.touches("state", id) else shown.states
+    return DocumentView(
+        shown.document, shown.layers, marks, spans, suggestions, {layer.id: states.get(layer.id, "pending") for layer in shown.layers}
+    )
+
+
+def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> tuple[SpanRow, ...]:
+    changed = set(ids)
+    kept = [row for row in shown.spans if row.id not in changed]
+    for id in changed:
+        try:
+            row = annotations.span(project.db, id)
+        except KeyError:
+            continue  # deleted
+        if row.document_id == shown.document.id:
+            insort(kept, row, key=lambda one: (one.field, one.start, -one.end, one.id))
+    return tuple(kept)
 
 
 def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:

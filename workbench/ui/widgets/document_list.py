@@ -41,11 +41,18 @@ class DocumentModel(QAbstractListModel):
                 self.dataChanged.emit(self.index(0), self.index(len(self.ids) - 1))
             return
         wanted = set(ids)
-        for number, page in list(self._pages.items()):
-            if not wanted.isdisjoint(page):
-                del self._pages[number]
-                last = min(len(self.ids), (number + 1) * PAGE) - 1
-                self.dataChanged.emit(self.index(number * PAGE), self.index(last))
+        for number, page in self._pages.items():
+            known = wanted.intersection(page)
+            if not known:
+                continue
+            fresh = {row.id: row for row in self._fetch(sorted(known))}
+            for id in known:
+                page.pop(id)
+            page.update(fresh)
+            shown = self.ids[number * PAGE : (number + 1) * PAGE]
+            for at, id in enumerate(shown, number * PAGE):
+                if id in known:
+                    self.dataChanged.emit(self.index(at), self.index(at))
 
     def row(self, number: int):
         """The row object, or None if the document is gone."""

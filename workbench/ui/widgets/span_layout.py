@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from PySide6.QtGui import QTextLine
@@ -84,11 +85,19 @@ class Index:
 
     def __init__(self, spans: Iterable[TextSpan] = ()):
         self.spans = sorted(spans)
+        self._index()
+
+    def _index(self) -> None:
         self._starts = [span.start for span in self.spans]
-        reach, self._reach = 0, []
-        for span in self.spans:
-            reach = max(reach, span.end)
-            self._reach.append(reach)
+        self._reach = list(accumulate((span.end for span in self.spans), max))
+
+    def exchange(self, gone: Iterable[TextSpan], new: Iterable[TextSpan]) -> None:
+        """Take some out and others in."""
+        for span in gone:
+            del self.spans[bisect_left(self.spans, span)]
+        for span in new:
+            insort(self.spans, span)
+        self._index()
 
     def touching(self, start: int, end: int) -> list[TextSpan]:
         """Spans that share a character with [start, end), and those of zero length in [start, end]."""

@@ -52,7 +52,7 @@ class TextView(QAbstractScrollArea):
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.viewport().setAutoFillBackground(False)
         self.word_steps = True  # Ctrl+arrows step by word; a page may want those keys itself
-        self._text, self._spans, self._shown = DisplayText(""), Index(), set()
+        self._text, self._spans, self._shown = DisplayText(""), Index(), {}
         self._bounds = Bounds(self._text)
         self._zoom, self._lanes = 100, 1
         self._caret = self._anchor = 0
@@ -74,7 +74,7 @@ class TextView(QAbstractScrollArea):
 
     def set_text(self, text: str, tokens: Sequence[Range] = ()) -> None:
         """Show another text, from its start, without spans. `tokens`: an import's token borders, which then are the words."""
-        self._text, self._spans, self._shown = DisplayText(text), Index(), set()
+        self._text, self._spans, self._shown = DisplayText(text), Index(), {}
         self._bounds = Bounds(self._text, tokens)
         self._caret = self._anchor = 0
         self._goal_x = self._chosen = self._held = None
@@ -86,13 +86,16 @@ class TextView(QAbstractScrollArea):
 
     def set_spans(self, spans: Sequence[TextSpan]) -> None:
         """Show these spans; only lines that hold a changed one are placed anew."""
-        new = set(spans)
-        changed = [(span.start, span.end) for span in self._shown ^ new]
-        if not changed:
+        new = {id(span): span for span in spans}  # who keeps the objects of unchanged spans pays for the changed ones alone
+        gone = {span for key, span in self._shown.items() if key not in new}
+        come = {span for key, span in new.items() if key not in self._shown}
+        self._shown = new
+        gone, come = gone - come, come - gone
+        if not gone and not come:
             return
         place = self._place_now()
-        self._spans, self._shown = Index(new), new
-        self._pieces.respan(self._spans, changed)
+        self._spans.exchange(gone, come)
+        self._pieces.respan(self._spans, [(span.start, span.end) for span in gone | come])
         self._restore(place)
         self._after_change()
 
@@ -147,9 +150,11 @@ class TextView(QAbstractScrollArea):
 
     def choose(self, name: tuple[str, int] | None, *, show: bool = False) -> None:
         """Outline a span; with `show` scroll to it and put the caret at its start."""
+        if name == self._chosen and not show:
+            return
         self._chosen = name
-        span = next((one for one in self._spans.spans if one.name == name), None)
-        if span and show:
+        span = next((one for one in self._spans.spans if one.name == name), None) if show else None
+        if span:
             self.select(span.start, span.start, show=False)
             self.show_range(span.start, span.end)
         self.viewport().update()

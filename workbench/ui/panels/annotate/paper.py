@@ -16,6 +16,8 @@ from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
+NO_LABEL = ("?", "#808080")  # name and tint of a span whose label is not known (any more)
+
 
 class DocumentText(TextView):
     """One of a document's texts; `field` is its name."""
@@ -40,6 +42,8 @@ class Paper(QFrame):
         self._bars: dict[int, LabelBar] = {}
         self._titles = []
         self._last = 0
+        self._made: dict[int, tuple[object, TextSpan]] = {}  # span id → its row, and what is shown for it
+        self._looks, self._missed = {}, frozenset()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
         self._upper, self._lower = line(), line()
@@ -160,24 +164,28 @@ class Paper(QFrame):
         """What each text shows: gold, open suggestions, and in errors what the run answered otherwise."""
         state, found = self.state, {}
         looks = {id: (label.name, label.colour or label.position) for id, (_layer, label) in state.label_of.items()}
-        nothing = ("?", theme.NO_LABEL)
         extra, missed, _other = state.differences
+        if looks != self._looks or missed != self._missed:
+            self._looks, self._missed = looks, missed
+            self._made.clear()
+        made: dict[int, tuple[object, TextSpan]] = {}
         for row in state.spans:
-            name, tint = looks.get(row.label_id, nothing)
-            note = _("missed") if row.id in missed else ""
-            found.setdefault(row.field, []).append(TextSpan(row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note))
+            kept = self._made.get(row.id)
+            if kept is None or kept[0] is not row:
+                name, tint = looks.get(row.label_id, NO_LABEL)
+                note = _("missed") if row.id in missed else ""
+                kept = row, TextSpan(row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note)
+            made[row.id] = kept
+            found.setdefault(row.field, []).append(kept[1])
+        self._made = made
         for row in () if state.errors else state.suggestions:
             if row.kind == "span":
-                name, tint = looks.get(row.label_id, nothing)
+                name, tint = looks.get(row.label_id, NO_LABEL)
                 found.setdefault(row.field, []).append(TextSpan(row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score))
-        by_name = {
-            name: tint
-            for layer in state.layers
-            if layer.id == state.run_layer
-            for name, tint in ((one.name, one.colour or one.position) for one in layer.labels)
-        }
+        learned = next((layer.labels for layer in state.layers if layer.id == state.run_layer), ())
+        tints = {label.name: label.colour or label.position for label in learned}
         for number, one in enumerate(extra, 1):
-            tint = by_name.get(one.label, theme.NO_LABEL)
+            tint = tints.get(one.label, NO_LABEL[1])
             found.setdefault(one.field, []).append(TextSpan(one.start, one.end, one.label, tint, number, span_layout.PREDICTED, one.score))
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtGui import QDesktopServices, QPainter, QPixmap, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSizePolicy, QStyledItemDelegate, QTextBrowser, QVBoxLayout
 
 from workbench.base.events import concerns
@@ -92,6 +92,23 @@ class _LabelAndText(QStyledItemDelegate):
     def __init__(self, table: Table, chip_of, text_of):
         super().__init__(table)
         self._chip_of, self._text_of = chip_of, text_of
+        self._chips: dict[tuple, QPixmap] = {}
+
+    def _chip(self, name: str, label, width: int, height: int, painter) -> QPixmap:
+        """Chips are drawn once: many rows have the same few labels."""
+        scale = painter.device().devicePixelRatioF()
+        key = name, label, width, height, scale, theme.is_dark(), theme.percent()
+        if key not in self._chips:
+            if len(self._chips) > 500:
+                self._chips.clear()
+            picture = QPixmap(round(width * scale), round(height * scale))
+            picture.setDevicePixelRatio(scale)
+            picture.fill(Qt.GlobalColor.transparent)
+            inner = QPainter(picture)
+            paint_chip(inner, QRectF(0, 0, width, height), name, label)
+            inner.end()
+            self._chips[key] = picture
+        return self._chips[key]
 
     def paint(self, painter, option, index) -> None:
         one = index.model().rows[index.row()]
@@ -100,7 +117,7 @@ class _LabelAndText(QStyledItemDelegate):
         ground(painter, option, last_line=False)
         box, height = option.rect, theme.px(24)
         width = min(chip_width(name), int(box.width() * 0.6))
-        paint_chip(painter, QRectF(box.left() + 12, box.center().y() - height / 2 + 0.5, width, height), name, label)
+        painter.drawPixmap(box.left() + 12, box.center().y() - height // 2 + 1, self._chip(name, label, width, height, painter))
         painter.setFont(theme.font("small"))
         painter.setPen(theme.qcolour("text"))
         words_box = box.adjusted(12 + width + 8, 0, -6, 0)

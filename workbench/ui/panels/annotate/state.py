@@ -25,6 +25,7 @@ MANY = 20_000  # documents from which counting and listing leave the main thread
 LARGE = 100_000_000  # bytes of a project file from which its list is read off the main thread
 SURE = 0.85  # score from which "Accept all" takes suggestions, at first
 
+NO_DIFFERENCES = (), frozenset(), None
 Name = tuple[str, int]
 
 
@@ -69,6 +70,7 @@ class AnnotateState(State):
         self.predicted: Prediction | None = None
         self.stale_rows: frozenset[int] | None = frozenset()  # documents whose row in the queue is out of date; None: all
         self.sure = SURE
+        self._filtered: dict[str, tuple] = {}
         self._load_layers()
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
@@ -96,13 +98,23 @@ class AnnotateState(State):
 
     @property
     def spans(self) -> tuple[SpanRow, ...]:
-        shown = {layer.id for layer in self.active}
-        return tuple(row for row in self.doc.spans if row.layer_id in shown) if self.doc else ()
+        """Of the layers shown."""
+        return self._of_shown_layers("spans")
 
     @property
     def suggestions(self) -> tuple[SuggestionRow, ...]:
-        shown = {layer.id for layer in self.active}
-        return tuple(row for row in self.doc.suggestions if row.layer_id in shown) if self.doc else ()
+        return self._of_shown_layers("suggestions")
+
+    def _of_shown_layers(self, rows: str) -> tuple:
+        """Filtered once for each document, however often it is asked for."""
+        if self.doc is None:
+            return ()
+        given = getattr(self.doc, rows)
+        kept = self._filtered.get(rows)
+        if kept is None or kept[0] is not given or kept[1] is not self.off:
+            shown = {layer.id for layer in self.active}
+            kept = self._filtered[rows] = given, self.off, tuple(row for row in given if row.layer_id in shown)
+        return kept[2]
 
     @property
     def marked(self) -> frozenset[int]:
@@ -204,9 +216,9 @@ class AnnotateState(State):
             return
         self.update(doc=doc, document_id=document_id, chosen=chosen, predicted=self._answer(doc))
 
-    def _reload(self) -> None:
+    def _reload(self, changes=None) -> None:
         try:
-            doc = annotate.view(self.project, self.document_id)
+            doc = annotate.refreshed(self.project, self.doc, changes) if changes else annotate.view(self.project, self.document_id)
         except KeyError:
             self._load_queue()
             return
@@ -246,7 +258,7 @@ class AnnotateState(State):
         """Show the change; an undo or redo elsewhere in the queue brings its document up."""
         here = self.document_id is not None and any(changes.touches(t, self.document_id) for t in ("mark", "span", "state", "suggestion"))
         if here:
-            self._reload()
+            self._reload(changes)
         elif changes.origin is None and changes.documents is not None and len(changes.documents) == 1 and not self.errors:
             if changes.touches("mark") or changes.touches("span") or changes.touches("state"):
                 self.open(next(iter(changes.documents)))
@@ -347,7 +359,7 @@ class AnnotateState(State):
     def differences(self) -> tuple[tuple[Predicted, ...], frozenset[int], str | None]:
         """What the run answers and gold lacks; gold spans that it missed; its class where it differs from gold."""
         if self.predicted is None or self.doc is None:
-            return (), frozenset(), None
+            return NO_DIFFERENCES
         names = self.label_of
         mine = [row for row in self.spans if row.layer_id == self.run_layer and row.label_id in names]
         gold = {(row.field, row.start, row.end, names[row.label_id][1].name): row.id for row in mine}

@@ -59,6 +59,7 @@ class AnnotateView(View):
             self._watch_text(text)
         self._paper.text_made.connect(self._watch_text)
         self._shown_document: int | None = None
+        self._shown_layers: tuple | None = None
         for side, part in (("left", self.queue), ("right", self.right)):
             part.setVisible(not self._kept.get(f"annotate.{side}"))
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
@@ -161,6 +162,10 @@ class AnnotateView(View):
 
     def _show_layers(self) -> None:
         state = self.state
+        now = state.layers, state.off, tuple(layer.id for layer in state.active)
+        if now == self._shown_layers:
+            return
+        self._shown_layers = now
         self._layers.clear()
         for layer in state.layers:
             action = QAction(layer.name, self._layers)
