@@ -124,6 +124,21 @@ def test_a_card_leads_on_to_train_and_inspect(state, context):
     assert context.went == [("train", {"model": "starter-bert"}), ("inspect", {"model": "starter-gpt"})]
 
 
+def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
+    waiting = []
+    context.run = lambda work, done, failed=None: waiting.append((work, done))
+    state = ModelsState(context)
+    state.look()
+    first = waiting[0][0]()
+    state.add(mine)
+
+    waiting[0][1](first)
+    waiting[1][1](waiting[1][0]())
+
+    assert names(state)[-1] == "mine" and not state.busy and len(waiting) == 2
+    state.close()
+
+
 def test_numbers_are_read_easily(state):
     assert [size_words(one) for one in (999, 1500, 46_501_823, 268_000_000, 13_500_000_000)] == [
         "999 B",

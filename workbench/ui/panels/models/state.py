@@ -21,6 +21,7 @@ class ModelsState(State):
         self.context = context
         self.cards: tuple[ModelInfo, ...] | None = None
         self.busy = False
+        self._again = False  # something changed while the cards were being read
 
     @property
     def can_train(self) -> bool:
@@ -33,6 +34,7 @@ class ModelsState(State):
 
     def look(self) -> None:
         """Read all cards again, off the main thread: folders may lie on a slow disk."""
+        self._again = self.busy
         if self.busy:
             return
         self.update(busy=True)
@@ -41,6 +43,8 @@ class ModelsState(State):
 
     def _found(self, cards: tuple[ModelInfo, ...]) -> None:
         self.update(busy=False, cards=cards)
+        if self._again:
+            self.look()
 
     def _failed(self, error: Exception) -> None:
         self.update(busy=False, cards=self.cards or ())
