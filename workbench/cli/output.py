@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,14 +15,26 @@ as_json = click.option("--json", "as_json", is_flag=True, help=_("Print one JSON
 
 
 def emit(value: object) -> None:
-    """One JSON value on one line. A lone surrogate is escaped, so the line is always UTF-8."""
+    """One JSON value on one line. A lone surrogate is escaped, so the line is always UTF-8; what is no number becomes null."""
     try:
-        line = json.dumps(value, ensure_ascii=False)
-        line.encode()
+        line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        line = json.dumps(_finite(value), ensure_ascii=False)
+    try:
+        raw = line.encode()
     except UnicodeEncodeError:
-        line = json.dumps(value)
-    sys.stdout.buffer.write(line.encode() + b"\n")
+        raw = json.dumps(json.loads(line)).encode()
+    sys.stdout.buffer.write(raw + b"\n")
     sys.stdout.buffer.flush()
+
+
+def _finite(value: object) -> object:
+    """Infinity and NaN are no JSON."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def say(text: str = "") -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import paths
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Output, Started
 from workbench.storage import runs
@@ -121,7 +122,10 @@ def _test_fingerprint(project: Project, run: Run, scores: Mapping) -> str:
         return run.test_fingerprint
     from workbench.operations import results, scoring
 
-    return scoring.fingerprint(results.scored(project, run, "test"))
+    try:
+        return scoring.fingerprint(results.scored(project, run, "test"))
+    except WorkbenchError:  # the layer was deleted while the run went on
+        return run.test_fingerprint
 
 
 def _failed(project: Project, run_id: int, event: Finished) -> None:

@@ -1,0 +1,41 @@
+"""What goes to standard output: one JSON value, tables in words, sizes and progress for a person."""
+
+import json
+
+import pytest
+
+from workbench.cli import output
+
+
+def test_json_is_one_line_of_utf_8_whatever_is_in_it(capfd):
+    output.emit({"text": "é\ud83d", "loss": float("nan"), "rows": [float("inf"), 1.5]})
+
+    out = capfd.readouterr().out
+    assert out.count("\n") == 1 and json.loads(out) == {"text": "é\ud83d", "loss": None, "rows": [None, 1.5]}
+
+
+def test_letters_of_other_scripts_are_written_as_they_are(capfd):
+    output.emit({"text": "日本 🚋"})
+
+    assert "日本 🚋" in capfd.readouterr().out
+
+
+def test_columns_are_as_wide_as_what_stands_in_them_and_numbers_to_the_right(capfd):
+    output.table(("Label", "F1"), [("praise", 0.5), ("a", None), ("b", 12)])
+
+    assert capfd.readouterr().out.splitlines() == ["Label   F1", "praise  0.500", "a       –", "b          12"]
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (46_000_000, "46 MB"), (2_500_000_000, "2.5 GB")]
+)
+def test_sizes_are_in_words(count, words):
+    assert output.size(count) == words
+
+
+def test_progress_on_a_pipe_is_a_line_for_each_tenth(capfd):
+    progress = output.Progress("Scoring")
+    for done in range(101):
+        progress.show(done / 100)
+
+    assert len(capfd.readouterr().err.splitlines()) == 11
