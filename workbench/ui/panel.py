@@ -16,7 +16,7 @@ Pages call one another by `context.go(page, **args)`; the page's `Panel.shown(**
     labels    layer=id
     models    –
     train     model=name or folder · spec=TrainSpec (the same settings again)
-    results   run=id
+    results   run=id · suggest=(document id, …): which run shall suggest labels for these
     inspect   run=id · model=name or folder · text="…" · document=id
     prompts   –
     export    run=id

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox, QFrame, QSizePolicy, QVBoxLayout, QWidget
 
+from workbench.ui import theme
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
@@ -34,7 +36,7 @@ class Field(QFrame):
 
     def above(self) -> int:
         """Height of what stands above the control, so that a button beside it can be set on its line."""
-        return self._title.sizeHint().height() + self.layout().spacing()
+        return QFontMetrics(theme.font("small", 500)).height() + self.layout().spacing()
 
     def set_title(self, title: str) -> None:
         self._title.setText(title)

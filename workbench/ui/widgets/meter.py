@@ -44,6 +44,7 @@ class Tile(QFrame):
             layout.addWidget(row(control, None))
             self._value.hide()
         layout.addWidget(self._hint)
+        layout.addStretch(1)
         self.setToolTip(tip)
 
     def set(self, value: str, hint: str | None = None, name: str | None = None) -> None:

@@ -96,3 +96,14 @@ def test_without_runs_a_button_leads_to_train(app, project_file):
     panel = app.window.panel("results")
 
     assert named(panel, "Train a model").isVisible()
+
+
+def test_documents_chosen_on_data_wait_for_the_run_that_shall_suggest(panel, monkeypatch):
+    asked = []
+    panel.shown(suggest=(1, 2))
+    assert "2 documents were chosen on Data" in panel.view._asked.text()
+
+    monkeypatch.setattr(type(panel.state), "usable", True)
+    monkeypatch.setattr(panel.state, "suggest", asked.append)
+    panel.state.suggest_asked()
+    assert asked == [(1, 2)] and not panel.view._asked.isVisible()

@@ -139,6 +139,10 @@ class DataState(State):
             lambda: corpus.set_split(self.project, ids, split), lambda n: _("{n} moved to {split}.").format(n=_documents(n), split=name)
         )
 
+    def suggest(self) -> None:
+        """Results asks which run shall suggest labels for the documents chosen."""
+        self.context.go("results", suggest=tuple(self.chosen))
+
     def set_class(self, layer: Layer, label: Label | None) -> None:
         ids = self.chosen
         words = _("{n} now {label}.").format(n="{n}", label=label.name) if label else _("{n} now without a class.")

@@ -229,7 +229,15 @@ class _Acts(QWidget):
         self._split = Button(_("Set split…"), small=True, menu=self._menus["split"])
         self._state = Button(_("Set state…"), small=True, menu=self._menus["state"])
         self._delete = Button(_("Delete"), "trash-2", "danger", small=True, on=state.delete, name=_("Delete the selected documents"))
-        self._parts = (self._count, self._class, self._split, self._state, self._delete)
+        self._suggest = Button(
+            _("Suggest…"),
+            "sparkles",
+            small=True,
+            on=state.suggest,
+            name=_("Suggest labels for the selected documents"),
+            tip=_("Choose the run on Results"),
+        )
+        self._parts = (self._count, self._class, self._split, self._state, self._suggest, self._delete)
         self._hint = words(_("Select rows to change many at once; Enter opens one in Annotate"), "small", "muted")
         self._told = words("", "small", "muted")
         self._menus["class"].aboutToShow.connect(self._fill_class)
@@ -250,7 +258,7 @@ class _Acts(QWidget):
         self._class.setVisible(chosen > 0 and any(one.kind in CLASS_KINDS for one in state.layers))
         self._state.setVisible(chosen > 0 and bool(state.layers))
         self._hint.setVisible(not chosen)
-        for button in (self._class, self._split, self._state, self._delete):
+        for button in (self._class, self._split, self._state, self._suggest, self._delete):
             button.setEnabled(state.can_act)
         self._count.setText(_("{n:,} of {all:,} selected").format(n=chosen, all=state.total))
         if state.acting:

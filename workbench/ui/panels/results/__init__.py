@@ -32,7 +32,9 @@ class ResultsPanel(Panel):
         state = ResultsState(context)
         return state, ResultsView(state)
 
-    def shown(self, run: int | None = None, **_args) -> None:
+    def shown(self, run: int | None = None, suggest: tuple[int, ...] = (), **_args) -> None:
         self.state.look()
+        if suggest:
+            self.state.update(asked=tuple(suggest))
         if run is not None:
             self.state.choose((run,))

@@ -46,10 +46,10 @@ class ComparisonView(QFrame):
 
     def _documents(self, name: str) -> Table:
         columns = (
-            Column(_("Key"), lambda one: one.key, 84, tip=lambda one: one.key),
+            Column(_("Key"), lambda one: one.key, 72, tip=lambda one: one.key),
             Column(_("Text"), lambda one: one.text, tip=lambda one: one.text),
-            Column(_("Gold"), lambda one: one.gold, 96, tip=lambda one: one.gold),
-            Column(_("The other said"), lambda one: one.predicted, 108, tip=lambda one: one.predicted),
+            Column(_("Gold"), lambda one: one.gold, 92, tip=lambda one: one.gold),
+            Column(_("Answer"), lambda one: one.predicted, 92, tip=lambda one: one.predicted, hint=_("What the other run said")),
         )
         table = Table(columns, name=name, key=lambda one: one.document_id)
         table.opened.connect(lambda one: self._state.context.go("annotate", document=one.document_id))
@@ -80,6 +80,7 @@ class ComparisonView(QFrame):
         from workbench.metrics.significance import mcnemar
 
         chance = mcnemar(len(found.only_first), len(found.only_second))
-        verdict = _("a difference as large comes by chance in {p:.0%} of cases").format(p=chance)
+        share = _("less than 1 %") if chance < 0.01 else f"{100 * chance:.0f} %"
+        verdict = _("a difference as large would come by chance in {share} of cases").format(share=share)
         told = _("Both right {right}, both wrong {wrong} of {n} documents. If the two were equally good, {verdict} (McNemar, exact).")
         return told.format(right=found.both_right, wrong=found.both_wrong, n=found.first.n, verdict=verdict)

@@ -122,7 +122,7 @@ class ScoresView(QFrame):
                 _("Precision · recall, dev"),
             )
         else:
-            self._third.set(points(found.guessing), _("what guessing “{label}” gives").format(label=found.commonest), _("Commonest class"))
+            self._third.set(points(found.guessing), _("guessing “{label}” gives").format(label=found.commonest), _("Commonest class"))
         self._test_tile(main)
 
     def _test_tile(self, main: str) -> None:

@@ -56,6 +56,7 @@ class ResultsState(State):
         self.comparison: Comparison | None = None
         self.problem = ""  # why the chosen cannot be shown in full
         self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
+        self.asked: tuple[int, ...] = ()  # documents chosen on Data that a run shall suggest for
         self.busy = ""  # what is under way for the chosen run, in words
         self._stale = True
         self._watched = False
@@ -246,6 +247,12 @@ class ResultsState(State):
                 self.context.note(text, lambda: self.context.go("annotate"), action=_("Look at them"))
 
         self._attempt(suggest.suggest, self.project, self.context.queue, self.run, suggested, ids=ids)
+
+    def suggest_asked(self) -> None:
+        """Pre-label the documents that were chosen on Data."""
+        ids = self.asked
+        self.update(asked=())
+        self.suggest(ids)
 
     def train_again(self) -> None:
         """The same settings on today's labels."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QStackedWidget, QTabBar, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QMenu, QStackedWidget, QTabBar, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -15,7 +15,7 @@ from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.state import MAIN_SCORE, ResultsState, title_of
 from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import RUN_TONES
@@ -95,9 +95,14 @@ class ResultsView(View):
         self._apply = Button(_("Apply to files…"), "folder-open", small=True, on=self.apply_to_files)
         self._again = Button(_("Train again"), "rotate-ccw", small=True, on=state.train_again, tip=_("The same settings on today's labels"))
         self._export = Button(_("Export model"), "package-open", "primary", small=True, on=state.export)
-        head = row((self._title, 1), self._chip, 4, self._suggest, self._inspect, self._apply, self._again, self._export, gap=6)
+        acts = row(self._suggest, self._inspect, self._apply, self._again, None, self._export, gap=6)
+        head = row((row((self._title, 1), self._chip), 1), acts, gap=10)
+        self._head = head.layout()
         self._keep = Button(_("Keep its best checkpoint"), small=True, on=state.keep_checkpoint)
         self._message = Callout("", "bad", self._keep)
+        leave = icon_button("x", _("Do not suggest for them"), lambda: state.update(asked=()), small=True)
+        self._for_these = Button(_("Suggest for these"), "sparkles", small=True, on=state.suggest_asked)
+        self._asked = Callout("", "accent", self._for_these, leave)
         self._busy = words("", "small", "accent")
         self._tabs = QTabBar()
         self._tabs.setDrawBase(False)
@@ -108,7 +113,9 @@ class ResultsView(View):
             self._tabs.addTab(_(name))
             self._pages.addWidget(page)
         self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
-        return column(head, self._message, row(self._tabs, None, self._busy), (self._pages, 1), gap=10, margins=(20, 14, 20, 16))
+        return column(
+            head, self._asked, self._message, row((self._tabs, 1), self._busy), (self._pages, 1), gap=10, margins=(20, 14, 20, 16)
+        )
 
     # ---------------------------------------------------------------- render
 
@@ -146,6 +153,9 @@ class ResultsView(View):
         self._again.setEnabled(state.can_train_again)
         self._tabs.setTabText(1, f"{_('Errors')}  {len(state.errors)}" if state.details is not None else _("Errors"))
         self._busy.setText(state.busy)
+        asked = _("{n} documents were chosen on Data. Choose the run that shall suggest labels for those not begun yet.")
+        self._asked.set(asked.format(n=len(state.asked)) if state.asked else "")
+        self._for_these.setEnabled(self._suggest.isEnabled())
         text, tone = self._what_to_say(run)
         self._message.set(text, tone)
         self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
@@ -190,9 +200,10 @@ class ResultsView(View):
 
     def resizeEvent(self, event) -> None:
         wide = self.width() > theme.px(1240)
-        self._left.setFixedWidth(theme.px(340 if wide else 280))
+        self._left.setFixedWidth(min(theme.px(340 if wide else 280), max(280, self.width() // 4)))
         self._runs.setColumnHidden(3, not wide)
-        self._again.setVisible(self.width() > theme.px(1050))
+        beside = self.width() - self._left.width() > theme.px(800)
+        self._head.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         super().resizeEvent(event)
 
     def showEvent(self, event) -> None:
