@@ -45,7 +45,9 @@ class OwnImporter:
 
 def _layers(header: object, name: str) -> dict[str, Layer]:
     if isinstance(header, Fault):
-        raise ImportFailed(f"{name}, line 1: {header}.")
+        raise ImportFailed(
+            f"{name} is not in Glossbench's own format: in line 1, {header}.", hint="Choose another format, or let it be guessed."
+        )
     if not isinstance(header, dict) or "glossbench" not in header:
         raise ImportFailed(
             f"{name} is not in Glossbench's own format: its first line holds no layers.",

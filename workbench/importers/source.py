@@ -33,8 +33,8 @@ class Source:
         """Bytes read so far by the running `lines()`."""
         return self._raw.tell() if self._raw and not self._raw.closed else 0
 
-    def lines(self) -> Iterator[str]:
-        """Lines without their end. Only U+000A ends a line (and a U+000D before it goes with it); U+2028, U+0085 and form feeds are text.
+    def lines(self, *, ends: bool = False) -> Iterator[str]:
+        """Lines without their end, or with it (`ends`). Only U+000A ends a line (and a U+000D before it goes with it); U+2028, U+0085 and form feeds are text.
 
         Bytes that are not UTF-8 arrive as U+DC80 … U+DCFF, so that one bad line costs one record.
         """
@@ -42,8 +42,11 @@ class Source:
         with open(self.path, "rb") as self._raw:
             text = io.TextIOWrapper(self._raw, encoding=self.encoding.codec, errors=errors, newline=self._line_end())
             try:
+                if ends:
+                    yield from text
+                    return
                 for line in text:
-                    yield line.rstrip("\n").removesuffix("\r") if line.endswith("\n") else line.removesuffix("\r")
+                    yield line.removesuffix("\n").removesuffix("\r")
             except UnicodeDecodeError as error:
                 raise ImportFailed(
                     f"{self.name} is not {self.encoding.name} throughout ({error.reason}).", hint="Choose another encoding."

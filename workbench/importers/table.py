@@ -159,7 +159,7 @@ def _rows(source: Source, delimiter: str, quoted: bool) -> Iterator[tuple[int, l
             if line.strip(" \r"):
                 yield number, line.split(delimiter)
         return
-    reader = csv.reader((line + "\n" for line in source.lines()), delimiter=delimiter, strict=True)
+    reader = csv.reader(source.lines(ends=True), delimiter=delimiter, strict=True)  # a line end within quotes belongs to the text
     while True:
         line = reader.line_num + 1
         try:

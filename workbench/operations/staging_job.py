@@ -43,11 +43,11 @@ class _Intake:
         raw = dict(params.get("options") or {})
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}  # key → the number that the last record with it got
         self._seen: dict[str, dict[str, int]] = {}  # key → text hash → line
-        self._next: dict[str, int] = {}  # key → the number that the next record with it gets
         self._place = (-1, 0, 0)  # file, line and how many records without a key began on that line so far
         self._renamed: list[tuple[str, str]] = []
+        self._again: list[tuple[str, str]] = []  # added again, as the user asked
         self._labels: dict[str, set[str]] = {}
 
     def files(self) -> Generator[dict, str | None, None]:
@@ -84,12 +84,8 @@ class _Intake:
         record = row.record
         if split := self.params.get("split"):
             record = replace(record, document=replace(record.document, split=split))
-        if record.document.key:
-            wanted = record.document.key
-            key, twin = self._key(wanted, record.document.text_hash, row.line)
-        else:
-            wanted, twin = f"{name}:{row.line}", None
-            key = self._line_key(wanted, record.document.text_hash, row.line)
+        wanted = record.document.key or self._own_key(number, name, row.line)
+        key, twin = self._key(wanted, record.document.text_hash, row.line)
         if twin is not None and self.params.get("duplicates", "skip") != "add":
             self.writer.skip(number, row.line, f"the same key ({wanted}) and text stand on line {twin} already")
             return
@@ -114,14 +110,8 @@ class _Intake:
         key = self._free(wanted)
         if twin is None or self.params.get("duplicates") == "add":
             self._seen[key] = {text_hash: line}
-            self._renamed.append((wanted, key))
+            (self._again if twin else self._renamed).append((wanted, key))
         return key, twin
-
-    def _line_key(self, wanted: str, text_hash: str, line: int) -> str:
-        """The key of a record that brings none; several of one line (a JSON array without line breaks) are numbered."""
-        key = wanted if wanted not in self._seen else self._free(wanted)
-        self._seen[key] = {text_hash: line}
-        return key
 
     def _free(self, wanted: str) -> str:
         """`wanted (2)`, `wanted (3)`, … : the first that is free. Remembers where it was, so a million equal keys take no million looks each."""
@@ -134,6 +124,8 @@ class _Intake:
     def _sum_up(self) -> None:
         if self._renamed:
             self.writer.warn(renamed(self._renamed, "stood in the files already"))
+        if self._again:
+            self.writer.warn(f"{len(self._again):,} records that stand in the files more than once were added each time, under new keys.")
         for layer, labels in self._labels.items():
             if len(labels) > _MANY_LABELS:
                 self.writer.warn(

@@ -29,6 +29,7 @@ create table layer(n integer primary key, name text, kind text, texts integer, g
 create table label(n integer primary key, layer integer, name text, colour text, key text, description text);
 create table skipped(file integer, line integer, reason text);
 create table warning(message text);
+create table complete(documents integer);
 """
 _INSERTS = {
     "doc": "insert into doc values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -164,6 +165,7 @@ class StagingWriter:
         for number in self._several:
             if self._info[number].kind == "class":
                 self._conn.execute("update layer set kind = 'multi' where n = ?", (number,))
+        self._conn.execute("insert into complete values(?)", (self.documents,))
         self._conn.execute("commit")
         self._conn.close()
 
@@ -196,12 +198,14 @@ def examine(path: Path) -> Staged:
                 StagedLayer(n, Layer(name, kind, (), texts, guideline, json_out(options)), tuple(labels.get(n, ())), bool(declared))
                 for n, name, kind, texts, guideline, options, declared in conn.execute("select * from layer order by n").fetchall()
             )
-            (documents,) = conn.execute("select count(*) from doc").fetchone()
+            complete = conn.execute("select documents from complete").fetchone()
             skipped = tuple(conn.execute("select file, line, reason from skipped order by file, line").fetchall())
             warnings = tuple(message for (message,) in conn.execute("select message from warning").fetchall())
     except sqlite3.Error as error:
         raise WorkbenchError(f"The prepared import {path} cannot be read: {error}.", hint="Import the file again.") from error
-    return Staged(path, documents, layers, skipped, warnings)
+    if complete is None:
+        raise WorkbenchError(f"The prepared import {path} is not complete.", hint="Import the file again.")
+    return Staged(path, complete[0], layers, skipped, warnings)
 
 
 # ---------------------------------------------------------------- into the project

@@ -134,7 +134,10 @@ class App:
     def _later(self, seconds: float, work: Callable[[], None]) -> None:
         from workbench.jobs import threads
 
-        QTimer.singleShot(round(1000 * seconds), lambda: threads.run(work, lambda *_result: None, dispatch=self.dispatch))
+        def wait() -> None:
+            QTimer.singleShot(round(1000 * seconds), lambda: threads.run(work, lambda *_result: None, dispatch=self.dispatch))
+
+        self.dispatch(wait)  # a bulk edit asks from a thread of the pool, where no timer ever fires
 
     def undo(self) -> None:
         self._step("undo", _("Undone: {title}"))

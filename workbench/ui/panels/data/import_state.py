@@ -164,9 +164,7 @@ class ImportState(State):
             self._import_changed()
 
     def _background(self, work, done) -> None:
-        from workbench.jobs import threads
-
-        threads.run(work, done, dispatch=self.context.dispatch)
+        self.context.run(work, lambda outcome: done(outcome, None), lambda error: done(None, error))
 
     def cancel(self) -> None:
         if self.handle is not None:

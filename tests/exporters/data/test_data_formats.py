@@ -1,0 +1,115 @@
+import pytest
+
+from tests.exporters.data.conftest import NER, TOPIC
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.labels import Label, Layer
+from workbench.text.spans import Span
+
+ODD = '👩‍👩‍👧 a\tb\r\nc "quoted" next\u2028line\x85and\x0cpage'
+
+
+@pytest.mark.parametrize("format", ["glossbench", "doccano", "prodigy", "csv", "tsv"])
+def test_texts_keys_splits_classes_and_spans_come_back(back, ada, format):
+    mapping = (
+        ("id", "id"),
+        ("text", "text"),
+        ("split", "split"),
+        ("label:class", "class"),
+        ("spans:spans", "spans"),
+        ("meta:meta", "meta"),
+    )
+    options = {"mapping": mapping} if format in ("csv", "tsv") else {}
+
+    (found,) = back(format, [ada], (NER, TOPIC), **options)
+
+    assert (found.document.key, found.document.text, found.document.split, found.document.meta) == (
+        "k1",
+        "Ada met Bob in Rome",
+        "dev",
+        {"page": 1},
+    )
+    assert found.spans == ada.spans and found.marks == ada.marks and found.states == ada.states
+
+
+@pytest.mark.parametrize("format", ["glossbench", "doccano", "prodigy", "csv", "tsv"])
+def test_odd_letters_come_back_unchanged(back, format):
+    record = Record(Document("k", (("text", ODD),)), {"spans": "submitted"}, {}, {"spans": (Span(0, 5, "PER"),)})
+    mapping = (("id", "id"), ("text", "text"), ("spans:spans", "spans"))
+
+    (found,) = back(format, [record], **({"mapping": mapping} if format in ("csv", "tsv") else {}))
+
+    assert found.document.text == ODD and found.spans == record.spans
+
+
+@pytest.mark.parametrize("format", ["doccano", "prodigy"])
+def test_a_document_that_is_not_labelled_stays_so(back, ada, format):
+    pending, empty = Record(Document("p", (("text", "a"),))), Record(Document("e", (("text", "b"),)), {"spans": "submitted"})
+
+    found = back(format, [ada, pending, empty], (NER,))
+
+    assert [one.states for one in found[1:]] == [{}, {"spans": "submitted"}]
+
+
+def test_conll_gives_tokens_and_b_at_each_start(write, ada):
+    found = write("conll", [ada, ada])
+
+    block = "Ada\tB-PER\nmet\tO\nBob\tO\nin\tO\nRome\tB-LOC\n"
+    assert found.text == f"{block}\n{block}" and found.warnings == ()
+
+
+def test_conll_counts_what_it_cannot_hold(write):
+    spans = {"spans": (Span(0, 11, "PER"), Span(0, 3, "LOC"), Span(13, 15, "LOC"))}
+    nested = Record(Document("k", (("text", "Ada Lovelace"),)), {"spans": "submitted"}, {}, {"spans": spans["spans"][:2]})
+    pending = Record(Document("p", (("text", "later"),)))
+
+    found = write("conll", [nested, pending])
+
+    assert found.text == "Ada\tB-PER\nLovelace\tI-PER\n\nlater\tO\n"
+    assert sorted(one.split(" ", 1)[0] for one in found.warnings) == ["1", "1", "1"]
+
+
+def test_conll_writes_groups_as_they_came(back, write):
+    rows = [
+        Record(Document(f"k{n}", (("text", "a"),), None, group), {"spans": "submitted"})
+        for n, group in enumerate(("-DOCSTART- x:1", "novel", "novel"))
+    ]
+
+    assert write("conll", rows).text == "-DOCSTART-\tO\n\na\tO\n\n# doc = novel\na\tO\n\na\tO\n"
+    assert [one.document.group for one in back("conll", rows)] == ["-DOCSTART- file.txt:1", "novel", "novel"]
+
+
+def test_predictions_stand_in_a_third_column(write, ada):
+    predicted = Layer("spans (r)", "span", (Label("PER"),), options={"predicted": "r"})
+    record = Record(ada.document, ada.states, {}, {**ada.spans, "spans (r)": (Span(8, 11, "PER"),)})
+
+    assert write("conll", [record], (NER, predicted)).text.split("\n")[:3] == ["Ada\tB-PER\tO", "met\tO\tO", "Bob\tO\tB-PER"]
+
+
+def test_conllu_needs_tokens(back, write, ada):
+    bare = Record(Document("k2", (("text", "no tokens"),)))
+
+    found = write("conllu", [ada, bare])
+
+    assert found.count == 1 and "1 documents have no tokens" in found.warnings[0]
+    (again,) = back("conllu", [ada])
+    assert again.document.text == ada.document.text and again.document.tokens == ada.document.tokens
+
+
+def test_text_is_one_line_a_document(write):
+    pair = Record(Document("k", (("text", "one\ntwo"), ("text_b", "three"))))
+
+    found = write("text", [pair])
+
+    assert found.text == "one two ‖ three\n" and len(found.warnings) == 2
+
+
+def test_prodigy_numbers_the_tokens_of_a_span(write, ada):
+    assert '"token_start": 4, "token_end": 4' in write("prodigy", [ada]).text
+
+
+def test_each_format_says_what_it_cannot_hold(registry):
+    pair = Layer("pairs", "class", (Label("same"),), texts=2)
+    for entry in registry.all("exporter"):
+        if entry.options.get("what") == "data":
+            assert registry.get("exporter", entry.id)().lost((NER, TOPIC, pair)), entry.id

@@ -1,0 +1,49 @@
+"""Reading a file as the importers do."""
+
+from pathlib import Path
+
+import pytest
+
+from workbench.importers.base import Options, Remark, Row, Skipped
+from workbench.importers.detect import detect, importer
+from workbench.importers.source import Source
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+
+
+class Read:
+    """What an importer gave: `records`, `rows`, `skipped` as (line, reason), `remarks`, `layers`."""
+
+    def __init__(self, items):
+        self.items = list(items)
+        self.rows = [one for one in self.items if isinstance(one, Row)]
+        self.records = [one.record for one in self.rows]
+        self.skipped = [(one.line, one.reason) for one in self.items if isinstance(one, Skipped)]
+        self.remarks = [one.message for one in self.items if isinstance(one, Remark)]
+        self.layers = [one for one in self.items if not isinstance(one, (Row, Skipped, Remark))]
+
+    @property
+    def texts(self):
+        return [one.document.text for one in self.records]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """read(content or Path, "doccano", name="x.jsonl", mapping=…) → Read."""
+
+    def read(content, format=None, *, name="file.txt", encoding="", **options):
+        path = content
+        if not isinstance(content, Path):
+            path = tmp_path / name
+            path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+        source = Source(path, encoding)
+        format = format or detect(source).format
+        return Read(importer(format).read(source, Options(**options)))
+
+    return read
+
+
+@pytest.fixture
+def tiny():
+    """The folder of tiny files."""
+    return DATA

@@ -1,0 +1,64 @@
+import json
+
+import pytest
+
+from workbench.base.errors import ImportFailed
+from workbench.text import dataset
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.labels import Label, Layer
+from workbench.text.spans import Span
+
+LAYERS = (
+    Layer("ner", "span", (Label("PER", "#ff0000", "1", "people"),), guideline="Mark people."),
+    Layer("nli", "class", (Label("yes"),), texts=2),
+)
+RECORD = Record(
+    Document("k", (("text", "Ada met"),), "dev", "g", {"page": 1}, {"text": ((0, 3), (4, 7))}),
+    {"ner": "draft"},
+    {},
+    {"ner": (Span(0, 3, "PER"),)},
+)
+
+
+def file(*records, layers=LAYERS):
+    return "\n".join(dataset.lines(layers, records)) + "\n"
+
+
+def test_everything_comes_back(read):
+    found = read(file(RECORD), "glossbench")
+
+    assert found.layers[0].labels[0] == LAYERS[0].labels[0] and found.layers[1].texts == 2
+    assert found.records == [RECORD] and found.records[0].document.tokens == RECORD.document.tokens
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "",
+        "{}",
+        "[]",
+        '{"glossbench": 99, "layers": []}',
+        '{"glossbench": 1, "layers": [{"name": "x"}]}',
+        '{"glossbench": 1, "layers": [{"name": "x", "kind": "odd"}]}',
+        "{broken",
+    ],
+)
+def test_a_wrong_first_line_is_named(read, first):
+    with pytest.raises(ImportFailed, match="file.txt"):
+        read(first + "\n" + json.dumps({"key": "k", "texts": {"text": "a"}}) + "\n", "glossbench")
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({"states": {"other": "draft"}}, "first line"), ({"states": {"ner": "odd"}}, "odd"), ({"marks": {"ner": ["x"]}}, "do not fit"),
+        ({"spans": {"nli": [[0, 1, "x"]]}}, "2 texts"), ({"texts": {}}, "no text"), ({"texts": "Ada"}, "no texts"), ({"key": 5}, "key"),
+        ({"spans": {"ner": [[0, 99, "PER"]]}}, "99"), ({"tokens": {"text": [[3, 1]]}}, "token"), ({"split": "odd"}, "split"),
+    ],
+)  # fmt: skip
+def test_a_faulty_document_is_skipped_with_its_reason(read, change, word):
+    raw = {**json.loads(dataset.dumps(dataset.record_to_json(RECORD))), **change}
+    found = read(file(RECORD) + json.dumps(raw) + "\n", "glossbench")
+
+    assert len(found.records) == 1 and found.skipped[0][0] == 3 and word in found.skipped[0][1]

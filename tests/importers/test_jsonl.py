@@ -1,0 +1,69 @@
+import json
+
+import pytest
+
+from workbench.importers import jsonl
+from workbench.importers.base import Fault
+from workbench.importers.source import Source
+
+
+def values(tmp_path, text):
+    path = tmp_path / "x.json"
+    path.write_text(text, encoding="utf-8", newline="")
+    return list(jsonl.values(Source(path)))
+
+
+def faults(found):
+    return [(line, str(value)) for line, value in found if isinstance(value, Fault)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1}\n{"a": 2}\n',
+        '[{"a": 1}, {"a": 2}]',
+        '[\n {"a": 1},\n {"a": 2}\n]\n',
+        '{\n "a": 1\n}\n{\n "a": 2\n}',
+        '\n\n{"a": 1}\r\n\r\n{"a": 2}',
+    ],
+)
+def test_lines_lists_and_objects_are_read(tmp_path, text):
+    assert [value for _, value in values(tmp_path, text)] == [{"a": 1}, {"a": 2}]
+
+
+def test_lines_of_a_list_are_counted(tmp_path):
+    assert [line for line, _ in values(tmp_path, '[\n{"a": 1},\n\n{"a": 2}]')] == [2, 4]
+
+
+def test_a_long_list_on_one_line_is_legal(tmp_path):
+    found = values(tmp_path, json.dumps([{"text": "x" * 1000}] * 2000))
+
+    assert len(found) == 2000 and {line for line, _ in found} == {1}
+
+
+def test_a_broken_line_costs_that_line(tmp_path):
+    found = values(tmp_path, '{"a": 1}\n{broken\n{"a": 3}\n')
+
+    assert [line for line, _ in found] == [1, 2, 3] and faults(found)[0][0] == 2
+
+
+@pytest.mark.parametrize(
+    "line, word",
+    [
+        ('{"a": "cut', "cut off"),
+        ('{"a": 1, "a": 2}', "'a' stands there twice"),
+        ('{"a": NaN}', "NaN"),
+        ("[" * 100_000, "nested"),
+        ('{"a": 1} x', "column"),
+    ],
+)
+def test_faults_are_told_in_words(tmp_path, line, word):
+    ((where, reason),) = faults(values(tmp_path, f'{{"ok": 1}}\n{line}\n'))
+
+    assert where == 2 and word in reason
+
+
+def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path):
+    found = values(tmp_path, '[{"a": 1}, {"a": 2}, {"a"')
+
+    assert [value for _, value in found[:2]] == [{"a": 1}, {"a": 2}] and "cut off" in faults(found)[0][1]

@@ -1,0 +1,78 @@
+import os
+
+import pytest
+
+from workbench.base.errors import ImportFailed
+from workbench.importers.source import Source
+
+
+def source(tmp_path, content, **more):
+    path = tmp_path / "file.txt"
+    path.write_bytes(content)
+    return Source(path, **more)
+
+
+def test_only_a_newline_ends_a_line_and_crlf_is_tolerated(tmp_path):
+    text = "next\u2028line\x85and\x0cpage\r\nsecond\rhalf\nlast"
+
+    assert list(source(tmp_path, text.encode()).lines()) == ["next\u2028line\x85and\x0cpage", "second\rhalf", "last"]
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+def test_encodings_are_told_from_the_bytes(tmp_path, codec):
+    text = "Die Straße ist größer als gedacht.\nZweite Zeile.\n"
+
+    assert list(source(tmp_path, text.encode(codec)).lines()) == text.split("\n")[:2]
+
+
+def test_a_guessed_code_page_is_not_sure_and_shows_a_word(tmp_path):
+    found = source(tmp_path, "Straße und Käse\n".encode("latin-1")).encoding
+
+    assert (found.name, found.sure) == ("cp1252", False) and "Straße" in found.why
+
+
+@pytest.mark.parametrize(
+    "text, codec",
+    [
+        ("Привет, как дела сегодня", "cp1251"),
+        ("こんにちは世界", "shift_jis"),
+        ("今天天气很好", "gb18030"),
+        ("Łódź żółć gęś źle ząb", "cp1250"),
+    ],
+)
+def test_letters_that_would_come_out_wrong_are_refused(tmp_path, text, codec):
+    with pytest.raises(ImportFailed, match="encoding"):
+        source(tmp_path, text.encode(codec))
+
+    assert list(source(tmp_path, text.encode(codec), encoding=codec).lines()) == [text]
+
+
+@pytest.mark.parametrize(
+    "content, word", [(b"", "empty"), (b" \n\n ", "empty"), (b"a\0b" * 50, "not text"), (b"PK\x03\x04rest", "Excel"), (b"%PDF-1.7", "PDF")]
+)
+def test_what_is_no_text_is_named(tmp_path, content, word):
+    with pytest.raises(ImportFailed, match=word):
+        source(tmp_path, content)
+
+
+def test_random_bytes_are_refused(tmp_path):
+    with pytest.raises(ImportFailed):
+        source(tmp_path, os.urandom(50_000))
+
+
+def test_a_nul_far_behind_the_head_is_found(tmp_path):
+    with pytest.raises(ImportFailed, match="byte 200000 is zero"):
+        source(tmp_path, b"a" * 200_000 + b"\0")
+
+
+def test_one_damaged_byte_does_not_change_the_encoding(tmp_path):
+    found = source(tmp_path, "größer\n".encode() * 20 + b"bad \xff byte\n")
+
+    assert found.encoding.name == "utf-8" and "\udcff" in list(found.lines())[-1]
+
+
+def test_a_missing_file_and_a_folder_say_so(tmp_path):
+    with pytest.raises(ImportFailed, match="none.txt"):
+        Source(tmp_path / "none.txt")
+    with pytest.raises(ImportFailed, match="folder"):
+        Source(tmp_path)

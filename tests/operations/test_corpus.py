@@ -1,0 +1,92 @@
+import pytest
+
+from workbench.base.errors import SpecError
+from workbench.operations import corpus
+from workbench.operations.corpus import Filter
+from workbench.storage import documents, labels
+
+
+def test_info_counts_each_document_once(project, topics):
+    found = corpus.info(project)
+
+    assert found["documents"] == 20 and found["layers"] == [{"layer": "topic", "kind": "class", "labels": 2}]
+    assert found["splits"] == {"train": 8, "dev": 4, "test": 4, "none": 4}
+    assert found["states"] == {"pending": 4, "draft": 0, "submitted": 16, "discarded": 0} and found["runs"] == []
+
+
+def test_labels_are_listed_with_counts(project, topics):
+    (layer,) = corpus.labels(project)
+
+    assert [(one["name"], one["count"]) for one in layer["labels"]] == [("praise", 8), ("complaint", 8)]
+
+
+def test_documents_are_found_by_word_split_and_state(project, topics):
+    _layer, ids = topics
+
+    assert len(corpus.filter_ids(project, Filter(text="lift gate"))) == 5
+    assert list(corpus.filter_ids(project, Filter(split="none"))) == ids[-4:]
+    assert [one.key for one in corpus.rows(project, corpus.filter_ids(project, Filter(state="pending", text="lift")))] == ["d18"]
+
+
+def test_deleting_many_is_one_step(project, topics):
+    _layer, ids = topics
+
+    assert corpus.delete_documents(project, ids[:15]) == 15 and corpus.counts(project).documents == 5
+    assert project.undo() == "Delete 15 documents" and corpus.counts(project).documents == 20
+
+
+def test_splits_classes_and_states_are_set_for_many(project, topics):
+    layer, ids = topics
+    praise = labels.layer_by_name(project.db, "topic").label("praise").id
+
+    assert corpus.set_split(project, ids, "test") == 16
+    assert corpus.set_class(project, ids[-4:], layer.id, praise) == 4
+    assert corpus.set_state(project, ids[-4:], layer.id, "submitted") == 4
+    assert corpus.info(project)["states"]["submitted"] == 20 and corpus.info(project)["splits"]["test"] == 20
+
+
+def test_documents_without_a_class_are_not_submitted_by_a_bulk_act(project, topics):
+    layer, ids = topics
+
+    corpus.set_state(project, ids[-4:], layer.id, "submitted")
+
+    assert corpus.info(project)["states"] == {"pending": 0, "draft": 4, "submitted": 16, "discarded": 0}
+
+
+def test_unknown_splits_and_states_are_refused(project, topics):
+    layer, ids = topics
+    with pytest.raises(SpecError):
+        corpus.set_split(project, ids, "odd")
+    with pytest.raises(SpecError):
+        corpus.set_state(project, ids, layer.id, "odd")
+
+
+def test_splits_are_made_once_of_what_is_submitted(project, add_layer, add_documents):
+    add_layer("topic")
+    add_documents(
+        [
+            (f"text {n}", None, "submitted" if n < 100 else None, "topic", ("praise", "complaint")[n % 2] if n < 100 else None)
+            for n in range(120)
+        ]
+    )
+
+    found = corpus.make_splits(project, "topic")
+
+    assert (found.train, found.dev, found.test, found.changed) == (80, 10, 10, 100)
+    assert corpus.info(project)["splits"]["none"] == 20 and corpus.make_splits(project, "topic").changed == 0
+
+
+def test_equal_texts_fall_into_one_split(project, add_layer, add_documents):
+    add_layer("topic")
+    add_documents([(f"text {n % 30}", None, "submitted", "topic", "praise") for n in range(60)])
+
+    corpus.make_splits(project)
+
+    found = {}
+    for one in documents.records(project.db):
+        found.setdefault(one.document.text, set()).add(one.document.split)
+    assert all(len(splits) == 1 for splits in found.values())
+
+
+def test_a_sound_project_has_no_problems(project, topics):
+    assert corpus.check(project) == ()

@@ -1,0 +1,93 @@
+import json
+
+import pytest
+
+from workbench.base.errors import ExportFailed
+from workbench.operations import corpus
+from workbench.storage import runs
+
+
+def test_the_own_format_comes_back_byte_for_byte(tmp_path, inline_jobs):
+    from workbench.project.project import Project
+
+    first = Project.open(corpus.create_sample(tmp_path))
+    second = Project.create(tmp_path / "second.glossbench")
+    try:
+        one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+        corpus.export_data(first, one, format="glossbench")
+        handle = corpus.import_files(second, inline_jobs, [one])
+        inline_jobs.wait(handle.job)
+        corpus.export_data(second, two, format="glossbench")
+
+        assert handle.error is None and one.read_bytes() == two.read_bytes()
+        assert corpus.labels(first) == corpus.labels(second)
+    finally:
+        first.close()
+        second.close()
+
+
+def test_conll_through_the_own_format_gives_the_first_file(tmp_path, inline_jobs, data_folder):
+    from workbench.project.project import Project
+
+    path = data_folder / "datasets/ner-weibo-zh/dev.conll"
+    project, other = Project.create(tmp_path / "a.glossbench"), Project.create(tmp_path / "b.glossbench")
+    try:
+        inline_jobs.wait(corpus.import_files(project, inline_jobs, [path], split="dev").job)
+        corpus.export_data(project, tmp_path / "own.jsonl", format="glossbench")
+        inline_jobs.wait(corpus.import_files(other, inline_jobs, [tmp_path / "own.jsonl"]).job)
+        corpus.export_data(other, tmp_path / "back.conll", format="conll", split="dev")
+
+        assert (tmp_path / "back.conll").read_bytes() == path.read_bytes()
+    finally:
+        project.close()
+        other.close()
+
+
+def test_only_the_wanted_split_is_written(project, topics, tmp_path):
+    assert corpus.export_data(project, tmp_path / "x.csv", format="csv", split="dev").documents == 4
+    assert corpus.export_data(project, tmp_path / "x.csv", format="csv", split="none").documents == 4
+
+
+def test_predictions_take_the_place_of_gold_or_stand_beside_it(project, trained, tmp_path):
+    out = tmp_path / "x.jsonl"
+
+    found = corpus.export_data(project, out, format="doccano", split="dev", source="predictions", run=trained)
+    assert found.documents == 4 and json.loads(out.read_text().splitlines()[0])["label"] == ["praise"]
+
+    corpus.export_data(project, out, format="glossbench", split="dev", source="both", run=trained)
+    header, first, *_ = map(json.loads, out.read_text().splitlines())
+    assert [one["name"] for one in header["layers"]] == ["topic", "topic (first)"]
+    assert first["marks"] == {"topic": ["complaint"], "topic (first)": ["praise"]}
+
+
+def test_what_cannot_be_is_told_and_nothing_is_written(project, topics, tmp_path):
+    for path, options, word in (
+        (tmp_path / "x", {"format": "odd"}, "odd"),
+        (tmp_path / "x", {"format": "csv", "split": "odd"}, "odd"),
+        (tmp_path, {"format": "csv"}, "folder"),
+        (project.path, {"format": "csv"}, "project itself"),
+        (tmp_path / "none" / "x", {"format": "csv"}, "could not be written"),
+        (tmp_path / "x", {"format": "csv", "source": "predictions"}, "run"),
+    ):
+        with pytest.raises(ExportFailed, match=word):
+            corpus.export_data(project, path, **options)
+    assert not [one for one in tmp_path.iterdir() if one.name.startswith((".", "x"))]
+
+
+def test_a_full_disk_leaves_the_old_file_as_it_was(project, topics, tmp_path, monkeypatch):
+    out = tmp_path / "x.csv"
+    out.write_text("old")
+    monkeypatch.setattr("os.fsync", lambda _fd: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+
+    with pytest.raises(ExportFailed, match="Make room"):
+        corpus.export_data(project, out, format="csv")
+
+    assert out.read_text() == "old" and [one.name for one in tmp_path.iterdir() if "tmp" in one.name] == []
+
+
+def test_a_run_without_predictions_says_so(project, topics, tmp_path):
+    with project.write():
+        run = runs.add(project.db, "bare", "train", layer_id=topics[0].id)
+
+    with pytest.raises(ExportFailed, match="bare"):
+        corpus.export_data(project, tmp_path / "x.csv", format="csv", source="predictions", run=run)

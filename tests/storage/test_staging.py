@@ -1,0 +1,100 @@
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.storage import documents, labels, staging
+from workbench.storage.staging import StagingWriter, Targets
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.labels import Label, Layer
+from workbench.text.spans import Span
+
+
+def record(text, labels=(), spans=(), texts=1):
+    pair = (("text", text),) if texts == 1 else (("text", text), ("text_b", text))
+    marks = {"class": tuple(labels)} if labels else {}
+    found = {"spans": tuple(Span(*one) for one in spans)} if spans else {}
+    return Record(Document("", pair, tokens={"text": ((0, 1),)}), dict.fromkeys([*marks, *found], "submitted"), marks, found)
+
+
+@pytest.fixture
+def staged(tmp_path):
+    """staged(*records) → Staged; the keys are k0, k1 …"""
+
+    def stage(*records, declare=()):
+        writer = StagingWriter(tmp_path / "staging.sqlite")
+        for layer in declare:
+            writer.declare(layer)
+        for number, one in enumerate(records):
+            writer.add(one, f"k{number}", 0, number + 1)
+        writer.close()
+        return staging.examine(tmp_path / "staging.sqlite")
+
+    return stage
+
+
+def take(project, found, skip=(), keys=None):
+    with staging.attached(project.db, found.path), project.edit("Import", bulk=True):
+        layers, names = {}, {}
+        for one in found.layers:
+            layers[one.n] = labels.add_layer(project.db, one.layer.name, one.layer.kind, texts=one.layer.texts)
+            for number, label in one.labels:
+                names[number] = labels.add_label(project.db, layers[one.n], label.name)
+        targets = Targets(layers, names, {0: project.source("import", "f")})
+        return staging.take_in(
+            project.db, targets, annotator_id=project.annotator_id, at="2026-01-01T00:00:00Z", skip=list(skip), keys=keys or {}
+        )
+
+
+def test_records_come_into_the_project_as_they_were_and_undo_takes_them_back(project, staged):
+    found = staged(record("Ada met", ["good"], [(0, 3, "PER")]), record("Bob", spans=[(0, 3, "PER"), (0, 1, "X")]))
+
+    assert take(project, found) == (2, 3)
+    first, second = documents.records(project.db)
+    assert (first.document.key, first.marks, first.document.tokens) == ("k0", {"class": ("good",)}, {"text": ((0, 1),)})
+    assert [one.label for one in second.spans["spans"]] == ["PER", "X"] and second.states == {"spans": "submitted"}
+
+    project.undo()
+    assert not list(documents.records(project.db)) and not labels.layers(project.db)
+    project.redo()
+    assert [one.spans for one in documents.records(project.db)] == [first.spans, second.spans]
+
+
+def test_documents_can_be_left_out_and_renamed(project, staged):
+    found = staged(record("one"), record("two"), record("three"))
+
+    take(project, found, skip=[2], keys={3: "other"})
+
+    assert [one.document.key for one in documents.records(project.db)] == ["k0", "other"]
+
+
+def test_ids_of_an_undone_import_are_not_given_again(project, staged):
+    found = staged(record("one"))
+    take(project, found)
+    (before,) = documents.ids(project.db)
+    project.undo()
+
+    take(project, found)
+
+    assert documents.ids(project.db)[0] > before
+
+
+def test_several_classes_make_a_multi_layer_and_pairs_one_of_their_own(staged):
+    found = staged(record("a", ["x", "y"]), record("b", ["x"], texts=2))
+
+    assert [(one.layer.name, one.layer.kind, one.layer.texts) for one in found.layers] == [("class", "multi", 1), ("class", "class", 2)]
+
+
+def test_declared_layers_keep_their_labels_even_if_nothing_bears_them(staged):
+    found = staged(record("a", ["x"]), declare=[Layer("class", "class", (Label("y", "#00ff00", "q"), Label("x")), guideline="G")])
+
+    (layer,) = found.layers
+    assert layer.declared and layer.layer.guideline == "G" and [label.name for _, label in layer.labels] == ["y", "x"]
+
+
+def test_a_staging_file_that_is_not_complete_is_refused(tmp_path):
+    writer = StagingWriter(tmp_path / "s.sqlite")
+    writer.add(record("a"), "k", 0, 1)
+    writer.abandon()
+
+    with pytest.raises(WorkbenchError, match="prepared import"):
+        staging.examine(tmp_path / "s.sqlite")

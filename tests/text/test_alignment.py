@@ -1,0 +1,30 @@
+from workbench.text.alignment import Audit, tags, to_characters, to_tokens, token_range
+from workbench.text.spans import Span
+
+BORDERS = ((0, 3), (4, 7), (8, 13))  # Ada met Grace
+
+
+def test_a_span_covers_the_tokens_that_it_touches():
+    assert token_range(BORDERS, 0, 7) == (0, 2) and token_range(BORDERS, 5, 9) == (1, 3) and token_range(BORDERS, 3, 4) is None
+
+
+def test_spans_on_token_borders_go_there_and_back():
+    given = (Span(0, 3, "PER"), Span(8, 13, "PER"))
+
+    found, audit = to_tokens(BORDERS, given)
+
+    assert audit == Audit() and to_characters(BORDERS, found) == given
+
+
+def test_what_is_lost_is_counted():
+    row, audit = tags(BORDERS, [Span(0, 13, "X"), Span(0, 3, "PER")])
+    assert row == ["B-X", "I-X", "I-X"] and audit == Audit(crowded=1)
+
+    row, audit = tags(BORDERS, [Span(5, 7, "A"), Span(3, 4, "B")])
+    assert row == ["O", "B-A", "O"] and audit == Audit(shifted=1, lost=1)
+
+
+def test_two_spans_within_one_word_do_not_both_get_it():
+    row, audit = tags(((0, 6),), [Span(0, 3, "A"), Span(3, 6, "B")])
+
+    assert row == ["B-A"] and audit == Audit(shifted=1, lost=1)

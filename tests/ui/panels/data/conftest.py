@@ -1,0 +1,50 @@
+"""A panel's context without a window: work runs at once, notes and jumps are kept for the test."""
+
+import pytest
+
+from workbench.operations import corpus
+from workbench.project.project import Project
+
+
+class Context:
+    def __init__(self, project, queue):
+        self.project, self.queue = project, queue
+        self.notes, self.went, self.failures = [], [], []
+        self.held = None  # a list: work waits in it
+
+    def dispatch(self, fn):
+        fn()
+
+    def run(self, work, done, failed=None):
+        if self.held is not None:
+            self.held.append((work, done, failed))
+            return
+        try:
+            result = work()
+        except Exception as error:
+            (failed or self.fail)(error)
+        else:
+            done(result)
+
+    def note(self, text, undo=False, *, action=""):
+        self.notes.append((text, bool(undo)))
+
+    def go(self, page, **args):
+        self.went.append((page, args))
+
+    def fail(self, error):
+        self.failures.append(error)
+
+
+@pytest.fixture
+def context(project_file, inline_jobs):
+    """The small project open for writing."""
+    project = Project.open(project_file)
+    yield Context(project, inline_jobs)
+    project.close()
+
+
+@pytest.fixture
+def sample_file(tmp_path):
+    """The sample project, closed."""
+    return corpus.create_sample(tmp_path / "sample")

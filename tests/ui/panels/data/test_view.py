@@ -1,0 +1,212 @@
+"""The Data page in a window: the table, search, the bar of acts, the dialogs."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
+
+from workbench.operations import corpus
+from workbench.ui.widgets.document_table import KEY, DocumentTable
+
+
+@pytest.fixture
+def panel(make_panel, project_file, qtbot):
+    panel = make_panel("data", project_file)
+    qtbot.waitUntil(lambda: panel.state.counts is not None and not panel.state.searching)
+    return panel
+
+
+def settled(qtbot, panel):
+    qtbot.waitUntil(lambda: not panel.state.searching and not panel.state.acting and not panel.state.stale)
+
+
+def shown(panel):
+    model = panel.view.table.documents
+    return [model.index(row, KEY).data() for row in range(model.rowCount())]
+
+
+def named(parent, kind, name):
+    return next(one for one in parent.findChildren(kind) if one.accessibleName().rstrip("…") == name)
+
+
+def test_names_for_screen_readers(panel):
+    assert panel.view.table.accessibleName() == "Documents"
+    for kind, name in ((QLineEdit, "Search"), (QPushButton, "Import"), (QPushButton, "Export"), (QComboBox, "Split"), (QComboBox, "Label")):
+        assert named(panel.view, kind, name)
+
+
+def test_typing_searches_after_a_moment(panel, qtbot):
+    search = named(panel.view, QLineEdit, "Search")
+
+    qtbot.keyClicks(search, "day")
+    qtbot.waitUntil(lambda: shown(panel) == ["k1", "k2"])
+    search.clear()
+    qtbot.waitUntil(lambda: len(shown(panel)) == 3)
+
+
+def test_enter_and_double_click_open_annotate(panel, qtbot, app, monkeypatch):
+    went = []
+    monkeypatch.setattr(app, "go", lambda page, **args: went.append((page, args)))
+    table = panel.view.table
+    table.choose_rows(1, 1)
+
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    table.doubleClicked.emit(table.documents.index(2, KEY))
+
+    ids = panel.state.ids
+    assert went == [("annotate", {"document": ids[1]}), ("annotate", {"document": ids[2]})]
+
+
+def test_acts_show_while_something_is_chosen_and_delete_can_be_undone(panel, qtbot, app):
+    delete = named(panel.view, QPushButton, "Delete the selected documents")
+    assert not delete.isVisible()
+
+    panel.view.table.choose_rows(0, 1)
+    qtbot.waitUntil(delete.isVisible)
+    delete.click()
+    qtbot.waitUntil(lambda: shown(panel) == ["k2"])
+    settled(qtbot, panel)
+    app.undo()
+    qtbot.waitUntil(lambda: len(shown(panel)) == 3)
+
+
+def test_an_empty_project_offers_the_import(make_panel, tmp_path, qtbot):
+    from workbench.project.project import Project
+
+    path = tmp_path / "empty.glossbench"
+    Project.create(path).close()
+
+    panel = make_panel("data", path)
+
+    qtbot.waitUntil(lambda: named(panel.view, QPushButton, "Import data").isVisible())
+    qtbot.waitUntil(lambda: panel.view.window().focusWidget() is named(panel.view, QPushButton, "Import data"))
+
+
+def test_filters_that_nothing_passes_can_be_cleared(panel, qtbot):
+    panel.state.set_filter(split="test")
+    clear = named(panel.view, QPushButton, "Clear all filters")
+    qtbot.waitUntil(clear.isVisible)
+
+    clear.click()
+
+    qtbot.waitUntil(lambda: panel.view.table.isVisible() and len(shown(panel)) == 3)
+
+
+def test_a_class_set_elsewhere_shows_at_once(panel, qtbot, app):
+    from workbench.operations import annotate, labels
+
+    layer = labels.layers(app.project)[0]
+    annotate.set_class(app.project, panel.state.ids[0], layer.label("bad").id)
+
+    qtbot.waitUntil(lambda: panel.view.table.documents.index(0, 3).data() == "bad")
+
+
+def test_the_import_dialog_imports_with_two_clicks(panel, qtbot, app, tmp_path):
+    from workbench.ui.panels.data.import_dialog import ImportDialog
+    from workbench.ui.panels.data.import_state import ImportState
+
+    path = tmp_path / "t.csv"
+    path.write_text("text,label\nNew one,good\n,bad\n")
+    state = ImportState(panel.context, [path])
+    dialog = ImportDialog(app.window, state)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    start = named(dialog, QPushButton, "Import")
+    qtbot.waitUntil(start.isEnabled)
+    assert named(dialog, QComboBox, "Role of label").currentData() == "label:class"
+
+    start.click()
+    qtbot.waitUntil(lambda: state.phase == "done", timeout=20_000)
+
+    assert state.summary == "1 document came in, 1 record was skipped." and named(dialog, QPushButton, "Close").isVisible()
+    qtbot.waitUntil(lambda: len(shown(panel)) == 4)
+    dialog.reject()
+    state.close()
+
+
+test_the_import_dialog_imports_with_two_clicks = pytest.mark.process(test_the_import_dialog_imports_with_two_clicks)
+
+
+def test_the_import_dialog_stays_open_on_garbage(panel, qtbot, app, tmp_path):
+    from workbench.ui.panels.data.import_dialog import ImportDialog
+    from workbench.ui.panels.data.import_state import ImportState
+
+    path = tmp_path / "noise.csv"
+    path.write_bytes(bytes(range(256)) * 20)
+    state = ImportState(panel.context, [path])
+    dialog = ImportDialog(app.window, state)
+    qtbot.addWidget(dialog)
+    dialog.show()
+
+    qtbot.waitUntil(lambda: "noise.csv" in state.error)
+    assert dialog.isVisible() and not named(dialog, QPushButton, "Import").isEnabled()
+    dialog.reject()
+    state.close()
+
+
+def test_the_export_dialog_writes_and_says_what_is_lost(panel, qtbot, app, tmp_path):
+    from workbench.ui.panels.data.export_dialog import ExportDialog
+
+    dialog = ExportDialog(app.window, panel.context)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog._format.setCurrentIndex(dialog._format.findData("conll"))
+    dialog._format_changed()
+    assert "overlapping" in dialog._lost.text() and dialog._path.text().endswith(".conll")
+
+    dialog._path.setText(str(tmp_path / "out.conll"))
+    dialog.start()
+    qtbot.waitUntil(lambda: "3 documents written" in dialog._told.text())
+
+    assert (tmp_path / "out.conll").read_text().startswith("Ada\tO\n")
+    dialog._path.setText(str(tmp_path / "none" / "x.conll"))
+    dialog.start()
+    qtbot.waitUntil(lambda: "could not be written" in dialog._fault.text())
+    dialog.reject()
+
+
+class _Row:
+    def __init__(self, id):
+        self.id, self.key, self.text = id, f"k{id}", f"text {id}"
+        self.split = self.state = "train"
+        self.classes, self.span_count, self.suggestion_count = (), 0, 0
+
+
+def test_a_million_rows_are_read_by_pages(look, qtbot):
+    from array import array
+
+    asked = []
+
+    def fetch(ids):
+        asked.append(len(ids))
+        return [_Row(one) for one in ids]
+
+    table = DocumentTable(fetch, dict, "Documents")
+    qtbot.addWidget(table)
+    table.show_ids(array("q", range(1_000_000)))
+
+    assert table.documents.index(999_999, KEY).data() == "k999999" and asked == [200]
+    table.selectAll()
+    assert table.chosen_count() == 1_000_000 and table.chosen_ids()[-1] == 999_999
+
+
+def test_the_same_documents_again_keep_choice_and_place(look, qtbot):
+    from array import array
+
+    table = DocumentTable(lambda ids: [_Row(one) for one in ids], dict, "Documents")
+    qtbot.addWidget(table)
+    table.show_ids(array("q", range(50)))
+    table.choose_rows(3, 5)
+
+    table.show_ids(array("q", range(50)))
+    assert list(table.chosen_ids()) == [3, 4, 5]
+    table.show_ids(array("q", range(0, 50, 3)))
+    assert table.current_id() == 3 and table.chosen_count() == 0
+
+
+def test_the_sample_fills_every_column(make_panel, sample_file, qtbot, app):
+    panel = make_panel("data", sample_file)
+    qtbot.waitUntil(lambda: panel.state.counts is not None and not panel.state.searching)
+
+    row = panel.view.table.documents.row(0)
+    assert (row.key, row.classes, row.split, row.state) == ("m-0001", (("class", "delay"),), "train", "submitted")
+    assert corpus.counts(app.project).documents == panel.state.total == 488
