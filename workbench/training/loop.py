@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +19,13 @@ from workbench.models.base import Checkpoint
 from workbench.tasks import spec as tasks
 from workbench.tasks.base import CHUNK, Features, collate
 from workbench.tasks.predictor import infer, write_answers
-from workbench.text.dataset import Dataset, Record, read
+from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
 from workbench.training import checkpoints, optim
 from workbench.training.batches import bucketed, use_cheap_dropout
 from workbench.training.events import Evaluated, Event, Log, Saved, Step, Tick
-from workbench.training.spec import Plan, TrainSpec, limited, plan
+from workbench.training.prepare import bundles, check, planned, records_of, settle, versions
+from workbench.training.spec import TrainSpec, plan
 
 Feed = Generator[Event, str | None, object]
 
@@ -64,7 +65,7 @@ class _Run:
         self.spec, self.folder = spec, folder
         self.layer = data.layer(spec.layer)
         self.labels = self.layer.names
-        self.records = _records(spec, data, splits)
+        self.records = records_of(spec, data, splits)
         self.task = builtins().get("task", spec.task)()
         self.family = builtins().get("family", "transformer")()
         self.golds = {split: [tasks.gold(spec.task, one, spec.layer) for one in found] for split, found in self.records.items()}
@@ -80,14 +81,14 @@ class _Run:
     # ------------------------------------------------------------ the course of a run
 
     def go(self) -> Generator[Event, str | None, dict]:
-        _check(self.spec, self.records, self.labels)
+        check(self.spec, self.records, self.labels)
         yield from self.say(Log(f"Loading {self.spec.model_name or self.spec.model}"))
         self.device = devices.pick(self.spec.option("device"))
         if self.spec.option("precision") == "bf16" and not devices.has_bf16(self.device):
             raise SpecError(
                 f"precision is 'bf16', which {devices.name(self.device)} does not have in hardware.", hint="Choose auto or fp32."
             )
-        threads = _settle(self.spec.seed, self.device)
+        threads = settle(self.spec.seed, self.device)
         self.checkpoint = self.load()
         try:
             yield from self.say(
@@ -102,7 +103,7 @@ class _Run:
                 width=self.checkpoint.width,
                 model_length=self.checkpoint.max_length,
             )
-            yield from self.say(Log(_planned(self.plan)))
+            yield from self.say(Log(planned(self.plan)))
             yield from self.learn()
             return (yield from self.finish())
         finally:
@@ -166,7 +167,7 @@ class _Run:
             freezing.apply(epoch)
             self.losses = []
             batches = bucketed(self.train_set.lengths, self.plan.batch_size, rng)
-            for bundle in _bundles(batches, option("accumulation")):
+            for bundle in bundles(batches, option("accumulation")):
                 model.train()
                 freezing.quiet(epoch)
                 yield from self.update(optimiser, bundle)
@@ -341,77 +342,3 @@ class _Run:
             "base_sha256": folders.sha256(Path(self.spec.model)),
             "weights_sha256": folders.sha256(self.folder / checkpoints.MODEL),
         }
-
-
-# ---------------------------------------------------------------- parts
-
-
-def _records(spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None) -> dict[str, list[Record]]:
-    usable = [one for one in data.records if tasks.usable(spec.task, one, spec.layer)]
-    if splits is None:
-        wanted = ("train", "dev", "test") if spec.with_test else ("train", "dev")
-        found = {split: [one for one in usable if one.document.split == split] for split in wanted}
-    else:
-        by_id = {one.document.id: one for one in usable}
-        found = {split: [by_id[number] for number in ids if number in by_id] for split, ids in splits.items()}
-    found = {split: found.get(split, []) for split in ("train", "dev", "test")}
-    found["train"] = limited(found["train"], spec.option("train_limit"), spec.seed)
-    return found
-
-
-def _check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequence[str]) -> None:
-    if not records["train"]:
-        raise SpecError(
-            f"There is no submitted document with labels of layer {spec.layer!r} in the training split.",
-            hint="Label and submit some first, or import labelled data.",
-        )
-    if not labels or (spec.task != "tag" and len(labels) < 2):
-        raise SpecError(
-            f"Layer {spec.layer!r} has {len(labels)} labels; a model needs something to tell apart.", hint="Add labels to the layer."
-        )
-
-
-def _settle(seed: int, device: torch.device) -> int:
-    """Seeds and kernels so that one seed gives one result; returns the number of threads."""
-    threads = devices.use_threads()
-    torch.manual_seed(seed)
-    if device.type == "cuda":
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        torch.use_deterministic_algorithms(True, warn_only=True)
-        torch.cuda.reset_peak_memory_stats(device)
-    return threads
-
-
-def _bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarray]]:
-    bundle: list[np.ndarray] = []
-    for one in batches:
-        bundle.append(one)
-        if len(bundle) == size:
-            yield bundle
-            bundle = []
-    if bundle:
-        yield bundle
-
-
-def _planned(chosen: Plan) -> str:
-    return (
-        f"{chosen.epochs} epochs of {chosen.steps_per_epoch} steps, batch {chosen.batch_size}, rate {chosen.learning_rate:g}, "
-        f"at most {chosen.max_length} subwords, a score every {chosen.evaluate_every} steps, best by {chosen.best_by}"
-    )
-
-
-def versions() -> dict[str, str]:
-    import platform
-
-    import tokenizers
-    import transformers
-
-    from workbench import __version__
-
-    return {
-        "glossbench": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-        "tokenizers": tokenizers.__version__,
-    }

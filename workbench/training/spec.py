@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench.base.errors import SpecError
 
@@ -71,7 +72,7 @@ def _read_bool(text: str) -> bool:
     return known[text.lower()]
 
 
-_READERS = {"int": int, "float": _read_float, "bool": _read_bool, "choice": str, "text": str}
+_READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": _read_float, "bool": _read_bool, "choice": str, "text": str}
 
 
 def frozen_layers(freeze: str) -> int | str:
@@ -166,11 +167,11 @@ class TrainSpec:
     def __post_init__(self):
         object.__setattr__(self, "options", parse_settings(self.task, self.options))
 
-    def option(self, name: str) -> object:
+    def option(self, name: str) -> Any:
         return self.options.get(name, BY_NAME[name].default)
 
     @property
-    def all_options(self) -> dict[str, object]:
+    def all_options(self) -> dict[str, Any]:
         return {**defaults(self.task), **self.options}
 
     def to_json(self) -> dict:

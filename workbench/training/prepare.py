@@ -1,0 +1,85 @@
+"""What comes before the first step: documents, seeds, threads, and the words for the log."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from workbench.base.errors import SpecError
+from workbench.models import device as devices
+from workbench.tasks import spec as tasks
+from workbench.text.dataset import Dataset, Record
+from workbench.training.spec import Plan, TrainSpec, limited
+
+
+def records_of(spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None) -> dict[str, list[Record]]:
+    usable = [one for one in data.records if tasks.usable(spec.task, one, spec.layer)]
+    if splits is None:
+        wanted = ("train", "dev", "test") if spec.with_test else ("train", "dev")
+        found = {split: [one for one in usable if one.document.split == split] for split in wanted}
+    else:
+        by_id = {one.document.id: one for one in usable}
+        found = {split: [by_id[number] for number in ids if number in by_id] for split, ids in splits.items()}
+    found = {split: found.get(split, []) for split in ("train", "dev", "test")}
+    found["train"] = limited(found["train"], spec.option("train_limit"), spec.seed)
+    return found
+
+
+def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequence[str]) -> None:
+    if not records["train"]:
+        raise SpecError(
+            f"There is no submitted document with labels of layer {spec.layer!r} in the training split.",
+            hint="Label and submit some first, or import labelled data.",
+        )
+    if not labels or (spec.task != "tag" and len(labels) < 2):
+        raise SpecError(
+            f"Layer {spec.layer!r} has {len(labels)} labels; a model needs something to tell apart.", hint="Add labels to the layer."
+        )
+
+
+def settle(seed: int, device: torch.device) -> int:
+    """Seeds and kernels so that one seed gives one result; returns the number of threads."""
+    threads = devices.use_threads()
+    torch.manual_seed(seed)
+    if device.type == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.cuda.reset_peak_memory_stats(device)
+    return threads
+
+
+def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarray]]:
+    bundle: list[np.ndarray] = []
+    for one in batches:
+        bundle.append(one)
+        if len(bundle) == size:
+            yield bundle
+            bundle = []
+    if bundle:
+        yield bundle
+
+
+def planned(chosen: Plan) -> str:
+    return (
+        f"{chosen.epochs} epochs of {chosen.steps_per_epoch} steps, batch {chosen.batch_size}, rate {chosen.learning_rate:g}, "
+        f"at most {chosen.max_length} subwords, a score every {chosen.evaluate_every} steps, best by {chosen.best_by}"
+    )
+
+
+def versions() -> dict[str, str]:
+    import tokenizers
+    import transformers
+
+    from workbench import __version__
+
+    return {
+        "glossbench": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "tokenizers": tokenizers.__version__,
+    }
