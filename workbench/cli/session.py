@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -59,7 +59,7 @@ class Session:
         if self.project is not None:
             self.project.close()
 
-    def ask(self, start: Callable, *, heard: Callable | None = None) -> object:
+    def ask(self, start: Callable, *, heard: Callable | None = None) -> Any:
         """Run `start(then)`, which returns a job or None, to its end; returns what `then` was given or raises its error."""
         found: list = []
         job = start(lambda value, error: found.append((value, error)))

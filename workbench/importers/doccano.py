@@ -74,7 +74,7 @@ class DoccanoImporter:
                 record = _record(value, mapped, options)
                 check(record)
                 yield Row(line, record)
-                relations += bool(value.get("relations"))
+                relations += isinstance(value, dict) and bool(value.get("relations"))
             except Fault as fault:
                 yield Skipped(line, str(fault))
         if relations:

@@ -15,7 +15,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict:
     found = dict(pairs)
     if len(found) != len(pairs):
         seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {twice!r} stands there twice")
     return found
 

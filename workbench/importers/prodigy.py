@@ -65,7 +65,7 @@ class ProdigyImporter:
             except Fault as fault:
                 yield Skipped(line, str(fault))
                 continue
-            rejected += value.get("answer") == "reject"
+            rejected += isinstance(value, dict) and value.get("answer") == "reject"
             yield Row(line, record)
         if rejected:
             yield Remark(f"{rejected} tasks were rejected in Prodigy: their texts came in without labels.")

@@ -161,16 +161,16 @@ def _rows(source: Source, delimiter: str, quoted: bool) -> Iterator[tuple[int, l
         return
     reader = csv.reader(source.lines(ends=True), delimiter=delimiter, strict=True)  # a line end within quotes belongs to the text
     while True:
-        line = reader.line_num + 1
+        first = reader.line_num + 1
         try:
             row = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            yield line, _csv_fault(error, reader.line_num - line)
+            yield first, _csv_fault(error, reader.line_num - first)
             continue
         if row and row != [""]:
-            yield line, row
+            yield first, row
 
 
 def _csv_fault(error: csv.Error, further: int) -> Fault:
@@ -254,7 +254,8 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
     states: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
     spans: dict[str, tuple[Span, ...]] = {}
-    text, tokens = cells["text"], ()
+    text = cells["text"]
+    tokens: tuple[tuple[int, int], ...] = ()
     if tagged := [(one, cell) for one, cell in named if one.kind == "tag" and cell.strip()]:
         text, tokens = _tokens(text)
     for one, cell in tagged:

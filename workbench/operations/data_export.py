@@ -17,6 +17,7 @@ from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
 
 if TYPE_CHECKING:
+    from workbench.base.manifest import Contribution
     from workbench.exporters.data.base import DataExporter
     from workbench.project.project import Project
     from workbench.storage.runs import Run
@@ -32,7 +33,7 @@ class ExportOutcome:
     warnings: tuple[str, ...]
 
 
-def formats() -> tuple[registry.manifest.Contribution, ...]:
+def formats() -> tuple[Contribution, ...]:
     """What data can be written as; `options` has `suffix` and `several` (room for gold and predictions)."""
     return tuple(one for one in registry.builtins().all("exporter") if one.options.get("what") == "data")
 

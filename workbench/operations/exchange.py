@@ -159,8 +159,9 @@ class ImportHandle:
     def finish(self, outcome: ImportOutcome | None, error: BaseException | None) -> None:
         self.outcome = outcome
         if error is not None:
-            known = isinstance(error, WorkbenchError)
-            self.error = error if known else ImportFailed(_("The import failed: {error!r}.").format(error=error))
+            self.error = (
+                error if isinstance(error, WorkbenchError) else ImportFailed(_("The import failed: {error!r}.").format(error=error))
+            )
         self.status = "cancelled" if isinstance(self.error, Cancelled) else "failed" if self.error else "done"
         self.changed.emit()
 

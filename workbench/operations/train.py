@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
@@ -100,7 +100,9 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
 
 
 def _add_run(project: Project, spec: TrainSpec, layer: Layer, made: Plan, fingerprint: str, parent_id: int | None) -> Run:
-    kept = {"plan": {"used": dict(made.used), "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out]}}
+    kept: dict[str, Any] = {
+        "plan": {"used": dict(made.used), "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out]}
+    }
     kept["licence"] = card(spec.model).licence
     with project.write(_("New run")):
         return runs.add(

@@ -107,7 +107,7 @@ def _spans(text: str, borders: Sequence[tuple[int, int]], parts: Sequence[tuple[
     for position in range(len(parts) + 1):
         prefix, label = parts[position] if position < len(parts) else ("O", None)
         if first is not None and prefix != "I":
-            span = _trimmed(text, borders[first][0], borders[position - 1][1], parts[first][1], float(scores[first:position].mean()))
+            span = _trimmed(text, borders[first][0], borders[position - 1][1], parts[first][1] or "", float(scores[first:position].mean()))
             if span:
                 yield span
             first = None

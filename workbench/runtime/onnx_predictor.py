@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Prepared:
 class OnnxPredictor:
     """Made by `load`. `labels` are those of the layer, `outputs` those of the model (B- and I- of each for tags)."""
 
-    def __init__(self, session, tokenizer: Tokenizer, description: Mapping):
+    def __init__(self, session: Any, tokenizer: Tokenizer, description: Mapping):
         self._session, self.tokenizer, self.description = session, tokenizer, description
         self.task, self.max_length = str(description["task"]), int(description["max_length"])
         self.labels, self.outputs = tuple(description["labels"]), tuple(description["id2label"])

@@ -359,7 +359,7 @@ def _damaged(path: Path, error: sqlite3.Error) -> ProjectError:
     return ProjectError(f"{path} is damaged or cannot be read: {error}.", hint="Take a backup of it; the file was left as it is.")
 
 
-def _not_written(path: Path, error: sqlite3.OperationalError) -> ProjectError:
+def _not_written(path: Path, error: sqlite3.DatabaseError) -> ProjectError:
     full = "full" in str(error)
     hint = "Make room on the disk, then try again." if full else "Nothing of this step was kept. Is the disk full or the file moved?"
     return ProjectError(f"{path} could not be written: {error}.", hint=hint)

@@ -155,7 +155,7 @@ def _wanted(db: Database, splits, ids, submitted_in) -> list[int]:
 
 
 def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterator[Record]:
-    states, marks, spans = (read(db, page, chosen) for read in (_states, _marks, _spans))
+    states, marks, spans = _states(db, page, chosen), _marks(db, page, chosen), _spans(db, page, chosen)
     for document in _documents(db, page):
         id = document.id
         yield Record(document, states.get(id, {}), marks.get(id, {}), spans.get(id, {}))

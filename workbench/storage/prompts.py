@@ -37,7 +37,7 @@ def all(db: Database) -> tuple[Prompt, ...]:
     for row in db.reader().execute(f"select {columns} from prompt_version order by prompt_id, number").fetchall():
         versions.setdefault(row[1], []).append(PromptVersion(*row))
     rows = db.reader().execute("select id, uid, name from prompt order by name, id").fetchall()
-    return tuple(Prompt(*row, versions=tuple(versions.get(row[0], ()))) for row in rows)
+    return tuple(Prompt(id, uid, name, tuple(versions.get(id, ()))) for id, uid, name in rows)
 
 
 def get(db: Database, id: int) -> Prompt:

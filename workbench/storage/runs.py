@@ -157,7 +157,8 @@ def predictions(db: Database, run_id: int, document_ids: Iterable[int] | None = 
 
 def prediction_rows(db: Database, run_id: int, document_ids: Iterable[int] | None = None) -> list[tuple[int, str, dict]]:
     """As `predictions`, with the JSON object itself."""
-    statement, values = "select document_id, text_hash, payload from prediction where run_id = ?", [run_id]
+    statement = "select document_id, text_hash, payload from prediction where run_id = ?"
+    values: list[object] = [run_id]
     if document_ids is not None:
         statement += " and document_id in (select value from json_each(?))"
         values.append(ids_in(document_ids))

@@ -101,9 +101,9 @@ class StagingWriter:
             self._marks(seq, self._layer(name, "class", texts), labels)
         for name, spans in record.spans.items():
             layer = self._layer(name, "span", texts)
-            labels = self._labels
+            known = self._labels
             for one in spans:
-                label = labels.get((layer, one.label)) or self._label(layer, Label(one.label))
+                label = known.get((layer, one.label)) or self._label(layer, Label(one.label))
                 rows["span"].append((seq, layer, label, one.field, one.start, one.end))
         for name, state in record.states.items():
             if state != "pending":

@@ -106,7 +106,10 @@ def gold_of(db: Database, document_ids: Iterable[int]) -> set[tuple]:
     ids = ids_in(document_ids)
     gold = "join layer l on l.id = t.layer_id and l.gold = t.annotator_id where t.document_id in (select value from json_each(?))"
     read = db.reader().execute
-    found = {_key(*row, None, None, "") for row in read(f"select t.document_id, t.label_id from mark t {gold}", (ids,)).fetchall()}
+    found = {
+        _key(document, label, None, None, "")
+        for document, label in read(f"select t.document_id, t.label_id from mark t {gold}", (ids,)).fetchall()
+    }
     spans = read(f'select t.document_id, t.label_id, t.start, t."end", t.field from span t {gold}', (ids,)).fetchall()
     return found | {_key(*row) for row in spans}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 KINDS = ("class", "multi", "score", "span", "tag", "relation", "answer", "cluster", "choice", "text")
@@ -48,7 +48,7 @@ class Layer:
         return tuple(one.name for one in self.labels)
 
 
-def free_key(kind: str, used: frozenset[str] | set[str]) -> str:
+def free_key(kind: str, used: Container[str]) -> str:
     """The next free key for a new label of a layer of this kind, "" when all are taken."""
     wanted = SPAN_KEYS if kind in ("span", "tag") else CLASS_KEYS
     return next((key for key in wanted if key not in used), "")
