@@ -89,9 +89,22 @@ def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):
 
 def test_missing_weights_are_named(project, queue, trained):
     results.remove_folder(project, trained.id)
+    found = []
 
-    with pytest.raises(WorkbenchError, match="weights of run 'first' are not here"):
-        results.start_evaluation(project, queue, trained, "test", lambda *_: None)
+    results.start_evaluation(project, queue, trained, "test", lambda value, error: found.append(error))
+
+    assert "weights of run 'first' are not here" in str(found[0]) and queue.jobs[1:] == ()
+
+
+def test_an_empty_split_says_so(project, queue, trained, topics):
+    from workbench.operations import corpus
+
+    corpus.set_split(project, topics[1], "train")
+    found = []
+
+    results.start_evaluation(project, queue, trained, "test", lambda value, error: found.append(error))
+
+    assert "test split" in str(found[0])
 
 
 def test_two_runs_show_what_only_one_got_right(project, trained):

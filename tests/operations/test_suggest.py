@@ -49,3 +49,18 @@ def test_a_label_that_is_gone_is_not_suggested(project, queue, trained, topics, 
         labels.delete_label(project.db, topics[0].label("praise").id)
 
     assert ask(project, queue, trained, answer_job).suggestions == 0
+
+
+def test_reading_and_writing_many_documents_can_go_to_another_thread(project, queue, trained, topics, answer_job):
+    work, found = [], []
+
+    suggest.suggest(
+        project, queue, trained, lambda value, error: found.append(value), background=lambda act, done: work.append((act, done))
+    )
+    while work:  # each part as a thread would do it, its end told afterwards
+        act, done = work.pop(0)
+        done(act(), None)
+        if queue.jobs[-1].status == "waiting":
+            answer_job(queue.jobs[-1], "praise")
+
+    assert found[0].suggestions == 4

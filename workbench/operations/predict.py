@@ -13,13 +13,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, ExportFailed, JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations import train
+from workbench.operations.background import Background, here
 from workbench.storage import documents, runs
 from workbench.text import dataset
 from workbench.text.document import TEXT, TEXT_B, Document
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 TARGET = "workbench.tasks.predictor:run"
 PLAIN = (".txt", ".text", "")  # endings of files with a text a line
-Then = Callable[["object | None", "WorkbenchError | None"], None]
+Then = Callable[[Any, "Exception | None"], None]
 
 
 # ---------------------------------------------------------------- documents of a project
@@ -44,35 +45,48 @@ def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, P
     return {one.id: kept[one.id][1] for one in found if one.id in kept and kept[one.id][0] == one.text_hash}
 
 
-def ensure(project: Project, queue: Queue, run: Run, found: Sequence[Document], then: Then) -> Job | None:
+def ensure(project: Project, queue: Queue, run: Run, found: Sequence[Document], then: Then, *, background: Background = here) -> Job | None:
     """Call `then(answers by document id, None)` once every document has one, or `then(None, error)`.
 
-    Returns the job that computes what is missing, None if `then` was called at once. New answers are kept
-    unless the project is open for reading only.
+    Returns the job that computes what is missing; None if there is none, or not yet (with a `background` of another thread).
+    New answers are kept unless the project is open for reading only.
     """
+    started: list[Job] = []
+
+    def prepared(result, error) -> None:
+        if error is not None:
+            return then(None, error)
+        have, missing, asked = result
+        if not missing:
+            return then(have, None)
+        finish = lambda event: background(lambda: {**have, **_kept(project, run, missing, asked.answers(event))}, then)  # noqa: E731
+        started.append(asked.start(queue, finish))
+
+    background(lambda: _missing(project, run, found), prepared)
+    return started[0] if started else None
+
+
+def _missing(project: Project, run: Run, found: Sequence[Document]):
+    """(answers at hand, documents without one, the question about these as a job that waits to be queued)."""
     have = stored(project, run, found)
     missing = [one for one in found if one.id not in have]
     if not missing:
-        then(have, None)
-        return None
-
-    def keep(answers: Mapping[int, Prediction] | None, error: WorkbenchError | None) -> None:
-        if answers is None:
-            return then(None, error)
-        if not project.read_only:
-            rows = [(one.id, one.text_hash, answers[one.id].to_json()) for one in missing if one.id in answers]
-            with project.write():
-                runs.save_predictions(project.db, run.id, rows)
-        then({**have, **answers}, None)
-
+        return have, missing, None
     if run.kind == "prompt":
         from workbench.operations import prompt
 
-        return prompt.ask(project, queue, run, missing, keep)
-    by_id = lambda rows, error: keep(rows and {one.id: answer for one, answer in rows}, error)  # noqa: E731
+        return have, missing, prompt.Question(project, run, missing)
     about = {"project": project.uid, "id": run.id, "purpose": "predict"}
     title = _("Predict with {name}").format(name=run.name)
-    return _start(queue, train.model_folder(project, run), missing, by_id, title=title, about=about, device=_device(run))
+    return have, missing, Question(train.model_folder(project, run), missing, title=title, about=about, device=_device(run))
+
+
+def _kept(project: Project, run: Run, missing: Sequence[Document], answers: Sequence[Prediction]) -> dict[int, Prediction]:
+    if not project.read_only:
+        rows = [(one.id, one.text_hash, answer.to_json()) for one, answer in zip(missing, answers, strict=True)]
+        with project.write(_("Keep answers")):
+            runs.save_predictions(project.db, run.id, rows)
+    return {one.id: answer for one, answer in zip(missing, answers, strict=True)}
 
 
 def _device(run: Run) -> str:
@@ -86,53 +100,58 @@ def documents_of(project: Project, ids: Sequence[int]) -> tuple[Document, ...]:
 # ---------------------------------------------------------------- the job
 
 
-def _start(
-    queue: Queue, model: Path, asked: Sequence[Document], then: Callable, *, title: str, about: Mapping | None = None, device: str = "auto"
-) -> Job:
-    """Ask `model` about documents in a worker; `then(rows of (document, answer) in order, None)` or `then(None, error)`."""
-    folder = Path(tempfile.mkdtemp(prefix="glossbench-"))
-    given, output = folder / "asked.jsonl", folder / "answers.jsonl"
-    numbered = [_numbered(one, number) for number, one in enumerate(asked)]
-    dataset.write(given, (), (dataset.Record(one) for one in numbered), ids=True)
-    params = {
-        "model": str(model),
-        "input": str(given),
-        "output": str(output),
-        "device": device,
-        "run": dict(about or {}),
-        "total": len(asked),
-    }
-    job = queue.add(JobSpec(TARGET, params, str(folder), device=train.queue_device(device), title=title))
+class Question:
+    """Documents written down for a worker. Made on any thread, `start`ed on the main one, its `answers` read on any."""
+
+    def __init__(self, model: Path, asked: Sequence[Document], *, title: str, about: Mapping | None = None, device: str = "auto"):
+        self.asked = asked
+        self.folder = Path(tempfile.mkdtemp(prefix="glossbench-"))
+        self.output = self.folder / "answers.jsonl"
+        given = self.folder / "asked.jsonl"
+        dataset.write(given, (), (dataset.Record(_numbered(one, number)) for number, one in enumerate(asked)), ids=True)
+        params = {"model": str(model), "input": str(given), "output": str(self.output), "device": device, "run": dict(about or {})}
+        self.spec = JobSpec(TARGET, {**params, "total": len(asked)}, str(self.folder), device=train.queue_device(device), title=title)
+
+    def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
+        """`ended(event)` on the main thread when the worker has."""
+        return follow(queue, self.spec, ended)
+
+    def answers(self, event: Finished) -> list[Prediction]:
+        """In the order asked; the files go. Raises Cancelled or JobFailed."""
+        try:
+            check_ending(event)
+            found = dict(read_answers(self.output))
+            return [found[number] for number in range(len(self.asked))]
+        except (OSError, ValueError, KeyError) as error:
+            raise JobFailed(_("The answers of the worker cannot be read: {error!r}.").format(error=error)) from error
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def follow(queue: Queue, spec: JobSpec, ended: Callable[[Finished], None]) -> Job:
+    """Queue a job and call `ended` with its last event."""
+    job = queue.add(spec)
 
     def heard(event) -> None:
-        if not isinstance(event, Finished):
-            return
-        drop()
-        try:
-            rows, error = _outcome(event, asked, output)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        then(rows, error)
+        if isinstance(event, Finished):
+            drop()
+            ended(event)
 
     drop = job.changed.connect(heard)
     return job
 
 
+def check_ending(event: Finished) -> None:
+    """Raises Cancelled or JobFailed unless the job is done."""
+    if event.status == "cancelled":
+        raise Cancelled()
+    if event.status != "done":
+        raise JobFailed(event.message or _("The prediction ended early ({status}).").format(status=event.status), hint=event.hint)
+
+
 def _numbered(document: Document, number: int) -> Document:
     """The same texts under the number of its line, so answers find back; files have no ids of their own."""
     return Document(document.key, document.texts, tokens=document.tokens, id=number)
-
-
-def _outcome(event: Finished, asked: Sequence[Document], output: Path):
-    if event.status == "cancelled":
-        return None, Cancelled()
-    if event.status != "done":
-        return None, JobFailed(event.message or _("The prediction ended early ({status}).").format(status=event.status), hint=event.hint)
-    try:
-        answers = dict(read_answers(output))
-        return [(one, answers[number]) for number, one in enumerate(asked)], None
-    except (OSError, ValueError, KeyError) as error:
-        return None, JobFailed(_("The answers of the worker cannot be read: {error!r}.").format(error=error))
 
 
 def read_answers(path: Path) -> Iterator[tuple[int, Prediction]]:
@@ -167,12 +186,15 @@ def _typed(number: int, given: str | tuple[str, str]) -> Document:
     return Document(str(number), tuple(zip((TEXT, TEXT_B), pair, strict=False)))
 
 
-def ask(queue: Queue, model: Path, asked: Sequence[Document], then: Callable, *, device: str = "auto") -> Job | None:
-    """Ask a model folder about documents of no project; `then(rows, None)` or `then(None, error)`, rows in order."""
+def ask(
+    queue: Queue, model: Path, asked: Sequence[Document], then: Then, *, device: str = "auto", background: Background = here
+) -> Job | None:
+    """Ask a model folder about documents of no project; `then([(document, answer), …] in order, None)` or `then(None, error)`."""
     if not asked:
         then([], None)
         return None
-    return _start(queue, model, asked, then, title=_("Predict with {name}").format(name=model.name), device=device)
+    question = Question(model, asked, title=_("Predict with {name}").format(name=model.name), device=device)
+    return question.start(queue, lambda event: background(lambda: list(zip(asked, question.answers(event), strict=True)), then))
 
 
 def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
@@ -266,23 +288,33 @@ def _write_table(rows, file) -> None:
         table.writerow([document.key, document.text, texts.get(TEXT_B, ""), answer.label or "", score, spans, "yes" if answer.cut else ""])
 
 
-def apply_to_files(project: Project, queue: Queue, run: Run, source: Path, out: Path, then: Then) -> Job | None:
+def apply_to_files(
+    project: Project, queue: Queue, run: Run, source: Path, out: Path, then: Then, *, background: Background = here
+) -> Job | None:
     """Ask a run about a file or a folder of files and save the answers; the project stays as it is.
 
-    `then(Applied, None)` or `then(None, error)`. Raises WorkbenchError where the source cannot be read.
+    `then(Applied, None)` or `then(None, error)`. The job is returned where it is known at once.
     """
-    asked, skipped = read_inputs(source)
+    started: list[Job | None] = []
 
-    def answered(rows, error) -> None:
-        if rows is None:
+    def read(result, error) -> None:
+        if error is not None:
             return then(None, error)
-        try:
-            save_answers(rows, out)
-        except WorkbenchError as failure:
-            return then(None, failure)
-        then(Applied(out, len(rows), skipped), None)
+        asked, skipped = result
+        if not asked:
+            return background(lambda: _saved((), out, skipped), then)
+        question = Question(model, asked, title=_("Predict with {name}").format(name=run.name), device=_device(run))
+        finish = lambda event: background(lambda: _saved(list(zip(asked, question.answers(event), strict=True)), out, skipped), then)  # noqa: E731
+        started.append(question.start(queue, finish))
 
-    return ask(queue, train.model_folder(project, run), asked, answered, device=_device(run))
+    model = train.model_folder(project, run)
+    background(lambda: read_inputs(source), read)
+    return started[0] if started else None
+
+
+def _saved(rows: Sequence[tuple[Document, Prediction]], out: Path, skipped: tuple[Skipped, ...]) -> Applied:
+    save_answers(rows, out)
+    return Applied(out, len(rows), skipped)
 
 
 @dataclass(frozen=True)

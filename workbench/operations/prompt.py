@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import paths
-from workbench.base.errors import Cancelled, JobFailed, SpecError, WorkbenchError
+from workbench.base.errors import JobFailed, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import ModelInfo, read_folder
-from workbench.operations import results, scoring, train
+from workbench.operations import predict, results, scoring, train
 from workbench.storage import documents, labels, prompts, runs
 from workbench.tasks import spec as tasks
 from workbench.text.document import TEXT_B, Document
@@ -345,41 +345,29 @@ def spec_of(this: Run) -> PromptSpec:
     return PromptSpec.from_json(this.spec)
 
 
-Then = Callable[["dict[int, Prediction] | None", "WorkbenchError | None"], None]
+class Question:
+    """The prompt of a run about more documents, as `predict.Question`: made and read on any thread, started on the main one."""
 
+    def __init__(self, project: Project, this: Run, asked: Sequence[Document]):
+        spec = spec_of(this)
+        filler = Filler(project, spec)
+        lines = [filler.line(one, filler.fit(one)) for one in asked]
+        self.folder = Path(tempfile.mkdtemp(prefix="glossbench-prompt-"))
+        about = {"project": project.uid, "id": this.id, "purpose": "predict"}
+        self.spec = _job(self.folder, spec, lines, about, _("Ask with {name}").format(name=this.name))
 
-def ask(project: Project, queue: Queue, this: Run, found: Sequence[Document], then: Then) -> Job:
-    """Ask the prompt of a run about more documents: `then({document id: answer}, None)` or `then(None, error)`. Nothing is written."""
-    spec = spec_of(this)
-    filler = Filler(project, spec)
-    lines = [filler.line(one, filler.fit(one)) for one in found]
-    folder = Path(tempfile.mkdtemp(prefix="glossbench-prompt-"))
-    about = {"project": project.uid, "id": this.id, "purpose": "predict"}
-    job = queue.add(_job(folder, spec, lines, about, _("Ask with {name}").format(name=this.name)))
+    def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
+        return predict.follow(queue, self.spec, ended)
 
-    def heard(event) -> None:
-        if not isinstance(event, Finished):
-            return
-        drop()
+    def answers(self, event: Finished) -> list[Prediction]:
+        """In the order asked; the files go. Raises Cancelled or JobFailed."""
         try:
-            answers, error = _outcome(event, folder / "scores.jsonl")
+            predict.check_ending(event)
+            return [found for _id, _hash, found in _answers(self.folder / "scores.jsonl")]
+        except (OSError, ValueError, KeyError) as error:
+            raise JobFailed(_("The answers of the worker cannot be read: {error!r}.").format(error=error)) from error
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        then(answers, error)
-
-    drop = job.changed.connect(heard)
-    return job
-
-
-def _outcome(event: Finished, path: Path) -> tuple[dict[int, Prediction] | None, WorkbenchError | None]:
-    if event.status == "cancelled":
-        return None, Cancelled()
-    if event.status != "done":
-        return None, JobFailed(event.message or _("The prompts ended early ({status}).").format(status=event.status), hint=event.hint)
-    try:
-        return {id: found for id, _hash, found in _answers(path)}, None
-    except (OSError, ValueError, KeyError) as error:
-        return None, JobFailed(_("The answers of the worker cannot be read: {error!r}.").format(error=error))
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 # ---------------------------------------------------------------- templates kept in the project

@@ -11,6 +11,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations import predict, scoring, train
+from workbench.operations.background import Background, here
 from workbench.operations.scoring import Evaluation, Scored
 from workbench.storage import labels, runs
 from workbench.text.labels import Layer
@@ -125,24 +126,41 @@ def answered(project: Project, run: Run, split: str) -> bool:
     return len(predict.stored(project, run, found)) == len(found)
 
 
-def start_evaluation(project: Project, queue: Queue, run: Run, split: str, then) -> Job | None:
+def start_evaluation(project: Project, queue: Queue, run: Run, split: str, then, *, background: Background = here) -> Job | None:
     """Score a run on a split, computing missing answers first: `then(Evaluation, None)` or `then(None, error)`.
 
-    A score on test counts as a look and needs a project open for writing.
+    A score on test counts as a look and needs a project open for writing. The job is returned where it is known at once.
     """
+    started: list[Job | None] = []
+
+    def read(found, error) -> None:
+        if error is not None:
+            return then(None, error)
+        keep = lambda answers, error: _answered(project, run, split, found, answers, error, then, background)  # noqa: E731
+        started.append(predict.ensure(project, queue, run, [one.document for one in found], keep, background=background))
+
+    background(lambda: _something_to_score(project, run, split), read)
+    return started[0] if started else None
+
+
+def _something_to_score(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
     found = scored(project, run, split)
     if not found:
         layer = layer_of(project, run).name
         raise WorkbenchError(_("No submitted document of layer {layer!r} is in the {split} split.").format(layer=layer, split=split))
+    return found
 
-    def answered(answers, error) -> None:
-        if error is not None:
-            return then(None, error)
+
+def _answered(project: Project, run: Run, split: str, found: Sequence[Scored], answers, error, then, background) -> None:
+    if answers is None:
+        return then(None, error)
+
+    def score() -> Evaluation:
         if split == "test":
             count_look(project, run.id)
-        then(scoring.evaluate(task_of(run), split, found, [answers[one.document.id] for one in found]), None)
+        return scoring.evaluate(task_of(run), split, found, [answers[one.document.id] for one in found])
 
-    return predict.ensure(project, queue, run, [one.document for one in found], answered)
+    background(score, then)
 
 
 def count_look(project: Project, run_id: int) -> int:

@@ -10,6 +10,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations import annotate, predict, results
 from workbench.operations.annotate import NewSuggestion
+from workbench.operations.background import Background, here
 from workbench.storage import documents
 
 if TYPE_CHECKING:
@@ -37,25 +38,47 @@ def waiting_documents(project: Project, layer: Layer, *, split: str | None = Non
     return tuple(one for one in found if one.document.text.strip())
 
 
-def suggest(project: Project, queue: Queue, run: Run, then, *, split: str | None = None, ids: Sequence[int] | None = None) -> Job | None:
+def suggest(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    then,
+    *,
+    split: str | None = None,
+    ids: Sequence[int] | None = None,
+    background: Background = here,
+) -> Job | None:
     """Put the run's answers beside unlabelled documents as suggestions; `then(Suggested, None)` or `then(None, error)`.
 
     This run's open suggestions are replaced; what was rejected from it, and what equals gold, does not come.
+    `background` takes what reads and writes many documents off the main thread; the job is then not known at once.
     """
     if project.read_only:
-        raise WorkbenchError(project.read_only_reason or _("The project is open for reading only."))
+        raise WorkbenchError(_("The project is open for reading only."), hint=project.read_only_reason)
     layer = results.layer_of(project, run)
-    found = waiting_documents(project, layer, split=split, ids=ids)
-    title = _("Suggest with {run}").format(run=run.name)
+    started: list[Job | None] = []
 
-    def answered(answers: Mapping[int, Prediction] | None, error: WorkbenchError | None) -> None:
-        if answers is None:
+    def found(records, error) -> None:
+        if error is not None:
             return then(None, error)
-        rows = [row for one in found for row in _rows(results.task_of(run), layer, one, answers[one.document.id])]
-        added = annotate.add_suggestions(project, run.id, rows, title=title)
-        then(Suggested(run.name, len(found), added), None)
+        asked = [one.document for one in records]
+        keep = lambda answers, error: _answered(project, run, layer, records, answers, error, then, background)  # noqa: E731
+        started.append(predict.ensure(project, queue, run, asked, keep, background=background))
 
-    return predict.ensure(project, queue, run, [one.document for one in found], answered)
+    background(lambda: waiting_documents(project, layer, split=split, ids=ids), found)
+    return started[0] if started else None
+
+
+def _answered(project: Project, run: Run, layer: Layer, records, answers: Mapping[int, Prediction] | None, error, then, background) -> None:
+    if answers is None:
+        return then(None, error)
+
+    def write() -> Suggested:
+        rows = [row for one in records for row in _rows(results.task_of(run), layer, one, answers[one.document.id])]
+        title = _("Suggest with {run}").format(run=run.name)
+        return Suggested(run.name, len(records), annotate.add_suggestions(project, run.id, rows, title=title))
+
+    background(write, then)
 
 
 def _rows(task: str, layer: Layer, record: Record, answer: Prediction) -> list[NewSuggestion]:

@@ -226,7 +226,7 @@ class ResultsState(State):
                 return
             self.update(tests={**self.tests, run.id: found})
 
-        self._attempt(results.start_evaluation, self.project, self.context.queue, run, "test", scored)
+        self._attempt(results.start_evaluation, self.project, self.context.queue, run, "test", scored, background=self._background)
 
     def suggest(self, ids: tuple[int, ...] | None = None) -> None:
         """Pre-label the unlabelled documents (all, or those named) in the background."""
@@ -246,7 +246,7 @@ class ResultsState(State):
                 )
                 self.context.note(text, lambda: self.context.go("annotate"), action=_("Look at them"))
 
-        self._attempt(suggest.suggest, self.project, self.context.queue, self.run, suggested, ids=ids)
+        self._attempt(suggest.suggest, self.project, self.context.queue, self.run, suggested, ids=ids, background=self._background)
 
     def suggest_asked(self) -> None:
         """Pre-label the documents that were chosen on Data."""
@@ -295,6 +295,10 @@ class ResultsState(State):
     def keep_checkpoint(self) -> None:
         """Make a stopped run of one whose worker died."""
         self.context.attempt(wire.keep_checkpoint, self.project, self.run.id)
+
+    def _background(self, work, done) -> None:
+        """Many documents are read and written off the main thread."""
+        self.context.run(work, lambda result: done(result, None), lambda error: done(None, error))
 
     def _attempt(self, act, *args, **named) -> None:
         try:
