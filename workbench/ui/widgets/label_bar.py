@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
@@ -12,37 +12,44 @@ from workbench.text.labels import Label
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import Elided, KeyCap
 
-GAP = 8
+GAP, LINE_GAP = 8, 6
+MOST_LINES = 2
 
 
 class _Chips(QWidget):
-    """Chips on one line, as many as fit."""
+    """Chips from left to right, on as many lines as there may be."""
 
     def __init__(self):
         super().__init__()
         self.chips: list[ChipButton] = []
-        self.hidden_chips = 0
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
-    def sizeHint(self) -> QSize:
-        return QSize(200, theme.px(28))
-
-    minimumSizeHint = sizeHint
+    def lines_for(self, width: int) -> list[list[tuple[ChipButton, int, int]]]:
+        """Each line's chips with their left edge and width."""
+        lines: list[list[tuple[ChipButton, int, int]]] = [[]]
+        x = 0
+        for chip in self.chips:
+            wide = min(chip.sizeHint().width(), max(1, width))
+            if lines[-1] and x + wide > width:
+                lines.append([])
+                x = 0
+            lines[-1].append((chip, x, wide))
+            x += wide + GAP
+        return lines
 
     def place(self) -> None:
-        """Those that fit stand in a row; the others are hidden."""
-        x, self.hidden_chips = 0, 0
-        for chip in self.chips:
-            width = min(chip.sizeHint().width(), self.width())
-            fits = x + width <= self.width() and not self.hidden_chips
-            chip.setVisible(fits)
-            if fits:
-                chip.setGeometry(x, (self.height() - chip.sizeHint().height()) // 2, width, chip.sizeHint().height())
-                x += width + GAP
-            else:
-                self.hidden_chips += 1
+        """What is on the first lines shows; the rest is behind "more"."""
+        high = theme.px(28)
+        lines = self.lines_for(self.width())
+        for number, line in enumerate(lines):
+            for chip, x, wide in line:
+                chip.setVisible(number < MOST_LINES)
+                chip.setGeometry(x, number * (high + LINE_GAP), wide, high)
+        shown = min(MOST_LINES, len(lines))
+        self.setFixedHeight(shown * high + (shown - 1) * LINE_GAP)
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
@@ -68,18 +75,17 @@ class LabelBar(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self._title)
+        layout.addWidget(self._title, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._chips, 1)
-        layout.addWidget(self._more)
-        self._cap = KeyCap("/")
-        layout.addWidget(self._cap)
+        self._end = row(self._more, KeyCap("/"), gap=4)
+        layout.addWidget(self._end, 0, Qt.AlignmentFlag.AlignTop)
 
     def set(
         self, title: str, labels: Sequence[Label], *, chosen: Iterable[int] = (), checkable: bool = False, enabled: bool = True
     ) -> None:
         """Show these labels; `chosen` are outlined."""
         self._title.setText(title)
-        self._title.setFixedWidth(theme.px(self._wide_title))
+        self._size_ends()
         if tuple(labels) != self._labels:
             self._labels = tuple(labels)
             self._make(checkable)
@@ -88,6 +94,11 @@ class LabelBar(QWidget):
             chip.setChecked(label.id in marked)
             chip.setEnabled(enabled)
         self._more.setEnabled(enabled)
+
+    def _size_ends(self) -> None:
+        """Title and "more" stand at the middle of the first line."""
+        self._title.setFixedSize(theme.px(self._wide_title), theme.px(28))
+        self._end.setFixedHeight(theme.px(28))
 
     def _make(self, checkable: bool) -> None:
         for chip in self._chips.chips:
@@ -103,10 +114,8 @@ class LabelBar(QWidget):
 
     def _arrange(self) -> None:
         """Where all chips fit without it, "more" gives its room away."""
-        need = sum(chip.sizeHint().width() + GAP for chip in self._chips.chips)
-        fits = need <= self.width() - self._title.width() - 8
-        for part in (self._more, self._cap):
-            part.setVisible(self._always_more or not fits)
+        fits = len(self._chips.lines_for(self.width() - self._title.width() - 4)) <= MOST_LINES
+        self._end.setVisible(self._always_more or not fits)
         self._chips.place()
 
     def _chip(self, label: Label, checkable: bool) -> ChipButton:
@@ -118,8 +127,7 @@ class LabelBar(QWidget):
 
     def restyle(self) -> None:
         """After another theme or text size."""
-        self._title.setFixedWidth(theme.px(self._wide_title))
-        self._chips.updateGeometry()
+        self._size_ends()
         self._arrange()
 
     @property

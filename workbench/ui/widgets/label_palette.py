@@ -14,7 +14,7 @@ from workbench.text.labels import Label
 from workbench.ui import theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
 
-WIDTH, ROWS = 340, 9
+WIDTH, ROWS = 340, 7
 
 
 class Choice(NamedTuple):
@@ -61,7 +61,7 @@ class _Model(QAbstractListModel):
 
 class _Delegate(QStyledItemDelegate):
     def sizeHint(self, _option, _index) -> QSize:
-        return QSize(WIDTH, theme.px(34))
+        return QSize(80, theme.px(34))
 
     def paint(self, painter, option, index) -> None:
         choice = index.model().choices[index.row()]
@@ -99,6 +99,7 @@ class LabelPalette(QFrame):
         self._list.setItemDelegate(_Delegate(self._list))
         self._list.setAccessibleName(_("Labels found"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.clicked.connect(lambda _index: self._pick())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)

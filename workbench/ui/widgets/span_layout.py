@@ -136,6 +136,12 @@ def visual_runs(line: QTextLine, start: int, end: int, *, mixed: bool) -> tuple[
     return tuple(merged)
 
 
+def _within(runs: tuple[Run, ...], edges: Run) -> tuple[Run, ...]:
+    """The runs cut to the edges; as they are where nothing would be left."""
+    cut = tuple((max(left, edges[0]), min(right, edges[1])) for left, right in runs if left < edges[1] and right > edges[0])
+    return cut or runs
+
+
 def _x(line: QTextLine, unit: int) -> float:
     return line.cursorToX(unit)[0]
 
@@ -167,12 +173,14 @@ def line_items(line: QTextLine, spans: Sequence[Units], *, mixed: bool, width: f
     if not here:
         return []
     parts = [(max(one.start, first), min(one.end, after)) for one in here]
+    letters = line.naturalTextRect()  # without the space that a wrap swallowed
+    edges = letters.left() - TICK / 2, letters.right() + TICK / 2
     items, covered = [], first
     for one, (start, end), lane in zip(here, parts, assign_lanes(parts), strict=True):
-        runs = visual_runs(line, start, end, mixed=mixed)
+        runs = _within(visual_runs(line, start, end, mixed=mixed), edges)
         ground: tuple[Run, ...] = ()
         if one.span.kind == GOLD and end > covered:
-            ground = runs if start >= covered else visual_runs(line, covered, end, mixed=mixed)
+            ground = runs if start >= covered else _within(visual_runs(line, covered, end, mixed=mixed), edges)
             covered = end
         items.append(Item(one.span, lane, runs, one.begins and one.start >= first, one.rtl, ground))
     _give_room(items, width)

@@ -27,9 +27,10 @@ class Marked:
 
 
 class SpanPainter:
-    """Paints with the colours of the theme in use. One for each zoom; made anew when the theme changes."""
+    """Paints with the colours of the theme in use. One for each zoom of the text (1.0: 100 %); made anew when the theme changes."""
 
     def __init__(self, zoom: float):
+        zoom = 1 + (zoom - 1) / 2 if zoom > 1 else zoom  # captions need not grow as fast as the text
         self.caption = theme.font("tiny", 600)
         self.caption.setPixelSize(max(8, round(self.caption.pixelSize() * zoom)))
         self.zoom = zoom

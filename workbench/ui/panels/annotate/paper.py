@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, Signal
+from PySide6.QtCore import QEvent, QRectF, QTimer, Signal
 from PySide6.QtGui import QPainter, QPen
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui import theme
@@ -16,6 +16,7 @@ from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
+UNBOUNDED = 16_777_215  # Qt's own largest size
 NO_LABEL = ("?", "#808080")  # name and tint of a span whose label is not known (any more)
 
 
@@ -60,6 +61,10 @@ class Paper(QFrame):
         layout.addWidget(self._remark)
         layout.addWidget(self._lower)
         layout.addLayout(self._spans)
+        self._rest = QWidget()  # below short texts of a pair
+        self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self._rest.hide()
+        self._middle.addWidget(self._rest, 1)
         self._need_texts(1)
 
     @property
@@ -76,8 +81,9 @@ class Paper(QFrame):
             title = words("", "caption", "muted")
             self._titles.append(title)
             self.texts.append(text)
-            self._middle.addWidget(title)
-            self._middle.addWidget(text, 1)
+            for part, stretch in ((title, 0), (text, 1)):
+                self._middle.insertWidget(self._middle.count() - 1, part, stretch)
+            text.zoomed.connect(lambda _per_cent: self._fit_texts())
             self.text_made.emit(text)
         for number, (text, title) in enumerate(zip(self.texts, self._titles, strict=True)):
             text.setVisible(number < count)
@@ -115,13 +121,25 @@ class Paper(QFrame):
             self._last = 0
         for text, title, (name, content) in zip(self.texts, self._titles, texts, strict=False):
             text.field = name
-            title.setText(name)
+            title.setText({"text": _("First text"), "text_b": _("Second text")}.get(name, name))
             text.set_lanes(lanes)
             if new or text.shown_text != content:
                 text.shown_text = content
                 text.set_text(content, doc.document.tokens.get(name, ()) if doc else ())
             text.set_spans(spans.get(name, ()))
-        self.updateGeometry()
+        self._fit_texts()
+
+    def _fit_texts(self) -> None:
+        """A text alone takes all the room; the texts of a pair stand one below the other, each as tall as it needs to be."""
+        shown = [text for text in self.texts if not text.isHidden()]
+        self._rest.setVisible(len(shown) > 1)
+        for text in shown:
+            text.setMaximumHeight(max(48, text.content_height() + 2) if len(shown) > 1 else UNBOUNDED)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        if self._rest.isVisibleTo(self):
+            QTimer.singleShot(0, self._fit_texts)
 
     def _show_bars(self) -> None:
         state = self.state

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QPainter, QPixmap, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtGui import QDesktopServices, QPainter, QPixmap, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSizePolicy, QStyledItemDelegate, QTextBrowser, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui import icons, theme
-from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
+from workbench.ui.panels.annotate.state import GOLD, SPAN_KINDS, SUGGESTED
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import chip_width, paint_chip
 from workbench.ui.widgets.delegates import ground
@@ -36,11 +36,10 @@ class QueueSide(QFrame):
         self._count = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Done"))
         unlabelled = Button(_("Next unlabelled"), small=True, on=self._next, tip=_("Ctrl+Down"))
+        self._onward = row(unlabelled, KeyCap("Ctrl ↓"), None)
         self.list = DocumentList(state.rows, _("Queue"))
         self.list.picked.connect(state.open)
-        head = column(
-            row(self._title, None, self._count), self._meter, row(unlabelled, KeyCap("Ctrl ↓"), None), gap=7, margins=(14, 12, 14, 10)
-        )
+        head = column(row(self._title, None, self._count), self._meter, self._onward, gap=7, margins=(14, 12, 14, 10))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 1, 0)
         layout.setSpacing(0)
@@ -61,6 +60,7 @@ class QueueSide(QFrame):
             if concerns(fields, "document_id"):
                 self.list.show_row(state.place)
         self._title.setText(_("Errors") if state.errors else _("Queue"))
+        self._onward.setVisible(not state.errors)
         total = len(state.ids)
         if state.errors:
             place = (state.place or 0) + 1
@@ -269,7 +269,8 @@ class RightSide(QFrame):
         self.spans.setVisible(bool(spans))
         self._no_spans_part.setVisible(not spans)
         self._number.setText(f"{len(spans):,}" if spans else "")
-        self._no_spans.setText(_("None yet. Choose words in the text and press a label's key.") if state.keys else _("None yet."))
+        has_layer = any(layer.kind in SPAN_KINDS for layer in state.active)
+        self._no_spans.setText(_("None yet. Choose words and press a label's key.") if has_layer else _("No span layer is shown."))
         if self.guideline_shown:
             self._fill_guideline()
 
@@ -314,4 +315,8 @@ class RightSide(QFrame):
                 cursor = QTextCursor(block)
                 cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
                 cursor.mergeCharFormat(look)
+                air = QTextBlockFormat()
+                air.setTopMargin(10 if block.position() else 0)
+                air.setBottomMargin(3)
+                cursor.mergeBlockFormat(air)
             block = block.next()

@@ -195,7 +195,7 @@ class AnnotateView(View):
         if state.project.read_only:
             said, tone = _("read-only"), "warn"
         elif state.without_class:
-            said, tone = _("no {layers} yet: submitted so, it stays a draft").format(layers=", ".join(state.without_class)), "muted"
+            said, tone = _("no {layers} yet: stays a draft").format(layers=", ".join(state.without_class)), "muted"
         else:
             said, tone = _("saved"), "muted"
         self._said.setText(said if document else "")

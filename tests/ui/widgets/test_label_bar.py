@@ -1,0 +1,135 @@
+"""Chips of a bar, the palette, the list of documents."""
+
+from types import SimpleNamespace
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from workbench.text.labels import Label
+from workbench.ui.widgets.document_list import PAGE, DocumentList
+from workbench.ui.widgets.label_bar import LabelBar
+from workbench.ui.widgets.label_palette import Choice, LabelPalette, matching
+
+NAMES = ("delay", "crowding", "driver", "ticket", "accessibility", "praise")
+LABELS = tuple(Label(name, key=key, position=n, id=n + 1) for n, (name, key) in enumerate(zip(NAMES, "qwerty", strict=True)))
+
+
+def shown_bar(qtbot, width: int, **how) -> LabelBar:
+    bar = LabelBar(**how)
+    qtbot.addWidget(bar)
+    bar.resize(width, 70)
+    bar.show()
+    bar.set("class", LABELS, chosen=(2,), checkable=True)
+    return bar
+
+
+def test_a_wide_bar_shows_all_chips_on_one_line_and_no_more(look, qtbot):
+    bar = shown_bar(qtbot, 1000)
+
+    assert all(chip.isVisible() and chip.y() == 0 for chip in bar.chips)
+    assert not bar._end.isVisible()
+    assert [chip.accessibleName() for chip in bar.chips] == list(NAMES)
+    assert [chip.isChecked() for chip in bar.chips] == [False, True, False, False, False, False]
+
+
+def test_a_narrow_bar_uses_two_lines_and_puts_the_rest_behind_more(look, qtbot):
+    two, less = shown_bar(qtbot, 520), shown_bar(qtbot, 260)
+
+    assert all(chip.isVisible() for chip in two.chips) and two.chips[-1].y() > 0
+    assert less._end.isVisible() and not less.chips[-1].isVisible()
+    assert all(chip.geometry().right() <= less._chips.width() for chip in less.chips if chip.isVisible())
+
+
+def test_a_pressed_chip_tells_its_label_and_takes_no_focus(look, qtbot):
+    bar = shown_bar(qtbot, 1000)
+    with qtbot.waitSignal(bar.picked) as told:
+        QTest.mouseClick(bar.chips[3], Qt.MouseButton.LeftButton)
+
+    assert told.args == [4] and not bar.chips[3].hasFocus()
+
+
+def test_typing_finds_beginnings_before_words_before_parts():
+    choices = [Choice(Label(name), "l") for name in ("REST_STOP", "STOP", "BUS STOP", "NONSTOP", "LINE")]
+
+    assert [one.label.name for one in matching(choices, "sto")] == ["STOP", "REST_STOP", "BUS STOP", "NONSTOP"]
+    assert len(matching(choices, "")) == 5 and matching(choices, "zz") == []
+
+
+def test_the_palette_gives_the_focus_back_and_tells_what_was_picked(look, qtbot):
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.resize(600, 500)
+    field, palette = QLineEdit(page), LabelPalette(page)
+    with qtbot.waitActive(page):
+        page.show()
+        page.activateWindow()
+    field.setFocus()
+    palette.ask([Choice(one, "class") for one in LABELS], QPoint(300, 480))
+    line = palette.findChild(QLineEdit)
+    QTest.keyClick(line, Qt.Key.Key_Escape)
+    assert not palette.isVisible() and field.hasFocus()
+
+    palette.ask([Choice(one, "class") for one in LABELS], QPoint(300, 480))
+    QTest.keyClicks(line, "d")
+    QTest.keyClick(line, Qt.Key.Key_Down)
+    with qtbot.waitSignal(palette.picked) as told:
+        QTest.keyClick(line, Qt.Key.Key_Return)
+    assert told.args == [3] and field.hasFocus()
+
+
+def row(id: int):
+    return SimpleNamespace(
+        id=id, key=f"k{id}", text="وصل الباص" if id % 2 else "text", state="draft", span_count=id % 3, suggestion_count=0
+    )
+
+
+def test_a_long_list_of_documents_reads_only_what_it_shows(look, qtbot):
+    asked = []
+
+    def fetch(ids):
+        asked.append(len(ids))
+        return [row(id) for id in ids]
+
+    listed = DocumentList(fetch, "Queue")
+    qtbot.addWidget(listed)
+    listed.resize(220, 400)
+    listed.show()
+    listed.show_ids(range(1, 100_001), 50_000)
+    listed.grab()
+
+    assert sum(asked) <= 3 * PAGE
+    assert listed.model().rowCount() == 100_000
+    assert listed.documents.data(listed.documents.index(50_000)) == "k50001, draft: وصل الباص"
+
+
+def test_a_changed_document_is_read_again_alone(look, qtbot):
+    asked = []
+
+    def fetch(ids):
+        asked.append(tuple(ids))
+        return [row(id) for id in ids]
+
+    listed = DocumentList(fetch, "Queue")
+    qtbot.addWidget(listed)
+    listed.show_ids(range(1, 500), 0)
+    listed.documents.row(0)
+    asked.clear()
+    listed.documents.forget({7, 450})
+
+    assert asked == [(7,)]
+
+
+def test_only_a_person_going_to_a_row_is_told(look, qtbot):
+    listed = DocumentList(lambda ids: [row(id) for id in ids], "Queue")
+    qtbot.addWidget(listed)
+    told = []
+    listed.picked.connect(told.append)
+    listed.resize(220, 400)
+    listed.show()
+    listed.show_ids(range(1, 50), 3)
+    listed.show_row(5)
+    assert told == []
+
+    QTest.keyClick(listed, Qt.Key.Key_Down)
+    assert told == [7]

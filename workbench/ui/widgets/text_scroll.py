@@ -1,0 +1,193 @@
+"""A scroll area over pieces of text whose heights become known little by little, without the text ever jumping."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QAbstractScrollArea
+
+from workbench.ui.offsets import DisplayText
+from workbench.ui.widgets.span_layout import Index
+from workbench.ui.widgets.text_pieces import Measures, Pieces
+
+LEFT, TOP = 5, 4  # inner margins; the text begins here
+SLICE = 0.004  # seconds of work between two events while heights settle
+_SETTLE_LIMIT = 2_000_000  # code points up to which all heights are measured
+
+Place = tuple[int, float]  # a character, and how far its line is from the viewport's top
+
+
+class PiecesArea(QAbstractScrollArea):
+    """Who inherits says `_measures` and keeps `_text` and `_spans`."""
+
+    _pieces: Pieces
+    _text: DisplayText
+    _spans: Index
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self._pinning = False
+        self._held: tuple[int, Place] | None = None  # scroll value, and the place it was set for
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(0)
+        self._settling.timeout.connect(self._settle)
+
+    def _measures(self) -> Measures:
+        raise NotImplementedError
+
+    @property
+    def pieces(self) -> Pieces:
+        return self._pieces
+
+    @property
+    def left_margin(self) -> int:
+        return LEFT
+
+    @property
+    def offset(self) -> int:
+        """What to add to a height in the viewport to get one in the text."""
+        return self.verticalScrollBar().value() - TOP
+
+    def content_height(self) -> int:
+        """Pixels that the whole text takes; a guess while it is long and not yet measured."""
+        if len(self._text) < 4000:
+            while self._pieces.settle():
+                pass
+        return round(self._pieces.height + 2 * TOP)
+
+    def _new_pieces(self) -> None:
+        self._pieces = Pieces(self._text, self._measures(), self._spans)
+        self._settling.start()
+
+    def _remeasure(self) -> None:
+        """Shape anew at other measures, the line at the top staying at the top."""
+        place = self._place_now() if hasattr(self, "_pieces") else None
+        self._new_pieces()
+        if place:
+            self._restore(place)
+        self._after_change()
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        if abs(self._pieces.measures.width - max(60, self.viewport().width() - 2 * LEFT)) > 0.5:
+            self._remeasure()
+        else:
+            self._after_change()
+
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        self._settling.start()
+
+    def _place_now(self) -> Place | None:
+        """A character of the line at the top, and how far the line is from the viewport's top; None at the text's start.
+
+        While nobody scrolls it is the same character, so that many small changes do not add up.
+        """
+        bar = self.verticalScrollBar()
+        if bar.value() <= TOP:
+            return None
+        if self._held and self._held[0] == bar.value():
+            return self._held[1]
+        index, line = self._pieces.line_at_y(bar.value() - TOP + 1)  # the bar knows whole pixels only
+        beyond = self._pieces.tops[index] + line.top - (bar.value() - TOP)
+        return self._pieces.position(index, line.first), min(0.0, max(-line.pitch, beyond))
+
+    def _restore(self, place: Place | None) -> None:
+        if place is None:
+            return
+        index, line = self._pieces.locate(place[0])
+        self._pin(self._pieces.tops[index] + line.top - place[1] + TOP)
+        self._held = self.verticalScrollBar().value(), place
+
+    def _pin(self, value: float) -> None:
+        """Set the scroll bar to what is already shown: nothing moves on the screen."""
+        bar = self.verticalScrollBar()
+        self._pinning = True
+        bar.setPageStep(self.viewport().height())
+        bar.setRange(0, max(0, round(self._pieces.height + 2 * TOP - self.viewport().height())))
+        bar.setValue(round(value))
+        self._pinning = False
+
+    def _prepare(self) -> None:
+        """Shape what shows. Heights that turn out otherwise move the scroll bar, not the text."""
+        bar, height = self.verticalScrollBar(), self.viewport().height()
+        at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
+        for _again in range(4):
+            value = self._from_end(height) if at_end else self._from_top(bar.value(), height)
+            whole = self._pieces.height + 2 * TOP
+            self._pin(min(value, max(0.0, whole - height)))
+            if value <= whole - height + 0.5 or value <= 0:
+                return
+            at_end = True
+
+    def _from_top(self, value: float, height: float) -> float:
+        """Shape downwards from scroll position `value`; returns where that place is now."""
+        pieces = self._pieces
+        y = max(0.0, value - TOP)
+        index = pieces.index_at_y(y)
+        if not pieces.settled(index):
+            index, line = pieces.line_at_y(y)
+            if value > TOP:
+                y = pieces.tops[index] + line.top
+                value = y + TOP
+        while index < len(pieces.pieces) and pieces.tops[index] < y + height:
+            pieces.ensure(index)
+            index += 1
+        return value
+
+    def _from_end(self, height: float) -> float:
+        """Shape upwards from the end of the text; returns the last scroll position."""
+        pieces = self._pieces
+        index, _line = pieces.locate(len(pieces.text))
+        for later in range(index, len(pieces.pieces)):
+            pieces.ensure(later)
+        while index > 0 and pieces.height - pieces.tops[index] < height:
+            before = pieces.pieces[index]
+            pieces.locate(pieces.text.legal(before.start - 1))
+            index = pieces.index_at(before.start) if before.start else 0
+            index = max(0, index - 1)
+            pieces.ensure(index)
+        return max(0.0, pieces.height + 2 * TOP - height)
+
+    def _settle(self) -> None:
+        """Measure more of the text between two events."""
+        if not self.isVisible() or len(self._text) > _SETTLE_LIMIT:
+            return
+        place = self._place_now()
+        end = time.perf_counter() + SLICE
+        more = True
+        while more and time.perf_counter() < end:
+            more = self._pieces.settle()
+        self._restore(place)
+        if place is None:
+            self._pin(self.verticalScrollBar().value())
+        self.viewport().update()
+        if more:
+            self._settling.start()
+
+    def _after_change(self) -> None:
+        self._pin(self.verticalScrollBar().value())
+        self.viewport().update()
+        if self.isVisible():
+            self._settling.start()
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        if not self._pinning:
+            self.viewport().update()
+
+    def show_range(self, start: int, end: int) -> None:
+        """Scroll as little as needed to show a range, its start above all."""
+        bar, height = self.verticalScrollBar(), self.viewport().height()
+        index, line = self._pieces.locate(end)
+        bottom = self._pieces.tops[index] + line.top + line.pitch + 2 * TOP
+        if end >= len(self._text):
+            bottom = self._pieces.height + 2 * TOP
+        index, line = self._pieces.locate(start)
+        self._after_change()
+        top = self._pieces.tops[index] + line.top
+        if top < bar.value():
+            bar.setValue(int(top))
+        elif bottom > bar.value() + height:
+            bar.setValue(int(min(top, bottom - height) + 0.999))
