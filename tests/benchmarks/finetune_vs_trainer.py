@@ -1,0 +1,244 @@
+"""Fine-tuning against a plain Hugging Face Trainer script: same model, data, epochs, rate, batch 32, dynamic padding.
+
+python tests/benchmarks/finetune_vs_trainer.py [--data sst2,wnut17] [--n 2000] [--epochs 3] [--quick]
+
+Rounds A B A B A B with seeds 1, 2, 3, each arm in its own process. CPU seconds are those of the whole process, imports, scoring and saving
+included. Ours also scores dev after each epoch and keeps the best version, as the product does; the script trains and scores once.
+Target: at most 1.1 times the CPU seconds (median of the rounds), mean score at most 0.5 points (accuracy) or 1.0 (span F1) below.
+Real data come from GLOSSBENCH_DATA (default ../shared). Needs accelerate for the other arm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+DATA = Path(os.environ.get("GLOSSBENCH_DATA", ROOT.parent / "shared")) / "datasets"
+MODEL = ROOT / "resources" / "models" / "starter-bert"
+RATES = {"sst2": 5e-5, "wnut17": 1e-4}
+LIMITS = {"sst2": 0.005, "wnut17": 0.010}
+
+
+# ---------------------------------------------------------------- data: lists of (text or words, label or tags)
+
+
+def read(name: str, split: str, n: int | None) -> list[tuple]:
+    if name == "sst2":
+        lines = (DATA / "cls-sst2" / f"{split}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        return [tuple(line.split("\t")) for line in lines][:n]
+    blocks = (DATA / "ner-wnut17" / f"{split}.conll").read_text(encoding="utf-8").strip().split("\n\n")
+    rows = [[line.split("\t") for line in block.split("\n") if line.strip()] for block in blocks if block.strip()]
+    return [([one[0] for one in block], [one[-1] for one in block]) for block in rows][:n]
+
+
+def chunk_score(gold: list[list[str]], found: list[list[str]]) -> float:
+    from workbench.metrics import spans
+
+    return spans.scores([spans.chunks(one) for one in gold], [spans.chunks(one) for one in found])["span_f1"]
+
+
+# ---------------------------------------------------------------- ours
+
+
+def ours(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
+    from workbench.training.loop import train
+    from workbench.training.spec import TrainSpec
+
+    data = _dataset(name, n)
+    settings = {"epochs": epochs, "batch_size": 32, "learning_rate": rate}
+    task = "classify" if name == "sst2" else "tag"
+    spec = TrainSpec(task, "gold", str(MODEL), "starter-bert", seed, settings, with_test=True)
+    with tempfile.TemporaryDirectory() as folder:
+        work = train(spec, data, Path(folder))
+        try:
+            while True:
+                next(work)
+        except StopIteration as end:
+            result = end.value
+    key = "accuracy" if name == "sst2" else "span_f1"
+    return {"score": result["scores"]["test"][key], "best_step": result["best_step"], "bf16": result["bf16"]}
+
+
+def _dataset(name: str, n: int):
+    from workbench.text.dataset import Dataset, Record
+    from workbench.text.document import Document
+    from workbench.text.labels import Label, Layer
+
+    records, labels = [], set()
+    for split, count in (("train", n), ("dev", None), ("test", None)):
+        for number, (content, gold) in enumerate(read(name, split, count)):
+            key = f"{split}-{number}"
+            if name == "sst2":
+                labels.add(gold)
+                records.append(
+                    Record(Document(key, (("text", content),), split, id=len(records) + 1), {"gold": "submitted"}, {"gold": (gold,)})
+                )
+            else:
+                document, spans = _tagged(key, content, gold, split, len(records) + 1)
+                labels |= {one.label for one in spans}
+                records.append(Record(document, {"gold": "submitted"}, {}, {"gold": spans}))
+    kind = "class" if name == "sst2" else "span"
+    return Dataset((Layer("gold", kind, tuple(Label(one) for one in sorted(labels))),), tuple(records))
+
+
+def _tagged(key: str, words: list[str], tags: list[str], split: str, id: int):
+    from workbench.metrics.spans import chunks
+    from workbench.text.document import Document
+    from workbench.text.spans import Span
+
+    borders, at = [], 0
+    for word in words:
+        borders.append((at, at + len(word)))
+        at += len(word) + 1
+    spans = tuple(Span(borders[one.start][0], borders[one.end - 1][1], one.label) for one in chunks(tags))
+    return Document(key, (("text", " ".join(words)),), split, tokens={"text": tuple(borders)}, id=id), spans
+
+
+# ---------------------------------------------------------------- the plain script
+
+
+def trainer(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
+    import torch
+    import transformers as t
+
+    t.logging.set_verbosity_error()
+    t.set_seed(seed)
+    tokenizer = t.AutoTokenizer.from_pretrained(MODEL)
+    train, test = read(name, "train", n), read(name, "test", None)
+    labels = sorted({one for _, one in train} if name == "sst2" else {tag for _, tags in train + test for tag in tags})
+    number = {label: position for position, label in enumerate(labels)}
+    auto = t.AutoModelForSequenceClassification if name == "sst2" else t.AutoModelForTokenClassification
+    model = auto.from_pretrained(MODEL, num_labels=len(labels), dtype=torch.float32)
+    collator = t.DataCollatorWithPadding(tokenizer) if name == "sst2" else t.DataCollatorForTokenClassification(tokenizer)
+    encode = _encode_class if name == "sst2" else _encode_tags
+    with tempfile.TemporaryDirectory() as folder:
+        settings = t.TrainingArguments(
+            folder,
+            per_device_train_batch_size=32,
+            per_device_eval_batch_size=64,
+            num_train_epochs=epochs,
+            learning_rate=rate,
+            seed=seed,
+            save_strategy="no",
+            logging_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+            use_cpu=True,
+        )
+        made = t.Trainer(
+            model=model, args=settings, train_dataset=encode(tokenizer, train, number), data_collator=collator, processing_class=tokenizer
+        )
+        made.train()
+        found = made.predict(encode(tokenizer, test, number))
+        made.save_model(str(Path(folder) / "model"))
+    best = found.predictions.argmax(-1)
+    if name == "sst2":
+        return {"score": float((best == found.label_ids).mean())}
+    tags = [
+        [labels[one] for one, gold in zip(row, golds, strict=True) if gold != -100]
+        for row, golds in zip(best, found.label_ids, strict=True)
+    ]
+    gold = [[labels[one] for one in golds if one != -100] for golds in found.label_ids]
+    return {"score": chunk_score(gold, tags)}
+
+
+def _encode_class(tokenizer, rows, number):
+    return [{**tokenizer(text, truncation=True), "label": number[label]} for text, label in rows]
+
+
+def _encode_tags(tokenizer, rows, number):
+    found = []
+    for words, tags in rows:
+        one = tokenizer(words, is_split_into_words=True, truncation=True)
+        seen, labels = None, []
+        for word in one.word_ids():
+            labels.append(-100 if word is None or word == seen else number[tags[word]])
+            seen = word
+        found.append({**one, "labels": labels})
+    return found
+
+
+# ---------------------------------------------------------------- rounds
+
+
+def run_arm(arm: str, args, name: str, seed: int) -> dict:
+    """One arm in its own process; its CPU seconds come from that process."""
+    command = [
+        sys.executable,
+        __file__,
+        "--arm",
+        arm,
+        "--data",
+        name,
+        "--seed",
+        str(seed),
+        "--n",
+        str(args.n),
+        "--epochs",
+        str(args.epochs),
+    ]
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_WAIT_POLICY": "PASSIVE"}
+    out = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    if out.returncode:
+        raise SystemExit(f"{arm} on {name} failed:\n{out.stderr[-2000:]}")
+    return json.loads(out.stdout.strip().splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default="sst2,wnut17")
+    parser.add_argument("--n", type=int, default=0, help="training items; default 2,000 of sst2, all of wnut17")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--quick", action="store_true", help="one round of 200 items, one epoch: shows that it runs, no figure to keep")
+    parser.add_argument("--arm", choices=("ours", "trainer"))
+    args = parser.parse_args()
+    if args.arm:
+        began = time.perf_counter()
+        count = args.n or (2000 if args.data == "sst2" else None)
+        found = (ours if args.arm == "ours" else trainer)(args.data, count, args.epochs, args.seed, RATES[args.data])
+        print(json.dumps({**found, "cpu": time.process_time(), "wall": time.perf_counter() - began}))
+        return
+    if not DATA.is_dir():
+        raise SystemExit(f"There are no data sets in {DATA}; set GLOSSBENCH_DATA.")
+    if args.quick:
+        args.n, args.epochs = 200, 1
+    from meter import print_machine
+
+    for name in args.data.split(","):
+        print_machine()
+        compare(name, args)
+
+
+def compare(name: str, args) -> None:
+    ratios, scores = [], {"ours": [], "trainer": []}
+    for seed in (1,) if args.quick else (1, 2, 3):
+        pair = {arm: run_arm(arm, args, name, seed) for arm in ("ours", "trainer")}
+        ratios.append(pair["ours"]["cpu"] / pair["trainer"]["cpu"])
+        for arm, one in pair.items():
+            scores[arm].append(one["score"])
+            print(
+                f"{name} seed {seed} {arm:8} score {100 * one['score']:.2f}  {one['cpu']:.1f} CPU-s  {one['wall']:.1f} s wall", flush=True
+            )
+        print(f"{name} seed {seed} CPU ratio ours/trainer {ratios[-1]:.2f}", flush=True)
+    below = statistics.mean(scores["trainer"]) - statistics.mean(scores["ours"])
+    holds = statistics.median(ratios) <= 1.1 and below <= LIMITS[name]
+    print(
+        f"{name}: median CPU ratio {statistics.median(ratios):.2f} (at most 1.10); ours {100 * statistics.mean(scores['ours']):.2f}, "
+        f"Trainer {100 * statistics.mean(scores['trainer']):.2f}, below by {100 * below:.2f} points (at most {100 * LIMITS[name]:.1f}): "
+        f"{'holds' if holds else 'DOES NOT HOLD'}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
