@@ -259,6 +259,8 @@ def test_the_target_is_the_chosen_text_else_the_word_at_the_caret(make):
     assert view.target == (6, 10)
     view.select(2, 8)
     assert view.target == (2, 8)
+    view.select(5, 10)
+    assert view.target == (6, 10)  # space at the ends is never meant
     assert make("  ").target is None
 
 

@@ -120,9 +120,12 @@ class TextView(PiecesArea):
 
     @property
     def target(self) -> Range | None:
-        """What a label's key would mark: the chosen text, else the word at the caret; None where there is no word."""
+        """What a label's key would mark: the chosen text without space at its ends, else the word at the caret."""
         if self.selection:
-            return self.selection
+            start, end = self.selection
+            chosen = self._text.text[start:end]
+            start, end = start + len(chosen) - len(chosen.lstrip()), end - len(chosen) + len(chosen.rstrip())
+            return (start, end) if start < end else self.selection
         start, end = self._bounds.word_at(self._caret)
         return (start, end) if start < end else None
 

@@ -238,7 +238,10 @@ class AnnotateView(View):
         """A label was picked by key, chip or palette: for the chosen span, the chosen text or the word at the caret."""
         text = self._paper.text
         target = text.target
+        before = self.state.chosen
         self.state.label(label_id, Target(text.field, *target) if target else None)
+        if self.state.chosen != before and text.selection:
+            text.select(text.caret, text.caret, show=False)  # the words are a span now, and that is chosen
 
     def open_palette(self) -> None:
         if not self.state.can_edit:
