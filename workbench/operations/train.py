@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
@@ -25,6 +26,7 @@ from workbench.operations.training_data import (
     text_warnings,
 )  # fmt: skip
 from workbench.project import snapshot
+from workbench.project.snapshot import Snapshot
 from workbench.storage import runs
 from workbench.text.labels import Layer
 from workbench.training.spec import Option, TrainSpec, limited
@@ -48,10 +50,21 @@ def options(task: str) -> tuple[Option, ...]:
 # ---------------------------------------------------------------- start
 
 
-def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:
-    """Freeze the data, make the run's row and its job. Splits are made first where submitted documents have none.
+@dataclass(frozen=True)
+class Prepared:
+    """A training worked out down to its frozen data; `begin` makes a run of it. `splits`: document ids of train, dev (and test)."""
 
-    Raises WorkbenchError saying why training cannot begin; nothing is left behind then.
+    spec: TrainSpec
+    layer: Layer
+    plan: Plan
+    data: Snapshot
+    splits: Mapping[str, list[int]]
+
+
+def prepare(project: Project, spec: TrainSpec) -> Prepared:
+    """Make splits where submitted documents have none, and freeze the data. For a thread: reads every submitted document.
+
+    Raises WorkbenchError saying why training cannot begin; nothing but splits is left behind then.
     """
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
     _refuse_taken_name(project, spec.name)
@@ -59,19 +72,20 @@ def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | N
     made = tally.plan(spec.option("train_limit"))
     if made.problem:
         raise WorkbenchError(made.problem)
-    splits = {split: list(tally.ids[split]) for split in ("train", "dev", "test")}
-    splits["train"] = limited(splits["train"], spec.option("train_limit"), spec.seed)
+    whole = {split: list(tally.ids[split]) for split in ("train", "dev", "test")}
+    data = snapshot.write(project, layer.name, whole)
+    splits = {**whole, "train": limited(whole["train"], spec.option("train_limit"), spec.seed)}
     if not spec.with_test:
         del splits["test"]
-    spec = replace(spec, layer=layer.name, name=spec.name or free_run_name(project, spec.task))
-    data = snapshot.write(project, layer.name, {split: tally.ids[split] for split in ("train", "dev", "test")})
-    run = _add_run(project, spec, layer, made, data.fingerprint, parent_id)
-    params = {
-        "spec": spec.to_json(),
-        "data": str(data.path),
-        "splits": splits,
-        "run": {"project": project.uid, "id": run.id, "purpose": "train"},
-    }
+    return Prepared(replace(spec, layer=layer.name), layer, made, data, splits)
+
+
+def begin(project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None) -> Run:
+    """Make the run's row and its job. Raises WorkbenchError where its folder cannot be written."""
+    spec = replace(prepared.spec, name=prepared.spec.name or free_run_name(project, prepared.spec.task))
+    run = _add_run(project, spec, prepared, parent_id)
+    about = {"project": project.uid, "id": run.id, "purpose": "train"}
+    params = {"spec": spec.to_json(), "data": str(prepared.data.path), "splits": dict(prepared.splits), "run": about}
     folder = paths.run_folder(project.path, run.id)
     job = JobSpec(TARGET, params, str(folder), device=queue_device(spec.option("device")), title=_("Train {name}").format(name=spec.name))
     try:
@@ -81,6 +95,11 @@ def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | N
             runs.delete(project.db, run.id)
         raise
     return run
+
+
+def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:
+    """Prepare and begin in one go, where nobody waits for a window."""
+    return begin(project, queue, prepare(project, spec), parent_id=parent_id)
 
 
 def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
@@ -99,19 +118,17 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
     return tally
 
 
-def _add_run(project: Project, spec: TrainSpec, layer: Layer, made: Plan, fingerprint: str, parent_id: int | None) -> Run:
-    kept: dict[str, Any] = {
-        "plan": {"used": dict(made.used), "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out]}
-    }
-    kept["licence"] = card(spec.model).licence
+def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: int | None) -> Run:
+    made = prepared.plan
+    plan = {"used": dict(made.used), "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out]}
     with project.write(_("New run")):
         return runs.add(
             project.db,
             spec.name,
             "train",
-            layer_id=layer.id,
-            spec={**spec.to_json(), **kept},
-            data_fingerprint=fingerprint,
+            layer_id=prepared.layer.id,
+            spec={**spec.to_json(), "plan": plan, "licence": card(spec.model).licence},
+            data_fingerprint=prepared.data.fingerprint,
             parent_id=parent_id,
         )
 
@@ -158,10 +175,14 @@ def spec_of(run: Run) -> TrainSpec:
     return TrainSpec.from_json(run.spec)
 
 
+def again_spec(project: Project, run_id: int, *, name: str = "") -> TrainSpec:
+    """The settings of an earlier run for another one on today's labels."""
+    return replace(spec_of(runs.get(project.db, run_id)), name=name)
+
+
 def again(project: Project, queue: Queue, run_id: int, *, name: str = "") -> Run:
     """Train with the settings of an earlier run on today's labels."""
-    old = runs.get(project.db, run_id)
-    return start(project, queue, replace(spec_of(old), name=name), parent_id=old.id)
+    return start(project, queue, again_spec(project, run_id, name=name), parent_id=run_id)
 
 
 def run(project: Project, run_id: int) -> Run:

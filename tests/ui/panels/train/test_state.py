@@ -45,6 +45,7 @@ def context(tmp_path):
         settings=Settings(),
         run=lambda work, done, failed=None: done(work()),
         fail=faults.append,
+        attempt=lambda act, *args, **named: act(*args, **named),
         faults=faults,
         commands_changed=lambda: None,
         go=lambda *args, **named: None,

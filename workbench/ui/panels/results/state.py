@@ -258,10 +258,18 @@ class ResultsState(State):
         """The same settings on today's labels."""
         if not self.can_train_again:
             return
-        started = self.context.attempt(train.again, self.project, self.context.queue, self.run.id)
-        if started is not None:
-            self.context.note(_("{name} has started with the settings of {old}.").format(name=started.name, old=self.run.name))
-            self.context.go("train")
+        old = self.run
+        spec = self.context.attempt(train.again_spec, self.project, old.id)
+        if spec is None:
+            return
+
+        def prepared(found) -> None:
+            started = self.context.attempt(train.begin, self.project, self.context.queue, found, parent_id=old.id)
+            if started is not None:
+                self.context.note(_("{name} has started with the settings of {old}.").format(name=started.name, old=old.name))
+                self.context.go("train")
+
+        self.context.run(lambda: train.prepare(self.project, spec), prepared)
 
     def inspect(self) -> None:
         self.context.go("inspect", run=self.run.id)

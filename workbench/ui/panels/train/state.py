@@ -77,6 +77,7 @@ class TrainState(State):
         self._lives: dict[int, Live] = {}
         self._asked = 0
         self._watched, self._stale = True, False
+        self.preparing = False  # the data of a run is being frozen
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.queue.changed, self._heard)
         self._pick_up()
@@ -150,7 +151,8 @@ class TrainState(State):
 
     @property
     def ready(self) -> bool:
-        return bool(self.task and self.model and self.plan and not self.plan.problem and not self.errors and not self.project.read_only)
+        chosen = self.task and self.model and self.plan and not self.plan.problem
+        return bool(chosen and not self.errors and not self.preparing and not self.project.read_only)
 
     def spec(self) -> TrainSpec:
         card = self.card
@@ -199,12 +201,20 @@ class TrainState(State):
         """Begin (or queue) a run with these choices; what stands in the way is told at the top of the window."""
         if not self.ready:
             return
-        try:
-            run = train.start(self.project, self.queue, self.spec())
-        except WorkbenchError as error:
+        self.update(preparing=True)
+
+        def prepared(found) -> None:
+            self.update(preparing=False)
+            run = self.context.attempt(train.begin, self.project, self.queue, found)
+            if run is not None:
+                self._follow(run.id)
+
+        def failed(error) -> None:
+            self.update(preparing=False)
             self.context.fail(error)
-            return
-        self._follow(run.id)
+
+        spec = self.spec()
+        self.context.run(lambda: train.prepare(self.project, spec), prepared, failed)
 
     def stop(self) -> None:
         if self.live:

@@ -176,7 +176,7 @@ class _Choices(QFrame):
             self._show_values()
         if concerns(fields, "seed") and self._seed.value() != state.seed:
             self._seed.setValue(state.seed)
-        if concerns(fields, "plan", "warnings", "task", "values", "model", "errors"):
+        if concerns(fields, "plan", "warnings", "task", "values", "model", "errors", "preparing"):
             self._show_plan()
         self.start.setEnabled(state.ready)
 
@@ -204,6 +204,8 @@ class _Choices(QFrame):
             self._used.set(_("The project is read-only here, so nothing can be trained."), "warn")
         elif not state.tasks:
             self._used.set(_("There is no layer that a task can learn. Add a class or span layer on the Labels page."), "warn")
+        elif state.preparing:
+            self._used.set(_("Freezing the documents of this run …"), "accent")
         elif plan is None:
             self._used.set(_("Counting what can be used …"), "accent")
         elif plan.problem:
