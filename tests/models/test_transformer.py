@@ -157,3 +157,19 @@ def test_a_pickle_that_is_garbage_ends_in_a_model_error(folders, tmp_path):
 
     with pytest.raises(ModelError):
         FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"), allow_pickle=True)
+
+
+def test_pickled_weights_load_once_allowed(folders, tmp_path):
+    import shutil
+
+    from safetensors.torch import load_file
+
+    shutil.copytree(folders["bert"], tmp_path / "pickled")
+    weights = load_file(tmp_path / "pickled" / "model.safetensors")
+    torch.save(weights, tmp_path / "pickled" / "pytorch_model.bin")
+    (tmp_path / "pickled" / "model.safetensors").unlink()
+
+    with pytest.raises(ModelError, match="pickle"):
+        FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"))
+    model = FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"), allow_pickle=True).model
+    assert torch.equal(model.bert.embeddings.word_embeddings.weight, weights["bert.embeddings.word_embeddings.weight"])
