@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from workbench.base.errors import ExportFailed
+from workbench.base.errors import Cancelled, ExportFailed
 from workbench.operations import corpus
 from workbench.storage import runs
 
@@ -91,3 +91,14 @@ def test_a_run_without_predictions_says_so(project, topics, tmp_path):
 
     with pytest.raises(ExportFailed, match="bare"):
         corpus.export_data(project, tmp_path / "x.csv", format="csv", source="predictions", run=run)
+
+
+def test_an_export_can_be_called_off(project, topics, tmp_path):
+    def stop(count):
+        if count == 3:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        corpus.export_data(project, tmp_path / "x.csv", format="csv", progress=stop)
+
+    assert not list(tmp_path.glob("*x.csv*"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,11 +53,19 @@ def what_is_lost(format: str, project: Project) -> tuple[str, ...]:
 
 
 def export_data(
-    project: Project, path: Path | str, *, format: str, split: str | None = None, source: str = "gold", run: Run | None = None
+    project: Project,
+    path: Path | str,
+    *,
+    format: str,
+    split: str | None = None,
+    source: str = "gold",
+    run: Run | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> ExportOutcome:
     """Write documents and labels. Raises ExportFailed; the file that stood there before is then left as it was.
 
     `source`: gold, predictions (of `run`) or both, where the format has room (a further layer named after the run).
+    `progress(n)` is called after each document read; what it raises (Cancelled) ends the export, nothing is written then.
     """
     from workbench.exporters.data.base import Plan
 
@@ -70,10 +78,18 @@ def export_data(
     plan = Plan(layers)
     if source != "gold":
         plan, records = _with_predictions(project, run, layers, records, plan, both=source == "both")
+    if progress is not None:
+        records = _counted(records, progress)
     count = _write(path, lambda out: exporter.write(records, plan, out))
     if not count:
         plan.count(_("No document was written: there is none that fits."))
     return ExportOutcome(count, plan.warnings)
+
+
+def _counted(records: Iterable[Record], progress: Callable[[int], None]) -> Iterator[Record]:
+    for number, record in enumerate(records, 1):
+        yield record
+        progress(number)
 
 
 def _check(project: Project, path: Path, format: str, split: str | None, source: str, run: Run | None) -> None:

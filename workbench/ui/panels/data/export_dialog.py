@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from workbench.base import paths
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations import corpus
 from workbench.operations import results as runs
@@ -18,6 +18,7 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo
 from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.meter import Meter
 
 
 class ExportDialog(Dialog):
@@ -43,13 +44,20 @@ class ExportDialog(Dialog):
         browse = Button(_("Browse…"), "folder-open", on=self._browse)
         self._lost = Callout("", "accent")
         self._told = Callout("", "good")
+        self._meter = Meter(None, name=_("Export progress"))
+        self._meter.hide()
+        self._count = self._total = 0  # documents read so far by the thread that writes, and how many there are
+        self._cancelled = False
+        self._clock = QTimer(self)
+        self._clock.setInterval(200)
+        self._clock.timeout.connect(self._tick)
         self._open = Button(_("Open folder"), "folder-open", on=self._open_folder)
         self._open.hide()
         self._start = Button(_("Export"), "upload", "primary", on=self.start, name=_("Write the file"))
         self._close = Button(_("Close"), on=self.reject)
         self.put(row((Field(_("Format"), self._format), 2), (Field(_("Which documents?"), self._split, name=_("Split")), 1), gap=12))
         self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
-        self.put(row((self._path_field, 1), column(None, browse)), self._lost, self._told)
+        self.put(row((self._path_field, 1), column(None, browse)), self._lost, self._told, self._meter)
         self.end(self._open, None, self._close, self._start)
         self._format.activated.connect(lambda _i: self._format_changed())
         self._split.activated.connect(lambda _i: self._show())
@@ -104,21 +112,56 @@ class ExportDialog(Dialog):
         path = Path(self._path.text().strip()).expanduser()
         values = {"format": self._format.currentData(), "split": self._split.currentData() or None, "source": self._source.value()}
         run = next((one for one in self._runs if one.id == self._run.currentData()), None) if values["source"] != "gold" else None
-        self._start.setEnabled(False)
-        self._told.set(_("Writing…"), "accent")
+        self._begin(values["split"])
         project = self._project
-        self._context.run(lambda: corpus.export_data(project, path, run=run, **values), lambda found: self._done(path, found), self._failed)
+        self._context.run(
+            lambda: corpus.export_data(project, path, run=run, progress=self._progress, **values),
+            lambda found: self._done(path, found),
+            self._failed,
+        )
+
+    def _begin(self, split: str | None) -> None:
+        counts = corpus.counts(self._project)
+        self._count, self._total, self._cancelled = 0, counts.splits.get(split, 0) if split else counts.documents, False
+        self._told.set("")
+        self._open.hide()
+        self._start.setEnabled(False)
+        self._close.set_text(_("Cancel"))
+        self._clock.start()
+
+    def _progress(self, count: int) -> None:
+        """Called by the thread that writes."""
+        self._count = count
+        if self._cancelled:
+            raise Cancelled(_("The export was cancelled; nothing was written."))
+
+    def _tick(self) -> None:
+        """After a moment, so that a short export shows no bar."""
+        self._meter.set(self._count / self._total if self._total else None)
+        self._meter.show()
+
+    def _end(self) -> None:
+        self._clock.stop()
+        self._meter.hide()
+        self._start.setEnabled(True)
+        self._close.set_text(_("Close"))
+
+    def reject(self) -> None:
+        """Escape and Close; while a file is written they call that off."""
+        if self._clock.isActive():
+            self._cancelled = True
+            return
+        super().reject()
 
     def _done(self, path: Path, found: corpus.ExportOutcome) -> None:
-        self._start.setEnabled(True)
+        self._end()
         self._written = path
         text = _("{n:,} documents written to {path}").format(n=found.documents, path=path)
         self._told.set("\n".join((text, *found.warnings)), "good" if found.documents else "warn")
         self._open.show()
 
     def _failed(self, error: Exception) -> None:
-        self._start.setEnabled(True)
-        self._told.set("")
+        self._end()
         if isinstance(error, WorkbenchError):
             self.fault(str(error))
         else:
