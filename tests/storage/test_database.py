@@ -197,13 +197,11 @@ def test_an_upgrade_keeps_a_copy_and_empties_the_journal(tmp_path, monkeypatch):
     add_document(project)
     project.close()
 
-    def m002_new_table(conn):
-        conn.execute("create table extra(id integer primary key)")
+    def m002_new_table(db):
+        db.table("extra").create({"id": int, "name": str}, pk="id")
 
-    steps = (*migrations.MIGRATIONS, m002_new_table)
-    monkeypatch.setattr(migrations, "MIGRATIONS", steps)
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, m002_new_table))
     monkeypatch.setattr(migrations, "CURRENT", 2)
-    monkeypatch.setattr(migrations.apply, "__defaults__", (steps,))
     project = Project.open(path)
 
     assert project.history() == () and "version 1 to 2" in project.history_end
