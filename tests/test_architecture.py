@@ -330,7 +330,7 @@ def test_the_first_picture_needs_only_qt():
 
 
 EVERY_PAGE = """
-import time
+import os, time, traceback
 from pathlib import Path
 from workbench.base import settings
 from workbench.operations import corpus
@@ -339,6 +339,12 @@ qt = make_qt()
 app = App(qt, settings.Settings(warm_worker=False))
 app.window.show()
 app.window.load_commands()
+
+def broken(*error):  # the application's own hook would ask a person
+    traceback.print_exception(*error)
+    os._exit(3)
+
+sys.excepthook = broken
 assert app.open_project(corpus.create_sample(Path("{folder}")))
 for page in app.window.pages():
     app.window.go(page.id)

@@ -10,7 +10,8 @@ from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import corpus, train
 from workbench.project.project import Project
-from workbench.ui.panels.train.state import TrainState, smoothed
+from workbench.ui.panels.train.live import smoothed
+from workbench.ui.panels.train.state import TrainState
 
 
 class StillQueue:

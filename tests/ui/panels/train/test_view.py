@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from workbench.jobs.events import Output, Started
 from workbench.operations import corpus
+from workbench.ui.panels.train.live import follow
 
 
 @pytest.fixture
@@ -55,11 +56,11 @@ def test_a_live_run_shows_figures_curves_and_its_two_buttons(page, app):
     from workbench.ui.panels.train.state import Live
 
     live = page.state.live = Live(1, "classify-1", "class · starter-bert")
-    page.state._take_event(live, Started(1, ""))
+    follow(live, Started(1, ""))
     figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 1100, "seconds_left": 31.0}
     for number in range(1, 6):
-        page.state._take_event(live, Output({"kind": "step", "step": number, "total": 40, "losses": {"task": 2 / number}, **figures}))
-    page.state._take_event(live, Output({"kind": "evaluated", "step": 5, "split": "dev", "scores": {"macro_f1": 0.5, "accuracy": 0.6}}))
+        follow(live, Output({"kind": "step", "step": number, "total": 40, "losses": {"task": 2 / number}, **figures}))
+    follow(live, Output({"kind": "evaluated", "step": 5, "split": "dev", "scores": {"macro_f1": 0.5, "accuracy": 0.6}}))
     page.state.changed.emit(frozenset({"live", "run"}))
 
     right = page.view._right

@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.jobs.events import Finished, Log, Output, Started, recorded
+from workbench.jobs.events import Finished, Started, recorded
 from workbench.models.spec import ModelInfo
 from workbench.operations import models, results, train
 from workbench.tasks import spec as tasks
 from workbench.training.spec import Option, TrainSpec
 from workbench.training.spec import plan as automatic
-
-LOG_LINES = 400
-
-
-@dataclass
-class Live:
-    """The curves and figures of one run; grows with its events. `best` is the step that is kept so far."""
-
-    run_id: int
-    name: str
-    title: str
-    status: str = "waiting"
-    step: int = 0
-    total: int = 0
-    epoch: int = 0
-    learning_rate: float = 0.0
-    speed: float = 0.0
-    seconds_left: float = 0.0
-    memory_mb: int = 0
-    device: str = ""
-    steps: list[int] = field(default_factory=list)
-    losses: dict[str, list[float]] = field(default_factory=dict)
-    seen: list[int] = field(default_factory=list)
-    scores: dict[str, list[float]] = field(default_factory=dict)
-    best: int | None = None
-    log: list[str] = field(default_factory=list)
-    message: str = ""
-    hint: str = ""
-    details: str = ""
-    earlier: bool = False  # told from what its worker wrote, not as it happened
-
-    @property
-    def active(self) -> bool:
-        return self.status in ("waiting", "running")
-
-    @property
-    def share(self) -> float | None:
-        """How much is done; None while it loads."""
-        return self.step / self.total if self.total else None
+from workbench.ui.panels.train.live import Live, follow
 
 
 class TrainState(State):
@@ -257,7 +217,7 @@ class TrainState(State):
                 live = self._live(last.id)
                 live.earlier = True
                 for event in found:
-                    self._take_event(live, event)
+                    follow(live, event)
                 live.status, live.message = last.status, str(last.result.get("message", ""))
                 live.hint = str(last.result.get("hint", ""))
                 self.live = live
@@ -269,7 +229,7 @@ class TrainState(State):
         live = self._live(run_id)
         live.status = job.status
         for event in job.events:
-            self._take_event(live, event)
+            follow(live, event)
         self.live = live
 
     def _live(self, run_id: int) -> Live:
@@ -302,7 +262,7 @@ class TrainState(State):
                 return
         if isinstance(event, Started) and not self.running:
             self.live = live
-        self._take_event(live, event)
+        follow(live, event)
         if isinstance(event, Started) or (isinstance(event, Finished) and live is self.live):
             self._next(live, event)
         if live is self.live:
@@ -315,19 +275,6 @@ class TrainState(State):
             self.live = live
         self._count()
         self.context.commands_changed()
-
-    def _take_event(self, live: Live, event) -> None:
-        if isinstance(event, Started):
-            live.status = "running"
-        elif isinstance(event, Log):
-            _add_line(live, event.line)
-        elif isinstance(event, Finished):
-            live.status, live.message, live.hint, live.details = event.status, event.message, event.hint, event.details
-            live.device = str(event.result.get("device") or live.device)
-            live.best = event.result.get("best_step", live.best)
-            live.seconds_left = 0.0
-        elif isinstance(event, Output):
-            _TAKE.get(event.payload.get("kind"), _ignore)(live, event.payload)
 
     def _project_changed(self, changes) -> None:
         if any(changes.touches(table) for table in ("state", "label", "layer", "mark", "span", "document")):
@@ -350,64 +297,3 @@ def _text_warnings(project, plan, card: ModelInfo) -> tuple[str, ...]:
     except WorkbenchError as error:  # no readable tokenizer: the run itself will say so
         return (str(error),)
     return train.text_warnings(plan.task, found, card.name)
-
-
-def _ignore(live: Live, told) -> None:
-    """A kind of a later version."""
-
-
-def _step(live: Live, told) -> None:
-    live.step, live.total, live.epoch = told["step"], told["total"], told["epoch"]
-    live.learning_rate, live.speed = told["learning_rate"], told["examples_per_second"]
-    live.memory_mb, live.seconds_left = told["memory_mb"], told["seconds_left"]
-    live.steps.append(told["step"])
-    for name, value in told["losses"].items():
-        live.losses.setdefault(name, []).append(value)
-
-
-def _evaluated(live: Live, told) -> None:
-    if told.get("split", "dev") != "dev":
-        return
-    live.seen.append(told["step"])
-    for name, value in told["scores"].items():
-        live.scores.setdefault(name, []).append(value)
-    shown = "  ".join(f"{name} {100 * told['scores'][name]:.1f}" for name in shown_scores(told["scores"]))
-    _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
-
-
-def _saved(live: Live, told) -> None:
-    live.best = told["step"]
-    _add_line(live, _("step {step}: saved, the best so far").format(step=told["step"]))
-
-
-def _log(live: Live, told) -> None:
-    line = str(told.get("line", ""))
-    if line.startswith("On "):
-        live.device = line[3:].split(",")[0]
-    _add_line(live, line)
-
-
-_TAKE = {"step": _step, "evaluated": _evaluated, "saved": _saved, "log": _log}
-
-
-def _add_line(live: Live, line: str) -> None:
-    from time import strftime
-
-    live.log.append(line if live.earlier else f"{strftime('%H:%M:%S')}  {line}")
-    del live.log[:-LOG_LINES]
-
-
-def shown_scores(scores) -> tuple[str, ...]:
-    """The two scores that are worth a curve: the one that decides, and accuracy."""
-    wanted = ("macro_f1", "accuracy") if "macro_f1" in scores else ("span_f1", "token_accuracy")
-    return tuple(name for name in wanted if name in scores)
-
-
-def smoothed(values: Sequence[float], weight: float = 0.9) -> list[float]:
-    """Exponential mean with bias correction (Kingma and Ba 2015, section 3): the first value is itself."""
-    found, mean, share = [], 0.0, 1.0
-    for value in values:
-        mean = weight * mean + (1 - weight) * value
-        share *= weight
-        found.append(mean / (1 - share))
-    return found

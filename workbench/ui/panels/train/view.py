@@ -10,7 +10,8 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.tasks import spec as tasks
 from workbench.ui.panel import View
-from workbench.ui.panels.train.state import Live, TrainState, shown_scores, smoothed
+from workbench.ui.panels.train.live import Live, shown_scores, smoothed
+from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
