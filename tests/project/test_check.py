@@ -49,6 +49,9 @@ def test_a_sound_project_has_no_problems_open_or_not(project, path):
         ("update span set label_id = 77", "refers to a row of label"),
         ("update span set source_id = 77", "where they come from"),
         ("delete from search_docsize", "full-text index"),
+        ("select 1", "body lacks the trigger body_is_fixed"),
+        ("drop index mark_label", "mark lacks the index mark_label"),
+        ("alter table flag drop column at", "flag lacks the column at"),
         ("insert into journal_row(step_id, tbl, op, rid) values(99, 'span', 'delete', 1)", "belong to no step"),
     ],
 )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import ProjectError
+from workbench.storage import migrations
 from workbench.storage.database import Database
-from workbench.storage.migrations import JOURNALED
 from workbench.storage.values import text_out
 from workbench.text.document import text_hash
+
+if TYPE_CHECKING:
+    from sqlite_utils.db import Table
 
 SHOWN = 20  # of one kind
 
@@ -19,6 +23,7 @@ def problems(db: Database) -> Iterator[str]:
     """Everything that is not as it should be; the worst first."""
     try:
         yield from _file(db)
+        yield from _schema(db)
         yield from _references(db)
         yield from _search(db)
         yield from _texts(db)
@@ -34,6 +39,29 @@ def _file(db: Database) -> Iterator[str]:
     for (line,) in db.reader().execute(f"pragma integrity_check({SHOWN})").fetchall():
         if line != "ok":
             yield f"The file is damaged: {line}."
+
+
+def _schema(db: Database) -> Iterator[str]:
+    """Beside a new project: another program may have dropped or rebuilt something."""
+    have = migrations.described(db.reader())
+    (version,) = db.reader().execute("pragma user_version").fetchone()
+    if version != migrations.CURRENT:
+        return  # another version has other tables
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as conn:
+        migrations.apply(conn)
+        for table in migrations.described(conn).tables:
+            yield from _table(table, have.table(table.name))
+
+
+def _table(wanted: Table, have: Table) -> Iterator[str]:
+    if not have.exists():
+        yield f"The table {wanted.name} is missing."
+        return
+    for column in wanted.columns_dict.keys() - have.columns_dict.keys():
+        yield f"The table {wanted.name} lacks the column {column}."
+    for kind, of in (("index", "indexes"), ("trigger", "triggers")):
+        for name in {one.name for one in getattr(wanted, of)} - {one.name for one in getattr(have, of)}:
+            yield f"The table {wanted.name} lacks the {kind} {name}."
 
 
 def _references(db: Database) -> Iterator[str]:
@@ -112,7 +140,7 @@ def _journal(db: Database) -> Iterator[str]:
     (lost,) = read("select count(*) from journal_row where step_id not in (select id from journal_step)").fetchone()
     if lost:
         yield f"The history holds {lost} rows that belong to no step."
-    marks = ", ".join("?" * len(JOURNALED))
-    (strange,) = read(f"select count(*) from journal_row where tbl not in ({marks})", JOURNALED).fetchone()
+    marks = ", ".join("?" * len(migrations.JOURNALED))
+    (strange,) = read(f"select count(*) from journal_row where tbl not in ({marks})", migrations.JOURNALED).fetchone()
     if strange:
         yield f"The history holds {strange} rows of tables that it does not know."

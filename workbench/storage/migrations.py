@@ -245,14 +245,21 @@ def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = Non
 
 def _run(conn: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
     """Within the transaction that is open: each migration and the note of it are a savepoint of that."""
-    _keep_pandas_out()
-    from sqlite_utils import Database
+    db = described(conn)
     from sqlite_utils.migrations import Migrations
 
     steps = Migrations("glossbench")
     for migrate in migrations:
         steps()(migrate)
-    steps.apply(Database(conn, recursive_triggers=False, execute_plugins=False))
+    steps.apply(db)
+
+
+def described(conn: sqlite3.Connection) -> Database:
+    """The connection as sqlite-utils sees it: for building tables and for asking what they are. It changes nothing of its settings."""
+    _keep_pandas_out()
+    from sqlite_utils import Database
+
+    return Database(conn, recursive_triggers=False, execute_plugins=False)
 
 
 def _keep_pandas_out() -> None:
