@@ -2,6 +2,8 @@
 
 import importlib.util
 import inspect
+import json
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +65,13 @@ def test_the_rail_has_its_nine_pages_in_order():
     pages = [one.id for one in builtins().all("panel") if one.options["place"] == "page"]
 
     assert pages == ["data", "annotate", "labels", "models", "train", "results", "inspect", "prompts", "export"]
+
+
+def test_ids_are_those_that_files_and_scripts_rely_on():
+    """Ids stand in projects, settings and command lines: a new one is added to the list, an old one stays."""
+    kept = json.loads((Path(__file__).parent / "data" / "index.json").read_text(encoding="utf-8"))
+
+    assert {kind: list(builtins().ids(kind)) for kind in manifest.KINDS} == kept
 
 
 def test_an_unknown_id_names_the_known_ones():
