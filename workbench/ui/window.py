@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QStackedWid
 
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
-from workbench.ui import icons
+from workbench.ui import icons, theme
 from workbench.ui.menus import Menus
 from workbench.ui.panel import Panel, PanelContext
 from workbench.ui.rail import Rail
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.ui.app import App
 
 START = "welcome"
+DOCK = 190  # height of a dock when it first comes
 
 
 class Window(QMainWindow):
@@ -202,6 +203,7 @@ class Window(QMainWindow):
         dock.setAccessibleName(self._entries[id].title)
         dock.setWidget(panel.view)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
+        self.resizeDocks([dock], [theme.px(DOCK)], Qt.Orientation.Vertical)
         dock.show()
         return dock
 

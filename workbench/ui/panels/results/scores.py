@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.tasks import spec as tasks
+from workbench.ui import theme
 from workbench.ui.moments import points
 from workbench.ui.panels.results.state import MAIN_SCORE, TITLES, ResultsState
 from workbench.ui.widgets.button import Button, Segments
@@ -32,27 +33,30 @@ class ScoresView(QFrame):
         self._how = Segments(("counts", _("Counts")), ("rows", _("Rows")), name=_("Numbers of the matrix"))
         self._how.chosen.connect(lambda how: self._matrix.show_shares(how == "rows"))
         self._matrix_hint = words(_("gold down, predicted across; a cell opens its documents"), "caption", "muted", wrap=True)
-        grid = QGridLayout()
-        grid.setSpacing(12)
+        self._beside = QHBoxLayout()
+        self._beside.setSpacing(12)
         by_label = card(self._labels, title=_("By label"), note=_("today's gold; 0/0 counts as 0"), gap=6)
         every = card(self._scores, title=_("All scores"), note=_("in hundredths"), gap=6)
-        grid.addWidget(column(by_label, every, None, gap=12), 0, 0)
+        self._beside.addWidget(column(by_label, every, None, gap=12), 1)
         head = row(words(_("Confusion"), weight=600), (self._matrix_hint, 1), self._how)
-        grid.addWidget(card(head, (self._matrix, 1), gap=8), 0, 1)
-        grid.setColumnStretch(0, 1)
-        grid.setColumnStretch(1, 1)
+        self._beside.addWidget(card(head, (self._matrix, 1), gap=8), 1)
         whole = QFrame()
         layout = QVBoxLayout(whole)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
         layout.addWidget(tiles)
-        layout.addLayout(grid, 1)
+        layout.addLayout(self._beside, 1)
         self._whole = scrolled(whole)
         self._none = EmptyState("chart-column", _("No scores"), _("This run has no answers on dev."))
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._whole)
         outer.addWidget(self._none)
+
+    def resizeEvent(self, event) -> None:
+        beside = self.width() > theme.px(760)
+        self._beside.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        super().resizeEvent(event)
 
     def _label_table(self) -> Table:
         columns = (
