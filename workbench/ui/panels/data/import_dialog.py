@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
@@ -77,7 +78,7 @@ class ImportDialog(Dialog):
             part.render(fields)
         if "phase" in fields and done:
             self._cancel.setFocus()
-        elif "phase" in fields and state.phase == "ready" and self._file.choose.hasFocus():
+        elif "phase" in fields and state.phase == "ready" and self.focusWidget() in (None, self._file.choose):
             self._start.setFocus()  # everything was guessed: Enter imports
 
     def reject(self) -> None:
@@ -169,7 +170,6 @@ class _Columns(QFrame):
         self._note = Elided("", "small", "muted")
         self._table = _Preview()
         dress(self._table, _("First rows"))
-        self._table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self._problems = Callout("", "warn")
         self._boxes: dict[str, object] = {}
@@ -210,16 +210,31 @@ class _Columns(QFrame):
                 item.setToolTip(text)
                 table.setItem(number + int(roles), place, item)
         head = table.horizontalHeader()
-        for place in range(len(preview.columns)):
-            longest = max((len(cells[place]) for cells in preview.rows if place < len(cells)), default=0)
+        widths = _widths(preview, table.viewport().width())
+        fits = sum(widths) <= table.viewport().width()
+        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        table.setHorizontalScrollBarPolicy(policy)
+        for place, width in enumerate(widths):
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
-            table.setColumnWidth(place, theme.px(min(420, max(190, 8 * longest))))
+            table.setColumnWidth(place, width)
         head.setStretchLastSection(True)
 
     def _role_box(self, name: str):
         box = combo(self.state.role_choices(name), value=self.state.roles.get(name, ""), name=_("Role of {column}").format(column=name))
         box.activated.connect(lambda _i, name=name, box=box: self.state.set_role(name, box.currentData()))
         return box
+
+
+def _widths(preview, room: int) -> list[int]:
+    """Pixels for each column: by its longest cell, but all within `room` as long as each keeps enough for its role."""
+    least, most = theme.px(190), theme.px(420)
+    longest = [max((len(cells[n]) for cells in preview.rows if n < len(cells)), default=0) for n in range(len(preview.columns))]
+    widths = [min(most, max(least, theme.px(8 * one))) for one in longest]
+    spare = sum(widths) - room
+    loose = sum(one - least for one in widths)
+    if 0 < spare <= loose:
+        widths = [one - math.ceil(spare * (one - least) / loose) for one in widths]
+    return widths
 
 
 class _Result(QFrame):
