@@ -17,7 +17,7 @@ from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
 UNBOUNDED = 16_777_215  # Qt's own largest size
-NO_LABEL = ("?", "#808080")  # name and tint of a span whose label is not known (any more)
+NO_LABEL = ("?", theme.NO_LABEL)  # name and tint of a span whose label is not known (any more)
 
 
 class DocumentText(TextView):
