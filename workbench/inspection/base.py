@@ -56,12 +56,28 @@ def token_rows(piece: Piece, document: Document, words: Sequence[WordRow], token
 
 
 def shown(piece: str, text: str) -> str:
-    """A subword for reading: byte level vocabularies write bytes as other letters, there the text itself is shown; ␣ is a space."""
-    if piece.startswith(("Ġ", "▁")):
-        return "␣" + text.strip() if text.strip() else "␣"
-    if text and not piece.isascii() and not any(letter in text for letter in piece.removeprefix("##")):
-        return text.strip() or piece
-    return piece
+    """A subword for reading: ␣ is a space; a part of a letter, in vocabularies of bytes, is told by its bytes: ‹D9›."""
+    if piece.startswith("▁"):
+        return "␣" + piece[1:]
+    if text and all(letter in text.casefold() for letter in piece.removeprefix("##").casefold()):
+        return piece
+    if not all(letter in _BYTES for letter in piece) or (piece.isascii() and not text):
+        return piece
+    found = bytes(_BYTES[letter] for letter in piece)
+    try:
+        return found.decode().replace(" ", "␣").replace("\n", "⏎")
+    except UnicodeDecodeError:
+        return "‹" + found.hex(" ").upper() + "›"
+
+
+def _byte_letters() -> dict[str, int]:
+    """Letter → byte, as byte level vocabularies write them. Source: Radford et al. 2019, released code of GPT-2."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [one for one in range(256) if one not in plain]
+    return {chr(one): one for one in plain} | {chr(256 + number): one for number, one in enumerate(others)}
+
+
+_BYTES = _byte_letters()
 
 
 def stitch(pieces: Sequence[Piece]) -> list[tuple[int, int]]:

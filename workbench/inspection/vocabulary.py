@@ -82,5 +82,4 @@ def _causal(subject: LanguageModel, piece: Piece, asked: Sequence[int], top: int
 
 
 def _word(subject: LanguageModel, id: int) -> str:
-    text = subject.tokenizer.backend.decode([id], skip_special_tokens=False)
-    return shown(subject.tokenizer.piece(id), text) or repr(text)
+    return shown(subject.tokenizer.piece(id), "")

@@ -63,9 +63,9 @@ def choices(project: Project | None, settings: Settings | None = None) -> tuple[
 
 
 _TITLES = {
-    "masked": _("{name} (pretrained, masked words)"),
-    "causal": _("{name} (pretrained, next words)"),
-    "none": _("{name} (pretrained, subwords only)"),
+    "masked": _("{name} · masked words"),
+    "causal": _("{name} · next words"),
+    "none": _("{name} · subwords"),
 }
 
 

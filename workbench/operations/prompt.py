@@ -226,6 +226,25 @@ def first_document(project: Project, layer: Layer) -> Document | None:
     return None
 
 
+def document(project: Project, document_id: int) -> Document:
+    """Raises KeyError where it was deleted."""
+    return documents.get(project.db, document_id)
+
+
+def split_ids(project: Project, layer: Layer, split: str) -> list[int]:
+    """The submitted documents of a layer in a split."""
+    return list(documents.ids(project.db, documents.Filter(layer_id=layer.id, split=split, state="submitted")))
+
+
+def ranked(logprobs: Mapping[str, Sequence[float]]) -> list[tuple[str, float, float, int]]:
+    """(label, score, share, subwords) from the log-probabilities of each label's subwords, the most probable first."""
+    from workbench.prompting.score import label_score, shares
+
+    scores = [label_score(one) for one in logprobs.values()]
+    rows = zip(logprobs, scores, map(float, shares(scores)), map(len, logprobs.values()), strict=True)
+    return sorted(rows, key=lambda row: -row[2])
+
+
 def preview(
     project: Project, spec: PromptSpec, document: Document | None = None, *, label: str = "", filler: Filler | None = None
 ) -> Preview:

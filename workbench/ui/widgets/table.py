@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
@@ -61,6 +61,11 @@ class Rows(QAbstractTableModel):
         self.beginResetModel()
         self.rows = rows
         self.endResetModel()
+
+    def set_title(self, column: int, title: str) -> None:
+        """Change the words in the header of a column."""
+        self.columns = (*self.columns[:column], replace(self.columns[column], title=title), *self.columns[column + 1 :])
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, column, column)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         if column < 0:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui.widgets.layout import card, column, row
+from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import IconLabel, words
 
@@ -18,7 +18,9 @@ class ClassView(QWidget):
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
         self._table = Table(_columns(self), name=_("Classes"), key=lambda pair: pair[0])
         texts = card(row(words(_("Class probabilities"), weight=600), None, self._mark, self._verdict), (self._table, 1), gap=8)
-        self.setLayout(column((texts, 1), gap=0).layout())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(texts)
 
     def show_state(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -48,5 +50,5 @@ def _columns(view: ClassView) -> list[Column]:
     return [
         Column(_("Class"), lambda pair: pair[0], 220, chip=chip),
         Column(_("Gold"), lambda pair: _("gold") if gold(pair) else "", 90, icon=gold),
-        Column(_("Probability"), lambda pair: f"{100 * pair[1]:.1f} %", None, share=lambda pair: pair[1]),
+        Column(_("Probability, %"), lambda pair: f"{100 * pair[1]:.1f}", None, share=lambda pair: pair[1]),
     ]

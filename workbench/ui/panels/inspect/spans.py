@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui.widgets.layout import card, clear, column, row
+from workbench.ui import theme
+from workbench.ui.widgets.layout import card, clear, row
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import IconLabel, words
 
-KINDS = {  # kind of difference → icon, tone, word, mark behind a caption
+KINDS = {  # kind of difference → icon, tone, word, sign before the label in the text
     "agreed": ("circle-check", "good", _("agreed"), "✓"),
-    "missed": ("circle", "bad", _("missed"), "○ " + _("missed")),
-    "extra": ("plus", "warn", _("extra"), "+ " + _("extra")),
-    "border": ("circle-dot", "warn", _("wrong border"), "↔ " + _("border")),
+    "missed": ("circle", "bad", _("missed"), "○"),
+    "extra": ("plus", "warn", _("extra"), "+"),
+    "border": ("circle-dot", "warn", _("wrong border"), "↔"),
     "label": ("circle-x", "bad", _("wrong label"), "×"),
 }
 
@@ -31,6 +32,7 @@ class SpansView(QWidget):
         self._predicted.setAccessibleName(_("Predicted"))
         for view in (self._gold, self._predicted):
             view.setMinimumHeight(70)
+            view.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
             view.set_lanes(0)
         self._gold_words = words(_("Gold"), "small", "muted", weight=500)
         self._remark = words("", "small", "muted", wrap=True)
@@ -45,8 +47,13 @@ class SpansView(QWidget):
             (self._predicted, 1),
             gap=6,
         )
+        self._table.setMinimumHeight(theme.px(theme.ROW) * 4 + 40)
         self._below = card(self._table, margins=(4, 4, 4, 4))
-        self.setLayout(column((texts, 3), (self._below, 2), gap=12).layout())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(texts, 3)
+        layout.addWidget(self._below, 2)
 
     def show_state(self, fields: frozenset[str]) -> None:
         if not concerns(fields, "answer", "gold", "differences", "document", "choice"):
@@ -76,30 +83,29 @@ class SpansView(QWidget):
         if not state.gold.submitted:
             told.append(_("This document is not submitted, so its labels do not count as gold yet."))
         if state.gold.left_out:
-            told.append(_("{n} spans overlapped by a longer one are left out: tags are flat.").format(n=state.gold.left_out))
+            told.append(_("Left out, as tags are flat: {n} overlapped by a longer span.").format(n=state.gold.left_out))
         return " ".join(told)
 
     def _spans(self) -> tuple[list[TextSpan], list[TextSpan]]:
-        """Both sides with the mark of their difference behind each caption."""
+        """Both sides, each label with the sign of its difference in front, so that it stays where a caption is cut."""
         state = self.state
         if state.gold is None:
-            spans = enumerate(state.answer.spans, 1)
-            return [], [self._span(one, number, PREDICTED, "") for number, one in spans]
+            return [], [self._span(one, number, PREDICTED, "", one.score) for number, one in enumerate(state.answer.spans, 1)]
         gold, predicted = [], []
         for number, one in enumerate(state.differences, 1):
-            mark = KINDS[one.kind][3]
             if one.gold is not None:
-                gold.append(self._span(one.gold, number, GOLD, mark if one.kind in ("missed", "agreed") else mark.partition(" ")[0]))
+                gold.append(self._span(one.gold, number, GOLD, one.kind))
             if one.predicted is not None:
-                other = f"{mark} {one.gold.label}" if one.kind == "label" else mark
-                predicted.append(self._span(one.predicted, number, PREDICTED, other))
+                predicted.append(self._span(one.predicted, number, PREDICTED, one.kind))
         return gold, predicted
 
-    def _span(self, span, number: int, kind: str, note: str) -> TextSpan:
+    def _span(self, span, number: int, side: str, kind: str, score: float | None = None) -> TextSpan:
         found = self.state.labels.get(span.label)
         labels = self.state.answer.labels
         tint = found.colour or found.position if found is not None else labels.index(span.label) if span.label in labels else 0
-        return TextSpan(span.start, span.end, span.label, tint, number, kind, span.score if kind == PREDICTED else None, note)
+        sign = f"{KINDS[kind][3]} " if kind else ""
+        note = KINDS[kind][2] if kind not in ("", "agreed") else ""
+        return TextSpan(span.start, span.end, sign + span.label, tint, number, side, score, note)
 
     def _show_tally(self) -> None:
         clear(self._tally.layout())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.inspection.spec import Answer, TokenRow
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.layout import card, row, scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.token_strip import Cell, Line, TokenStrip, Word
@@ -18,12 +18,13 @@ from workbench.ui.widgets.words import words
 
 STRIP_HEIGHT = 250  # pixels at 100 %, beyond which the strip scrolls
 LABEL_LINES, WORD_LINES = 2, 5
+LABEL, OTHERS = 4, 5  # columns that only some models fill
 
 
 class TokensView(QWidget):
     def __init__(self, state):
         super().__init__()
-        self.state = state
+        self.state, self._of = state, None
         self._note = words("", "caption", "muted")
         self._strip = TokenStrip(_("Subwords"), see=self._see)
         self._strip.chosen.connect(self._strip_chosen)
@@ -38,8 +39,11 @@ class TokensView(QWidget):
         top = card(row(heading, None, self._note), self._scroll, self._rest_row, gap=10)
         top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         bottom = card(self._table, margins=(4, 4, 4, 4))
-        box = column(top, (bottom, 1), gap=12)
-        self.setLayout(box.layout())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(top)
+        layout.addWidget(bottom, 1)
 
     def show_state(self, fields: frozenset[str]) -> None:
         answer = self.state.answer
@@ -53,7 +57,13 @@ class TokensView(QWidget):
     def _show(self, answer: Answer | None) -> None:
         if answer is None:
             self._note.setText("")
-            return  # the answer before stays in sight until the next one comes
+            if self.state.choice is not self._of:  # of one model, the answer before stays in sight until the next one comes
+                self._of = self.state.choice
+                self._strip.set(())
+                self._table.rows_model.set_rows(())
+                self._rest_row.hide()
+            return
+        self._of = self.state.choice
         lines = {"tag": LABEL_LINES, "masked": WORD_LINES, "causal": WORD_LINES}.get(answer.kind, 0)
         text = self.state.document.text if self.state.document else ""
         self._strip.set(self._words(answer), lines=lines, rtl=starts_rtl(text))
@@ -64,6 +74,9 @@ class TokensView(QWidget):
             )
         )
         self._heading.setText(_HEADINGS[answer.kind])
+        for column in (LABEL, OTHERS):
+            self._table.setColumnHidden(column, not lines)
+        self._table.rows_model.set_title(LABEL, _("Label") if answer.kind == "tag" else _("Best word"))
         left = self.state.unanswered
         self._rest.setText(_("{n} later subwords are not asked about yet: each one takes a pass of its own.").format(n=left))
         self._rest_row.setVisible(left > 0)

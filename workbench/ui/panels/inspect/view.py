@@ -70,12 +70,12 @@ class InspectView(View):
             line.textEdited.connect(lambda _text: self._pause.start())
             line.returnPressed.connect(self._ask_at_once)
         model = Field(_("Run or model"), self._model, name=_("Model"))
-        model.setMinimumWidth(220)
+        model.setMinimumWidth(250)
         text = Field(_("Text, or a document of the project"), self._input, name=_("Input"))
         self._pick = Button(_("Pick document…"), "database", on=self.pick)
         back = Button("", "chevron-left", on=lambda: self.state.step(-1), name=_("Previous document"))
         on = Button("", "chevron-right", on=lambda: self.state.step(1), name=_("Next document"))
-        beside = column(text.above() - 8, row(self._pick, back, on, gap=6), None, gap=0)
+        beside = column(text.above(), row(self._pick, back, on, gap=6), None, gap=0)
         return row((model, 3), (text, 7), beside, gap=12)
 
     def _second_row(self) -> QWidget:

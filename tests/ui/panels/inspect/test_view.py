@@ -1,0 +1,119 @@
+"""The Inspect page in a window: names, cells, marks."""
+
+import pytest
+from PySide6.QtWidgets import QComboBox, QLineEdit, QTableView
+
+from tests.ui.panels.inspect.test_state import Host
+from workbench.inspection.spec import Answer, TokenRow, WordRow
+from workbench.operations import inspect as operations
+from workbench.operations.inspect import Choice
+from workbench.text.spans import Span
+from workbench.ui.panels.inspect.state import CLASS, SPANS
+
+TEXT = "Ada met Bob in Paris."
+TAGGER = Choice("run 1", "second · spans", "/run/1", "tag", 1, "spans")
+
+
+@pytest.fixture
+def host(monkeypatch):
+    made = Host()
+    monkeypatch.setattr(operations, "Inspector", lambda **named: made)
+    monkeypatch.setattr(operations, "choices", lambda project, settings=None: (TAGGER,))
+    return made
+
+
+@pytest.fixture
+def panel(host, make_panel, project_file, monkeypatch):
+    from workbench.operations import labels
+
+    found = {}
+    monkeypatch.setattr(
+        operations,
+        "layer",
+        lambda project, choice: found.setdefault("spans", next(one for one in labels.layers(project) if one.name == "spans")),
+    )
+    return make_panel("inspect", project_file)
+
+
+def named(panel, kind, name):
+    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name)
+
+
+def tagged():
+    words = tuple(WordRow(start, end, "text", TEXT[start:end]) for start, end in ((0, 3), (4, 7), (8, 11)))
+    tokens = (
+        TokenRow("[CLS]", "[CLS]", 101, 0, 0, "", None, special=True),
+        TokenRow("ad", "ad", 4, 0, 2, "text", 0, best=(("B-PER", 0.9), ("O", 0.1))),
+        TokenRow("##a", "##a", 5, 2, 3, "text", 0, best=(("I-PER", 0.8), ("O", 0.2))),
+        TokenRow("met", "met", 6, 4, 7, "text", 1, best=(("O", 0.99), ("B-LOC", 0.01))),
+    )
+    return Answer("tag", "bert", tokens, words, spans=(Span(0, 3, "PER", score=0.85),), labels=("PER", "LOC"), milliseconds=12)
+
+
+def test_the_table_names_word_subword_offsets_id_label_and_runners_up(panel, host):
+    host.asked[-1].done(tagged(), None)
+
+    table = named(panel, QTableView, "Tokens")
+    model = table.model()
+    row = [model.index(2, column).data() for column in range(model.columnCount())]
+    assert row == ["Ada", "##a", "2–3", "5", "I-PER 80", "O 20"]
+    assert model.rowCount() == 4
+
+
+def test_return_asks_at_once_and_a_pause_asks_by_itself(panel, host, qtbot):
+    line = named(panel, QLineEdit, "Input")
+    line.setFocus()
+    line.selectAll()
+    qtbot.keyClicks(line, "Hello there")
+    asked = len(host.asked)
+
+    qtbot.keyClick(line, "\r")
+    assert len(host.asked) == asked + 1 and host.asked[-1].document.text == "Hello there"
+    qtbot.keyClicks(line, "!")
+    qtbot.waitUntil(lambda: host.asked[-1].document.text == "Hello there!", timeout=3000)
+
+
+def test_choosing_a_row_outlines_its_subword_and_back(panel, host):
+    host.asked[-1].done(tagged(), None)
+    tokens = panel.view._tokens
+
+    tokens._table.selectRow(3)
+    assert panel.state.chosen_token == 3 and tokens._strip._number == 3
+    tokens._strip._take(1)
+    assert tokens._table.current_row()[0] == 1
+
+
+def test_gold_and_predicted_carry_signs_beside_colours(panel, host):
+    host.asked[-1].done(tagged(), None)
+    panel.state.show(SPANS)
+
+    captions = [span.caption for span in panel.view._spans._predicted.spans]
+    assert captions == ["+ PER · extra"]
+
+
+def test_the_classes_are_bars_with_gold_marked(panel, host):
+    answer = Answer("classify", "bert", classes=(("good", 0.25), ("bad", 0.75)), labels=("good", "bad"))
+    panel.state.choice = Choice("run 2", "first", "/run/2", "classify", 2, "class")
+    panel.state.update(answer=answer, gold=operations.Gold("good", (), True, 0), view=CLASS, asking=False)
+
+    model = named(panel, QTableView, "Classes").model()
+    assert [model.index(row, 2).data() for row in range(2)] == ["75.0", "25.0"]
+    assert [model.index(row, 1).data() for row in range(2)] == ["", "gold"]
+    assert panel.view._classes._verdict.text() == "Gold says good"
+
+
+def test_right_to_left_text_runs_from_the_right(panel, host):
+    panel.state.type_text("שלום עולם")
+    words = (WordRow(0, 4, "text", "שלום"), WordRow(5, 9, "text", "עולם"))
+    tokens = (TokenRow("a", "של", 1, 0, 4, "text", 0), TokenRow("b", "עו", 2, 5, 9, "text", 1))
+    host.asked[-1].done(Answer("tag", "bert", tokens, words), None)
+
+    strip = panel.view._tokens._strip
+    first, second = strip._placed
+    assert first.area.left() > second.area.left()
+
+
+def test_every_control_has_a_name(panel):
+    for kind in (QComboBox, QLineEdit, QTableView):
+        for one in panel.view.findChildren(kind):
+            assert one.accessibleName(), one

@@ -1,0 +1,29 @@
+"""Prompts: a few-shot prompt, shown exactly and measured like a run."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+from workbench.ui.commands import Command
+from workbench.ui.panel import Panel
+
+
+class PromptsPanel(Panel):
+    """A run over dev goes on in the background whatever page is shown."""
+
+    commands = (
+        Command("prompts.run", _("&Run on dev"), lambda panel: panel.state.run_on_dev(), "Run", "Ctrl+R", enabled=lambda panel: panel.state.ready),
+        Command("prompts.try", _("&Try on this text"), lambda panel: panel.state.try_text(), "Run", "F5", enabled=lambda panel: panel.state.preview is not None),
+        Command("prompts.next", _("&Next text"), lambda panel: panel.state.step(1), "Run", "Ctrl+Right"),
+        Command("prompts.previous", _("&Previous text"), lambda panel: panel.state.step(-1), "Run", "Ctrl+Left"),
+        Command("prompts.stop", _("&Stop the prompt run"), lambda panel: panel.state.stop(), "Run", enabled=lambda panel: panel.state.running),
+    )  # fmt: skip
+
+    def build(self, context):
+        from workbench.ui.panels.prompts.state import PromptsState
+        from workbench.ui.panels.prompts.view import PromptsView
+
+        state = PromptsState(context)
+        return state, PromptsView(state)
+
+    def shown(self, **_args) -> None:
+        self.state.look()
