@@ -3,24 +3,39 @@
     .venv/bin/python tests/benchmarks/annotate_view.py
 
 Prints p50, p99 and the largest, in milliseconds of the main thread, for: a page further into regions never shown (cold) and
-shown before (warm), jumps to random places, the wheel, adding a span, and moving the caret. Target: p99 under 16 ms each.
-A calibration loop and the load average say how far the machine can be trusted. Exit 1 where a target is missed.
+shown before (warm), jumps to random places, the wheel, adding a span, and moving the caret; then on the whole Annotate page, from
+a label's key to the span stored in the project file and painted. Target: p99 under 16 ms each.
+The first line says how far the machine can be trusted. Exit 1 where a target is missed.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import sys
+import tempfile
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from meter import percentile, print_machine
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
-from workbench.ui import theme
+from workbench.base.settings import Settings
+from workbench.operations import annotate, labels
+from workbench.project.project import Project
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.spans import Span
+from workbench.ui import style, theme
+from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 
@@ -63,7 +78,7 @@ class Clock:
 
     def line(self, name: str) -> tuple[str, float]:
         self.times.sort()
-        p99 = self.times[min(len(self.times) - 1, int(len(self.times) * 0.99))]
+        p99 = percentile(self.times, 0.99)
         return (
             f"  {name:28s} p50 {self.times[len(self.times) // 2]:6.2f}   p99 {p99:6.2f}   max {self.times[-1]:6.2f}   n {len(self.times)}",
             p99,
@@ -71,6 +86,7 @@ class Clock:
 
 
 def fresh(text: str, spans) -> TextView:
+    gc.collect()  # what views before it left behind is not this one's
     view = TextView()
     view.resize(theme.READING_WIDTH, 800)
     view.show()
@@ -133,7 +149,7 @@ def measure(title: str, text: str) -> float:
     keys = (Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_End, Qt.Key.Key_PageDown)
     run("move the caret", [key(keys[i % len(keys)]) for i in range(280)])
     times = Clock()
-    for _ in range(12):  # each into a text just opened, nothing settled
+    for _ in range(40):  # each into a text just opened, nothing settled
         other = fresh(text, spans)
         other.viewport().repaint()
         begin = time.thread_time()
@@ -148,25 +164,70 @@ def measure(title: str, text: str) -> float:
     return max(worst, p99)
 
 
-def calibrate() -> float:
-    start, total = time.thread_time(), 0
-    for i in range(2_000_000):
-        total += i
-    return 1000 * (time.thread_time() - start)
+def measure_page(folder: Path) -> float:
+    """A label's key on the Annotate page: stored, shown in text, table and queue. Everything that the main thread does for it."""
+    project = Project.create(folder / "long.glossbench")
+    labels.add_layer(project, "names", "span", labels=[f"LABEL {n}" for n in range(8)])
+    context = SimpleNamespace(project=project, settings=Settings(), note=print, go=print)
+    context.attempt = lambda act, *args, **named: act(*args, **named)
+    context.run = lambda work, done: done(work())
+    worst = 0.0
+    for breaks in (True, False):
+        text = make_text(WORDS, breaks=breaks)
+        spans = tuple(Span(one.start, one.end, one.label) for one in make_spans(text))
+        with project.edit("Add"):
+            record = Record(Document(f"{breaks}", (("text", text),)), {"names": "submitted"}, {}, {"names": spans})
+            documents.add(project.db, [record], source_id=project.source("person"))
+    state = AnnotateActs(context)
+    view = AnnotateView(state)
+    view.resize(1360, 820)
+    view.show()
+    for id in annotate.queue(project):
+        state.open(id)
+        view.first.setFocus()
+        clock = _label_at_random_places(view)
+        told, p99 = clock.line("key to stored and painted")
+        worst = max(worst, p99)
+        print(told)
+    state.close()
+    project.close()
+    return worst
+
+
+def _label_at_random_places(view) -> Clock:
+    clock, draw, text = Clock(), random.Random(3), view.first
+    bar = text.verticalScrollBar()
+    for number in range(200):
+        if number % 10 == 0:
+            bar.setValue(draw.randrange(bar.maximum()))
+            QApplication.processEvents()
+        place = text.position_at(QPointF(draw.randrange(600), draw.randrange(400)))
+        text.select(place, place, show=False)
+        view.state.choose(None)
+        QApplication.processEvents()
+        start = time.thread_time()
+        QApplication.sendEvent(text, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_3, Qt.KeyboardModifier.NoModifier, "3"))
+        QApplication.processEvents()
+        clock.times.append(1000 * (time.thread_time() - start))
+    return clock
 
 
 def main() -> int:
     app = QApplication.instance() or QApplication([])
     app.setStyle("Fusion")
     theme.load_fonts()
-    theme.set_up(dark=False)
-    print(f"calibration loop {calibrate():.0f} ms (about 60 on a quiet 2.5 GHz core); load average {os.getloadavg()[0]:.1f}")
+    style.apply(app, Settings(theme="light"))
+    print_machine()
+    gc.freeze()  # as the application does once it stands
     worst = [
         measure("English, paragraphs", make_text(WORDS, breaks=True)),
         measure("English, not one line break", make_text(WORDS, breaks=False)),
         measure("Arabic, not one line break", make_text(ARABIC, breaks=False)),
         measure("Chinese, not one line break or space", make_text(HAN, breaks=False, joint="")),
     ]
+    print("Annotate page, English, with paragraphs and without one line break")
+    with tempfile.TemporaryDirectory() as folder:
+        worst.append(measure_page(Path(folder)))
     print(f"worst p99: {max(worst):.2f} ms (target {LIMIT:.0f})")
     return int(max(worst) >= LIMIT)
 

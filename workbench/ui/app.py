@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -266,6 +267,7 @@ class App:
 
         error.install(self)
         self._jobs_changed()
+        gc.freeze()  # what stands now stays: a full round over it stalled typing for 60 ms
 
     def may_close(self) -> bool:
         """Ask if jobs run; False: the person goes back."""

@@ -155,7 +155,7 @@ class PiecesArea(QAbstractScrollArea):
         """Measure more of the text between two events."""
         if not self.isVisible() or len(self._text) > _SETTLE_LIMIT:
             return
-        place = self._place_now()
+        place, before = self._place_now(), self._showing()
         end = time.perf_counter() + SLICE
         more = True
         while more and time.perf_counter() < end:
@@ -163,9 +163,17 @@ class PiecesArea(QAbstractScrollArea):
         self._restore(place)
         if place is None:
             self._pin(self.verticalScrollBar().value())
-        self.viewport().update()
+        if self._showing() != before:
+            self.viewport().update()
         if more:
             self._settling.start()
+
+    def _showing(self) -> tuple[list[int], float]:
+        """Which pieces show, and how far the first is scrolled: equal where nothing on the screen changed."""
+        pieces, y = self._pieces, self.verticalScrollBar().value() - TOP
+        first = pieces.index_at_y(y)
+        last = pieces.index_at_y(y + self.viewport().height())
+        return [id(piece.lines) for piece in pieces.pieces[first : last + 1]], y - pieces.tops[first]
 
     def _after_change(self) -> None:
         self._pin(self.verticalScrollBar().value())
