@@ -198,11 +198,9 @@ class InspectState(State):
     def _project_changed(self, changes) -> None:
         if changes.touches("run"):
             self.look()
-        if (
-            self.document_id is not None
-            and self.answer is not None
-            and any(changes.touches(one) for one in ("span", "mark", "state", "label"))
-        ):
+        if self.document_id is None or self.answer is None:
+            return
+        if changes.touches("label") or any(changes.touches(one, self.document_id) for one in ("span", "mark", "state", "document")):
             try:
                 gold = inspect.gold(self.project, self.choice, self.document_id)
             except KeyError:
