@@ -193,7 +193,7 @@ def _inputs() -> str:
     QPlainTextEdit[plain="true"], QTextEdit[plain="true"] {{ border: 1px solid transparent; background: transparent; }}
     QPlainTextEdit[plain="true"]:focus, QTextEdit[plain="true"]:focus {{ border: 1px solid {t["accent"]}; padding: 6px; }}
     QAbstractSpinBox QLineEdit, QComboBox QLineEdit, QAbstractSpinBox QLineEdit:focus, QComboBox QLineEdit:focus {{ border: 0;
-        min-height: 0; padding: 0 8px; background: transparent; }}
+        min-height: 0; padding: 0; background: transparent; }}
     QSpinBox, QDoubleSpinBox, QSpinBox:focus, QDoubleSpinBox:focus {{ padding: 0; }}
     QComboBox {{ padding-right: 26px; }} QComboBox:focus {{ padding-right: 25px; }}
     QComboBox::drop-down, QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{

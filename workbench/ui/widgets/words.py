@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui import icons, theme
@@ -111,6 +111,8 @@ def call(widget: QWidget, name: str, description: str = "") -> QWidget:
     line = getattr(widget, "lineEdit", None)
     if line is not None and (inner := line()) is not None:
         inner.setAccessibleName(name)
+        if isinstance(widget, QAbstractSpinBox):
+            inner.setTextMargins(8, 0, 0, 0)  # Qt gives a spin box's line no padding from the style sheet
     if isinstance(widget, QLineEdit):
         for button in widget.findChildren(QToolButton):
             clears = button.defaultAction() is not None and "clear" in button.defaultAction().objectName()
