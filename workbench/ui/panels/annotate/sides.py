@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QPainter, QPixmap, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtGui import QDesktopServices, QFontMetrics, QPainter, QPixmap, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSizePolicy, QStyledItemDelegate, QTextBrowser, QVBoxLayout
 
 from workbench.base.events import concerns
@@ -93,6 +93,24 @@ class _LabelAndText(QStyledItemDelegate):
         super().__init__(table)
         self._chip_of, self._text_of = chip_of, text_of
         self._chips: dict[tuple, QPixmap] = {}
+        self._cuts: dict[tuple[str, int], str] = {}
+        self._widths: dict[str, int] = {}
+        self._font = theme.font("small")
+        self._metrics = QFontMetrics(self._font)
+
+    def restyle(self) -> None:
+        self._font = theme.font("small")
+        self._metrics = QFontMetrics(self._font)
+        self._cuts.clear()
+        self._widths.clear()
+
+    def _cut(self, text: str, width: int) -> str:
+        key = text, width
+        if key not in self._cuts:
+            if len(self._cuts) > 2000:
+                self._cuts.clear()
+            self._cuts[key] = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+        return self._cuts[key]
 
     def _chip(self, name: str, label, width: int, height: int, painter) -> QPixmap:
         """Chips are drawn once: many rows have the same few labels."""
@@ -116,9 +134,11 @@ class _LabelAndText(QStyledItemDelegate):
         painter.save()
         ground(painter, option, last_line=False)
         box, height = option.rect, theme.px(24)
-        width = min(chip_width(name), int(box.width() * 0.6))
+        if name not in self._widths:
+            self._widths[name] = chip_width(name)
+        width = min(self._widths[name], int(box.width() * 0.6))
         painter.drawPixmap(box.left() + 12, box.center().y() - height // 2 + 1, self._chip(name, label, width, height, painter))
-        painter.setFont(theme.font("small"))
+        painter.setFont(self._font)
         painter.setPen(theme.qcolour("text"))
         words_box = box.adjusted(12 + width + 8, 0, -6, 0)
         if getattr(one, "kind", "") and one.score is not None:
@@ -126,8 +146,8 @@ class _LabelAndText(QStyledItemDelegate):
             painter.setPen(theme.qcolour("muted"))
             painter.drawText(words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score)
             painter.setPen(theme.qcolour("text"))
-            words_box.setRight(words_box.right() - painter.fontMetrics().horizontalAdvance(score) - 8)
-        text = painter.fontMetrics().elidedText(self._text_of(one), Qt.TextElideMode.ElideRight, words_box.width())
+            words_box.setRight(words_box.right() - self._metrics.horizontalAdvance(score) - 8)
+        text = self._cut(self._text_of(one), words_box.width())
         painter.drawText(words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute, text)
         painter.restore()
 
@@ -299,9 +319,15 @@ class RightSide(QFrame):
         if text != self._shown_guideline:
             self._shown_guideline = text
             self._text.setMarkdown(text)
-            self.restyle()
+            self._dress_guideline()
 
     def restyle(self) -> None:
+        """After another theme or text size."""
+        for table in (self.suggestions, self.spans):
+            table.itemDelegateForColumn(0).restyle()
+        self._dress_guideline()
+
+    def _dress_guideline(self) -> None:
         """Headings of a guideline in our sizes: Markdown's own are those of a whole page."""
         document = self._text.document()
         document.setDefaultFont(theme.font("ui"))

@@ -71,6 +71,7 @@ class AnnotateState(State):
         self.stale_rows: frozenset[int] | None = frozenset()  # documents whose row in the queue is out of date; None: all
         self.sure = SURE
         self._filtered: dict[str, tuple] = {}
+        self._found: tuple | None = None
         self._load_layers()
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
@@ -394,7 +395,15 @@ class AnnotateState(State):
         self.choose(names[at])
 
     def chosen_span(self) -> SpanRow | None:
-        return next((r for r in self.spans if (GOLD, r.id) == self.chosen), None)
+        return self._row(self.spans, GOLD)
 
     def chosen_suggestion(self) -> SuggestionRow | None:
-        return next((r for r in self.suggestions if (SUGGESTED, r.id) == self.chosen), None)
+        return self._row(self.suggestions, SUGGESTED)
+
+    def _row(self, rows: tuple, kind: str):
+        """The chosen row of this kind. It is asked for many times while the same one is chosen."""
+        if self.chosen is None or self.chosen[0] != kind:
+            return None
+        if self._found is None or self._found[0] is not rows or self._found[1] != self.chosen:
+            self._found = rows, self.chosen, next((row for row in rows if row.id == self.chosen[1]), None)
+        return self._found[2]
