@@ -15,13 +15,11 @@ from torch.nn import functional as F
 from workbench.runtime import decoding
 from workbench.runtime.decoding import Alignment, bio_tags
 from workbench.runtime.tokenizer import Piece, Tokenizer
+from workbench.runtime.words import OVERLAP, borders_of, word_scores
 from workbench.tasks.base import IGNORED, Features, Outputs
 from workbench.tasks.spec import Gold
-from workbench.text.document import TEXT, Document
+from workbench.text.document import Document
 from workbench.text.fields import Prediction, SpanScores, TokenScores
-from workbench.text.segment import words as segment
-
-OVERLAP = 4  # a quarter of the window is shared with its neighbour
 
 
 class Tagging:
@@ -92,24 +90,6 @@ class Tagging:
             )
             for number, document in enumerate(features.documents)
         ]
-
-
-def borders_of(document: Document) -> list[tuple[int, int]]:
-    """The document's own tokens, white space and empty ones left out, else its words."""
-    given = document.tokens.get(TEXT)
-    if not given:
-        return list(segment(document.text))
-    return [(start, end) for start, end in sorted(given) if document.text[start:end].strip()]
-
-
-def word_scores(logits: Sequence[np.ndarray], begin: int, where: Alignment, count: int) -> np.ndarray:
-    """Probabilities (W, L) of a document's words, each from its first subword; a word without a subword is surely O."""
-    scores = np.zeros((len(where.window), count))
-    scores[:, 0] = 1.0
-    for window in np.unique(where.window[where.window >= 0]):
-        inside = np.flatnonzero(where.window == window)
-        scores[inside] = decoding.softmax(logits[begin + window][where.first[inside]])
-    return scores
 
 
 def _aim(targets: Sequence[np.ndarray], where: Alignment, word: int, first: int, rest: int, everywhere: bool) -> None:
