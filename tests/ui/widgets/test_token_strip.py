@@ -1,0 +1,55 @@
+"""The strip of subwords: wrapping, direction, keys."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from workbench.ui.widgets.token_strip import Cell, Line, TokenStrip, Word
+
+
+def word(number, text="tram"):
+    return Word(text, (Cell(number, text, (Line("O", 0.9, "accent"),)),))
+
+
+@pytest.fixture
+def strip(look, qtbot):
+    made = TokenStrip("Subwords")
+    qtbot.addWidget(made)
+    made.resize(400, 200)
+    return made
+
+
+def test_it_wraps_at_its_width_and_grows(strip):
+    strip.set([word(number) for number in range(30)])
+
+    assert max(one.area.right() for one in strip._placed) <= 400
+    assert strip.minimumHeight() > 3 * strip._placed[0].area.height()
+    narrow = strip.minimumHeight()
+    strip.resize(1200, 200)
+    strip.show()
+    assert strip.minimumHeight() < narrow
+
+
+def test_the_subwords_of_a_word_stand_together(strip):
+    strip.set([Word("Northfield", (Cell(0, "north"), Cell(1, "##field"))), word(2)])
+
+    first, second, third = strip._placed
+    assert (first.word, second.word) == ("Northfield", "")
+    assert first.area.right() < second.area.left() < third.area.left()
+
+
+def test_arrows_move_the_choice_along_the_reading_direction(strip, qtbot):
+    chosen = []
+    strip.chosen.connect(chosen.append)
+    strip.set([word(number) for number in range(3)], rtl=True)
+    strip.choose(0)
+
+    qtbot.keyClick(strip, Qt.Key.Key_Left)
+    qtbot.keyClick(strip, Qt.Key.Key_Right)
+
+    assert chosen == [1, 0]
+
+
+def test_nothing_to_show_takes_no_room(strip):
+    strip.set([])
+
+    assert strip.minimumHeight() == 0
