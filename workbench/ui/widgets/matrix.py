@@ -55,7 +55,9 @@ class Matrix(QTableWidget):
                 item = QTableWidgetItem()
                 item.setData(_COUNT, count)
                 item.setData(_SHARE, count / total)
-                item.setToolTip(_("gold {gold}, predicted {predicted}: {count}").format(gold=names[row], predicted=names[column], count=count))
+                item.setToolTip(
+                    _("gold {gold}, predicted {predicted}: {count}").format(gold=names[row], predicted=names[column], count=count)
+                )
                 item.setText(str(count))
                 self.setItem(row, column, item)
         self._fit()

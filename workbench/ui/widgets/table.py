@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from workbench.ui import icons, theme
@@ -271,6 +270,3 @@ class Table(QTableView):
     def _double_click(self, index) -> None:
         if self.rows_model.columns[index.column()].edit is None:
             self.opened.emit(self.rows_model.rows[index.row()])
-
-    def width_for(self, text: str) -> int:
-        return QFontMetrics(theme.font()).horizontalAdvance(text) + 28

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QMenu, QStackedWidget, QTabBar, QVBoxLayout
 
 from workbench.base.events import concerns
@@ -186,9 +184,6 @@ class ResultsView(View):
 
         if self.state.usable:
             ApplyToFiles(self, self.state).exec()
-
-    def open_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.state.folder)))
 
     def _fill_compare(self) -> None:
         self._compare_menu.clear()
