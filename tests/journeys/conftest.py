@@ -1,0 +1,32 @@
+"""A journey's application: as `main` builds it, with the real starters, in folders of the test's own."""
+
+import sys
+import threading
+
+import pytest
+
+from tests.journeys.hand import Hand
+
+
+@pytest.fixture
+def hand(qapp, qtbot, user_dir, monkeypatch):
+    """The running application in a window of 1280 × 800, and a hand that finds controls by their accessible names."""
+    from workbench.base import settings
+    from workbench.ui.app import App, make_qt
+
+    hooks = sys.excepthook, threading.excepthook
+    faults = []
+    monkeypatch.setattr("workbench.ui.dialogs.error.install", lambda app: None)
+    app = App(make_qt(), settings.Settings(theme="light", warm_worker=False))
+    sys.excepthook = lambda kind, error, trace: faults.append(error)
+    qtbot.addWidget(app.window)
+    app.window.resize(1280, 800)
+    app.go("welcome")
+    app.window.show()
+    app.window.load_commands()
+    app.window.activateWindow()
+    yield Hand(app, qtbot)
+    app.stop_jobs()
+    app.closed()
+    sys.excepthook, threading.excepthook = hooks
+    assert not faults, faults

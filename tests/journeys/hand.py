@@ -1,0 +1,168 @@
+"""A hand that uses the window as a person does: by accessible names, with the mouse, or with keys alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QWidget
+
+PATIENCE = 240_000  # milliseconds for what trains, exports or loads a model; a slow machine is no failure
+SOON = 30_000
+
+NO, CTRL, SHIFT, ALT = (
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
+PAGES = "Data Annotate Labels Models Train Results Inspect Prompts Export".split()
+
+
+class Hand:
+    def __init__(self, app, qtbot):
+        self.app, self.qtbot = app, qtbot
+
+    # ---------------------------------------------------------------- finding
+
+    def find(self, name: str, within: QWidget | None = None, kind: type = QWidget) -> QWidget:
+        """The control that shows and bears this accessible name (a trailing "…" aside); waits until there is one."""
+        found: list[QWidget] = []
+
+        def look() -> bool:
+            root = within or QApplication.activeModalWidget() or self.app.window
+            found[:] = [one for one in root.findChildren(kind) if one.isVisible() and one.accessibleName().rstrip("…") == name]
+            return bool(found)
+
+        self.wait(look, f"nothing called {name!r} shows")
+        return found[0]
+
+    def wait(self, condition: Callable[[], bool], message: str = "", timeout: int = SOON) -> None:
+        self.qtbot.waitUntil(lambda: _told(condition(), message), timeout=timeout)
+
+    def rows(self, name: str) -> int:
+        table = self.find(name, kind=QAbstractItemView)
+        return table.model().rowCount()
+
+    def job_ends(self) -> None:
+        """Waits until nothing runs or waits in the queue."""
+        self.wait(lambda: not self.app.queue.running and not self.app.queue.waiting, "a job goes on", PATIENCE)
+
+    # ---------------------------------------------------------------- mouse
+
+    def click(self, name: str, at: QPoint | None = None, within: QWidget | None = None) -> QWidget:
+        control = self.find(name, within)
+        self.wait(control.isEnabled, f"{name!r} cannot be used")
+        self.awake()
+        self.qtbot.mouseClick(_target(control), Qt.MouseButton.LeftButton, NO, at or QPoint())
+        return control
+
+    def double_click(self, name: str, at: QPoint) -> None:
+        control = _target(self.find(name))
+        self.qtbot.mouseClick(control, Qt.MouseButton.LeftButton, NO, at)
+        self.qtbot.mouseDClick(control, Qt.MouseButton.LeftButton, NO, at)
+
+    def choose(self, name: str, text: str) -> None:
+        """Open a combo box and click the entry that begins with `text`."""
+        box = self.find(name, kind=QComboBox)
+        index = next(number for number in range(box.count()) if box.itemText(number).startswith(text))
+        box.showPopup()
+        view = box.view()
+        self.wait(view.isVisible)
+        view.setCurrentIndex(view.model().index(index, box.modelColumn()))
+        QTest.keyClick(view, Qt.Key.Key_Return)
+        self.wait(lambda: not view.isVisible())
+
+    def click_row(self, name: str, row: int, column: int = 1) -> None:
+        table = self.find(name, kind=QAbstractItemView)
+        self.wait(lambda: table.model().rowCount() > row)
+        area = table.visualRect(table.model().index(row, min(column, table.model().columnCount() - 1)))
+        self.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, NO, area.center())
+
+    # ---------------------------------------------------------------- keys
+
+    def awake(self) -> None:
+        """The window is the active one again after a dialog, as a window manager makes it."""
+        if QApplication.activeModalWidget() is None and not self.app.window.isActiveWindow():
+            self.app.window.activateWindow()
+            self.wait(self.app.window.isActiveWindow, "the window does not become active")
+
+    def press(self, name: str, key: Qt.Key, modifiers=NO) -> None:
+        """Press a key on the control of this name."""
+        control = self.find(name)
+        self.awake()
+        control.setFocus()
+        QTest.keyClick(control, key, modifiers)
+
+    def key(self, key: Qt.Key, modifiers=NO, times: int = 1) -> None:
+        """Press a key where the focus is, as the keyboard does: shortcuts of the window come first."""
+        self.awake()
+        for _number in range(times):
+            QTest.keyClick(_focused(self.app), key, modifiers)
+
+    def type(self, text: str) -> None:
+        self.awake()
+        QTest.keyClicks(_focused(self.app), text)
+
+    def page(self, name: str) -> None:
+        """Ctrl+Alt+digit."""
+        self.key(Qt.Key(Qt.Key.Key_1 + PAGES.index(name)), CTRL | ALT)
+        self.wait(lambda: self.app.window.page == name.lower(), f"{name} does not show")
+
+    def tab_to(self, name: str, most: int = 80) -> QWidget:
+        """Press Tab until the control of this name has the focus."""
+        self.find(name)
+        self.awake()
+        for _number in range(most):
+            focused = QApplication.focusWidget()
+            if focused is not None and focused.accessibleName().rstrip("…") == name:
+                return focused
+            self.key(Qt.Key.Key_Tab)
+        raise AssertionError(f"Tab does not reach {name!r}; it stays at {focused.accessibleName() if focused else None!r}")
+
+    def replace(self, text: str) -> None:
+        """Replace what the focused field holds."""
+        self.key(Qt.Key.Key_A, CTRL)
+        self.key(Qt.Key.Key_Delete)
+        self.type(text)
+
+    # ---------------------------------------------------------------- dialogs
+
+    def in_dialog(self, opens: Callable[[], object], act: Callable[[QWidget], None]) -> None:
+        """Do what opens a modal dialog, and `act(dialog)` once it stands. What `act` raises is raised here."""
+        raised: list[BaseException] = []
+        done: list[bool] = []
+
+        def look() -> None:
+            dialog = QApplication.activeModalWidget()
+            if dialog is None:
+                QTimer.singleShot(30, look)
+                return
+            try:
+                act(dialog)
+            except BaseException as error:  # raised again below, outside the dialog's own event loop
+                raised.append(error)
+            finally:
+                done.append(True)
+                if dialog is QApplication.activeModalWidget():
+                    dialog.reject()
+
+        QTimer.singleShot(30, look)
+        opens()
+        self.wait(lambda: bool(done), "no dialog came")
+        if raised:
+            raise raised[0]
+
+
+def _told(held: bool, message: str) -> None:
+    assert held, message or "not yet"
+
+
+def _target(control: QWidget) -> QWidget:
+    """Scroll areas take the mouse at their viewport."""
+    return control.viewport() if hasattr(control, "viewport") else control
+
+
+def _focused(app) -> QWidget:
+    return QApplication.focusWidget() or app.window.focusWidget() or app.window

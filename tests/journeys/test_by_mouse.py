@@ -1,0 +1,187 @@
+"""Steps 1 to 10 of the journey in the real window, with the real starter: sample, data, labels, training, errors, prompts, export."""
+
+import json
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel, QLineEdit, QTabBar
+
+from tests.journeys.hand import CTRL, PATIENCE
+from workbench.operations import corpus, results
+
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+def test_from_raw_text_to_an_exported_model_by_mouse(hand, tmp_path, monkeypatch):
+    opens_the_sample(hand)
+    imports_a_file(hand, tmp_path, monkeypatch)
+    labels_a_word_and_takes_it_back(hand)
+    adds_a_label(hand)
+    sees_the_starters(hand)
+    trains(hand)
+    reads_results_and_asks_for_suggestions(hand)
+    accepts_a_suggestion(hand)
+    goes_through_an_error(hand)
+    inspects_a_sentence(hand)
+    runs_a_prompt(hand)
+    exports_and_reads_the_proof(hand, tmp_path)
+
+
+def opens_the_sample(hand):
+    hand.click("Open the sample project")
+    hand.wait(lambda: hand.app.project is not None and hand.app.window.page == "annotate", "the sample is not open")
+
+
+def imports_a_file(hand, tmp_path, monkeypatch):
+    file = tmp_path / "more.csv"
+    file.write_text("id,text,class\nx1,The lift is broken again.,accessibility\nx2,Nobody came.,delay\n", encoding="utf-8")
+    monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getOpenFileNames", lambda *args, **named: ([str(file)], ""))
+    hand.click("Data")
+    before = corpus.counts(hand.app.project).documents
+
+    def act(dialog):
+        hand.click("Choose files", within=dialog)
+        hand.click("Import", within=dialog)
+        hand.wait(lambda: corpus.counts(hand.app.project).documents == before + 2, "not imported", PATIENCE)
+        hand.click("Close", within=dialog)
+
+    hand.in_dialog(lambda: hand.click("Import"), act)
+    search = hand.find("Search", kind=QLineEdit)
+    hand.qtbot.mouseClick(search, Qt.MouseButton.LeftButton)
+    hand.type("lift is broken again")
+    hand.wait(lambda: hand.rows("Documents") == 1, f"the search finds other rows for {search.text()!r}")
+    search.clear()
+    hand.wait(lambda: hand.rows("Documents") == before + 2)
+
+
+def labels_a_word_and_takes_it_back(hand):
+    hand.click("Annotate")
+    hand.click("Next unlabelled")
+    before = span_count(hand)
+    hand.double_click("Text", QPoint(20, 16))
+    hand.press("Text", Qt.Key.Key_1)
+    hand.wait(lambda: span_count(hand) == before + 1, "no span was made")
+
+    hand.press("Text", Qt.Key.Key_Z, CTRL)
+    hand.wait(lambda: span_count(hand) == before, "undo did nothing")
+    hand.click("delay")
+    hand.click("Submit")
+
+
+def span_count(hand) -> int:
+    return sum(one["count"] for layer in corpus.labels(hand.app.project) if layer["kind"] == "span" for one in layer["labels"])
+
+
+def adds_a_label(hand):
+    hand.click("Labels")
+    field = hand.find("New label")
+    hand.qtbot.mouseClick(field, Qt.MouseButton.LeftButton)
+    hand.type("weather")
+    hand.click("Add label")
+    hand.wait(lambda: any(one["name"] == "weather" for layer in corpus.labels(hand.app.project) for one in layer["labels"]))
+    hand.press("Labels of the layer", Qt.Key.Key_Z, CTRL)
+    hand.wait(lambda: not any(one["name"] == "weather" for layer in corpus.labels(hand.app.project) for one in layer["labels"]))
+
+
+def sees_the_starters(hand):
+    hand.click("Models")
+    for name in ("starter-bert", "starter-gpt"):
+        assert hand.find(f"Train with {name}").isVisible()
+
+
+def trains(hand):
+    hand.click("Train")
+    hand.find("Start training")
+    hand.wait(lambda: hand.app.window.panel("train").state.ready, "cannot train")
+    epochs = hand.find("Epochs", kind=QLineEdit)
+    hand.qtbot.mouseClick(epochs, Qt.MouseButton.LeftButton)
+    hand.type("1")
+    hand.click("Options")
+    limit = hand.find("Training documents", kind=QLineEdit)
+    limit.setFocus()
+    hand.type("60")
+    hand.click("Start training")
+    hand.wait(lambda: bool(hand.app.queue.running), "no run starts")
+    hand.job_ends()
+    (run,) = results.all_runs(hand.app.project)
+    assert run.status == "done" and "macro_f1" in run.scores["dev"]
+
+
+def reads_results_and_asks_for_suggestions(hand):
+    hand.click("Results")
+    assert hand.rows("Runs") == 1
+    assert "test" not in results.all_runs(hand.app.project)[0].scores
+    hand.click("Show test score")
+    hand.wait(lambda: results.all_runs(hand.app.project)[0].seen_test == 1, "the look is not counted", PATIENCE)
+    hand.job_ends()
+    hand.click("Suggest with this run")
+    hand.job_ends()
+    hand.wait(lambda: any(row.suggestion_count for row in pending_rows(hand)), "nothing is suggested", PATIENCE)
+
+
+def pending_rows(hand):
+    from workbench.storage.documents import Filter
+
+    project = hand.app.project
+    return corpus.rows(project, corpus.filter_ids(project, Filter(state="pending")))
+
+
+def accepts_a_suggestion(hand):
+    hand.click("Annotate")
+    hand.click("Next unlabelled")
+    hand.wait(lambda: hand.rows("Suggestions") > 0, "the suggestion does not show")
+    document = hand.app.window.panel("annotate").state.document_id
+    hand.press("Text", Qt.Key.Key_A)
+
+    def accepted() -> bool:
+        return any(row.id == document and row.classes for row in corpus.rows(hand.app.project, [document]))
+
+    hand.wait(accepted, "A does not accept")
+
+
+def goes_through_an_error(hand):
+    hand.click("Results")
+    bar = next(one for one in hand.app.window.findChildren(QTabBar) if one.isVisible())
+    number = next(index for index in range(bar.count()) if bar.tabText(index).startswith("Errors"))
+    hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(number).center())
+    hand.click_row("Errors", 0)
+    hand.press("Errors", Qt.Key.Key_Return)
+    hand.wait(lambda: hand.app.window.page == "annotate", "the error does not open in Annotate")
+    hand.press("Text", Qt.Key.Key_F8)
+
+
+def inspects_a_sentence(hand):
+    hand.click("Inspect")
+    field = hand.find("Input", kind=QLineEdit)
+    field.setFocus()
+    hand.replace("The 42 tram was late")
+    hand.key(Qt.Key.Key_Return)
+    state = hand.app.window.panel("inspect").state
+    hand.wait(lambda: state.answer is not None and not state.asking, "no answer", PATIENCE)
+    hand.click("By token")
+    assert hand.rows("Tokens") >= 5
+
+
+def runs_a_prompt(hand):
+    hand.click("Prompts")
+    hand.wait(lambda: len(hand.find("Preview").toPlainText()) > 40, "the exact prompt is not shown")
+    hand.click("Run on dev")
+    hand.job_ends()
+    hand.wait(lambda: any(run.kind == "prompt" and run.status == "done" for run in results.all_runs(hand.app.project)), "no score")
+
+
+def exports_and_reads_the_proof(hand, tmp_path):
+    hand.click("Export")
+    folder = hand.find("Folder", kind=QLineEdit)
+    folder.setFocus()
+    hand.replace(str(tmp_path / "out"))
+    hand.click("Export model")
+    hand.job_ends()
+    assert list((tmp_path / "out").rglob("*.onnx")) and list((tmp_path / "out").rglob("model.safetensors"))
+    (card,) = [one for one in (tmp_path / "out").rglob("config.json") if "id2label" in one.read_text(encoding="utf-8")][:1]
+    assert set(json.loads(card.read_text(encoding="utf-8"))["id2label"].values()) >= {"delay", "praise"}
+    hand.wait(lambda: any("labels equal" in one.text() for one in told(hand)), "the result of the check is not told")
+
+
+def told(hand):
+    return [one for one in hand.app.window.findChildren(QLabel) if one.isVisible()]
