@@ -19,6 +19,7 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, KeyCap, call, words
 
+WIDEST_LEAST = 340  # pixels that a side claims at most, however large the text
 EXCERPT = 120  # code points of a span that a row shows
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
 
@@ -30,8 +31,8 @@ class QueueSide(QFrame):
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
-        self.setMinimumWidth(180)
-        self.setMaximumWidth(420)
+        self.setMinimumWidth(min(theme.px(180), WIDEST_LEAST))
+        self.setMaximumWidth(480)
         self._title = words(_("Queue"), "ui", weight=600)
         self._count = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Done"))
@@ -49,6 +50,10 @@ class QueueSide(QFrame):
     def _next(self) -> None:
         if not self.state.next_unlabelled():
             self.state.context.note(_("Nothing is left to label here."))
+
+    def restyle(self) -> None:
+        self.setMinimumWidth(min(theme.px(180), WIDEST_LEAST))
+        self.list.restyle()
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -159,8 +164,8 @@ class RightSide(QFrame):
         super().__init__()
         self.state = state
         self.setProperty("part", "side-right")
-        self.setMinimumWidth(232)
-        self.setMaximumWidth(560)
+        self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
+        self.setMaximumWidth(600)
         self._build_guideline()
         self._build_suggestions()
         self._build_spans()
@@ -211,9 +216,7 @@ class RightSide(QFrame):
         self._sure.setValue(state.sure)
         self._sure.valueChanged.connect(state.set_sure)
         call(self._sure, _("Accept from score"))
-        self._accept = Button(
-            _("Accept all ≥"), small=True, on=state.accept_all, name=_("Accept all sure suggestions"), tip=_("Ctrl+Shift+A")
-        )
+        self._accept = Button(_("Accept ≥"), small=True, on=state.accept_all, name=_("Accept all sure suggestions"), tip=_("Ctrl+Shift+A"))
         self._reject = Button(
             _("Reject all"), kind="quiet", small=True, on=state.reject_all, name=_("Reject all suggestions"), tip=_("Ctrl+Shift+X")
         )
@@ -279,7 +282,7 @@ class RightSide(QFrame):
         self.suggestions.setVisible(bool(suggestions))
         self._acts.setVisible(bool(suggestions))
         self._none.setVisible(not suggestions)
-        self.suggestions.setFixedHeight(min(6, max(1, len(suggestions))) * self.suggestions.verticalHeader().defaultSectionSize() + 4)
+        self._fit_suggestions()
         for part in (self._accept, self._reject):
             part.setEnabled(state.can_edit)
         sources = {one.source for one in suggestions}
@@ -293,6 +296,11 @@ class RightSide(QFrame):
         self._no_spans.setText(_("None yet. Choose words and press a label's key.") if has_layer else _("No span layer is shown."))
         if self.guideline_shown:
             self._fill_guideline()
+
+    def _fit_suggestions(self) -> None:
+        """As tall as the suggestions are many, up to six."""
+        lines = min(6, max(1, len(self.state.suggestions)))
+        self.suggestions.setFixedHeight(lines * theme.px(theme.ROW) + 4)
 
     def show_sure(self) -> None:
         if abs(self._sure.value() - self.state.sure) > 0.004:
@@ -325,6 +333,9 @@ class RightSide(QFrame):
         """After another theme or text size."""
         for table in (self.suggestions, self.spans):
             table.itemDelegateForColumn(0).restyle()
+        self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
+        self._sure.setFixedWidth(theme.px(74))
+        self._fit_suggestions()
         self._dress_guideline()
 
     def _dress_guideline(self) -> None:

@@ -41,6 +41,7 @@ class AnnotateView(View):
             self._splitter.addWidget(part)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([232, 740, 306])
+        self._splitter.splitterMoved.connect(lambda _at, _handle: self._fit_acts())
         page = QWidget()
         below = QVBoxLayout(page)
         below.setContentsMargins(0, 0, 0, 0)
@@ -117,7 +118,17 @@ class AnnotateView(View):
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._skip = Button(_("Skip"), "skip-forward", on=state.skip, tip=_("Nothing changes; the document comes last in the queue"))
         self._submit = Button(_("Submit"), "check", "primary", on=state.submit, tip=_("Submit in the layers shown and go on"))
-        return bar(self._discard, (self._said, 1), self._skip, KeyCap(_("Space")), 8, self._submit, KeyCap("Ctrl ↵"))
+        self._caps = KeyCap(_("Space")), KeyCap("Ctrl ↵")
+        return bar(self._discard, (self._said, 1), self._skip, self._caps[0], 8, self._submit, self._caps[1])
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._fit_acts()
+
+    def _fit_acts(self) -> None:
+        """Where the middle is narrow, the keys give their room to the buttons."""
+        for cap in self._caps:
+            cap.setVisible(self._centre.width() >= theme.px(500))
 
     def _build_empties(self) -> tuple[QWidget, QWidget]:
         go = self.state.context.go
@@ -229,8 +240,10 @@ class AnnotateView(View):
 
     def _restyle(self) -> None:
         self._paper.restyle()
-        self.queue.list.restyle()
+        self.queue.restyle()
         self.right.restyle()
+        self._show_head()
+        self._fit_acts()
 
     # ------------------------------------------------------------ acts that need the view
 

@@ -1,0 +1,80 @@
+"""Words and sentences as a reader picks them."""
+
+import pytest
+
+from workbench.ui.offsets import DisplayText
+from workbench.ui.widgets.text_bounds import Bounds
+
+
+def bounds(text: str, tokens=()) -> Bounds:
+    return Bounds(DisplayText(text), tokens)
+
+
+def words(text: str) -> list[str]:
+    it, found, place = bounds(text), [], 0
+    while (after := it.word_end_after(place)) != place:
+        start, end = it.word_at(after - 1)
+        found.append(text[start:end])
+        place = after
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Don’t stop, it’s 12.30 now.", ["Don’t", "stop", ",", "it’s", "12.30", "now", "."]),
+        ("well-known", ["well", "-", "known"]),
+        ("نصف ساعة، ثم", ["نصف", "ساعة", "،", "ثم"]),
+        ("公共汽车", ["公", "共", "汽", "车"]),
+        ("a 👩\u200d👩\u200d👧 b", ["a", "👩\u200d👩\u200d👧", "b"]),
+    ],
+)
+def test_words_are_those_of_unicode(qapp, text, wanted):
+    assert words(text) == wanted
+
+
+def test_a_caret_behind_a_word_still_means_it_and_one_in_space_the_next(qapp):
+    it = bounds("alpha  beta")
+
+    assert [it.word_at(place) for place in (0, 3, 5, 6, 7, 11)] == [(0, 5), (0, 5), (0, 5), (7, 11), (7, 11), (7, 11)]
+
+
+def test_snapping_grows_to_words_and_leaves_space_out(qapp):
+    it = bounds("alpha beta gamma")
+
+    assert it.snap(2, 8) == (0, 10)
+    assert it.snap(5, 11) == (6, 10)
+    assert it.snap(5, 6) == (5, 6)  # nothing but space stays as it is
+    assert it.snap(3, 3) == (3, 3)
+
+
+def test_steps_by_word_cross_paragraphs(qapp):
+    it = bounds("one two\r\n\r\nthree")
+
+    assert it.word_end_after(7) == 16 and it.word_start_before(11) == 4
+    assert it.next_word(4) == 7 and it.next_word(7) == 9
+    assert it.previous_word(11) == 9 and it.previous_word(4) == 0
+
+
+def test_tokens_of_an_import_go_before_the_rules(qapp):
+    it = bounds("can't do", ((0, 2), (2, 5), (6, 8)))
+
+    assert it.word_at(3) == (2, 5) and it.snap(1, 7) == (0, 8)
+
+
+def test_a_sentence_is_found_within_its_paragraph(qapp):
+    text = "One came. Two went home!\nThree stayed."
+    it = bounds(text)
+
+    start, end = it.sentence_at(12)
+    assert text[start:end] == "Two went home!"
+    start, end = it.sentence_at(len(text))
+    assert text[start:end] == "Three stayed."
+
+
+def test_far_into_a_long_line_only_its_surroundings_are_looked_at(qapp):
+    text = "word " * 40_000
+    it = bounds(text)
+
+    assert it.word_at(100_002) == (100_000, 100_004)
+    assert it.snap(100_002, 150_001) == (100_000, 150_004)
