@@ -4,11 +4,53 @@ from __future__ import annotations
 
 from workbench.base.i18n import _
 from workbench.operations import annotate
-from workbench.ui.panels.annotate.state import CLASS_KINDS, GOLD, AnnotateState, Target
+from workbench.operations.annotate import SpanRow, SuggestionRow
+from workbench.ui.panels.annotate.state import CLASS_KINDS, GOLD, SUGGESTED, AnnotateState, Name, Target
 
 
 class AnnotateActs(AnnotateState):
     """The state with its acts. Every act is saved when it is made; errors are told, never raised."""
+
+    _found: tuple | None = None  # rows, name and the row of that name
+
+    # ------------------------------------------------------------ choosing
+
+    def choose(self, name: Name | None) -> None:
+        if name != self.chosen:
+            self.update(chosen=name)
+
+    def choose_step(self, way: int, field: str, caret: int) -> None:
+        """The next (+1) or previous (-1) span or suggestion in order of the text; from the caret where none is chosen."""
+        rows = [(r.field, r.start, -r.end, (GOLD, r.id)) for r in self.spans]
+        rows += [(r.field, r.start, -r.end, (SUGGESTED, r.id)) for r in self.suggestions if r.kind == "span"]
+        if not rows:
+            return
+        order = {name: number for number, (name, _text) in enumerate(self.doc.document.texts)}
+        rows.sort(key=lambda row: (order.get(row[0], 0), *row[1:]))
+        names = [row[-1] for row in rows]
+        if self.chosen in names:
+            at = (names.index(self.chosen) + way) % len(names)
+        else:
+            here = (order.get(field, 0), caret)
+            later = [i for i, row in enumerate(rows) if (order.get(row[0], 0), row[1]) >= here]
+            at = (later[0] if later else 0) if way > 0 else ((later[0] if later else len(names)) - 1) % len(names)
+        self.choose(names[at])
+
+    def chosen_span(self) -> SpanRow | None:
+        return self._row(self.spans, GOLD)
+
+    def chosen_suggestion(self) -> SuggestionRow | None:
+        return self._row(self.suggestions, SUGGESTED)
+
+    def _row(self, rows: tuple, kind: str):
+        """The chosen row of this kind. It is asked for many times while the same one is chosen."""
+        if self.chosen is None or self.chosen[0] != kind:
+            return None
+        if self._found is None or self._found[0] is not rows or self._found[1] != self.chosen:
+            self._found = rows, self.chosen, next((row for row in rows if row.id == self.chosen[1]), None)
+        return self._found[2]
+
+    # ------------------------------------------------------------ labelling
 
     def label(self, label_id: int, target: Target | None = None) -> None:
         """Relabel the chosen span; else correct the chosen suggestion; else label `target`. A class label sets or clears the class."""
@@ -96,7 +138,7 @@ class AnnotateActs(AnnotateState):
         self._do(act, [row.id])
         left = {one.id for one in self.suggestions}
         following = next((id for id in rest if id in left), None)
-        self.choose(("suggested", following) if following is not None and was_chosen else None)
+        self.choose((SUGGESTED, following) if following is not None and was_chosen else None)
 
     def set_sure(self, sure: float) -> None:
         self.update(sure=sure)

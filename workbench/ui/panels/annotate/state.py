@@ -71,7 +71,6 @@ class AnnotateState(State):
         self.stale_rows: frozenset[int] | None = frozenset()  # documents whose row in the queue is out of date; None: all
         self.sure = SURE
         self._filtered: dict[str, tuple] = {}
-        self._found: tuple | None = None
         self._load_layers()
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
@@ -370,40 +369,3 @@ class AnnotateState(State):
         classes = {names[mark.label_id][1].name for mark in self.doc.marks if mark.layer_id == self.run_layer and mark.label_id in names}
         other = self.predicted.label if self.predicted.label is not None and self.predicted.label not in classes else None
         return extra, missed, other
-
-    # ------------------------------------------------------------ choosing
-
-    def choose(self, name: Name | None) -> None:
-        if name != self.chosen:
-            self.update(chosen=name)
-
-    def choose_step(self, way: int, field: str, caret: int) -> None:
-        """The next (+1) or previous (-1) span or suggestion in order of the text; from the caret where none is chosen."""
-        rows = [(r.field, r.start, -r.end, (GOLD, r.id)) for r in self.spans]
-        rows += [(r.field, r.start, -r.end, (SUGGESTED, r.id)) for r in self.suggestions if r.kind == "span"]
-        if not rows:
-            return
-        order = {name: number for number, (name, _text) in enumerate(self.doc.document.texts)}
-        rows.sort(key=lambda row: (order.get(row[0], 0), *row[1:]))
-        names = [row[-1] for row in rows]
-        if self.chosen in names:
-            at = (names.index(self.chosen) + way) % len(names)
-        else:
-            here = (order.get(field, 0), caret)
-            later = [i for i, row in enumerate(rows) if (order.get(row[0], 0), row[1]) >= here]
-            at = (later[0] if later else 0) if way > 0 else ((later[0] if later else len(names)) - 1) % len(names)
-        self.choose(names[at])
-
-    def chosen_span(self) -> SpanRow | None:
-        return self._row(self.spans, GOLD)
-
-    def chosen_suggestion(self) -> SuggestionRow | None:
-        return self._row(self.suggestions, SUGGESTED)
-
-    def _row(self, rows: tuple, kind: str):
-        """The chosen row of this kind. It is asked for many times while the same one is chosen."""
-        if self.chosen is None or self.chosen[0] != kind:
-            return None
-        if self._found is None or self._found[0] is not rows or self._found[1] != self.chosen:
-            self._found = rows, self.chosen, next((row for row in rows if row.id == self.chosen[1]), None)
-        return self._found[2]
