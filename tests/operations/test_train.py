@@ -3,6 +3,7 @@
 import pytest
 
 from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.settings import Settings
 from workbench.operations import train
 from workbench.storage import documents, runs
 from workbench.text.dataset import read
@@ -161,3 +162,15 @@ def test_words_that_a_model_does_not_know_and_long_texts_are_told_before_the_sta
     assert "40%" in unknown and "starter-bert" in unknown and "5%" in cut and "128" in cut
     assert len(train.text_warnings("tag", found, "starter-bert")) == 1
     assert train.text_warnings("classify", train.TextCheck(10, 0.1, 0.0, 128), "x") == ()
+
+
+def test_the_device_of_the_settings_is_used_unless_the_run_names_one(project, queue, topics):
+    Settings(device="cpu").save()
+
+    run = train.start(project, queue, spec())
+    train.start(project, queue, spec(options={"device": "cuda:1"}))
+
+    first, second = queue.jobs
+    assert first.spec.params["spec"]["options"] == {"device": "cpu"} and first.spec.device == "cpu"
+    assert second.spec.params["spec"]["options"] == {"device": "cuda:1"} and second.spec.device == "cuda:1"
+    assert train.spec_of(run).options == {}  # repeated elsewhere, the run takes what that computer has

@@ -21,7 +21,7 @@ from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations import train
 from workbench.operations.background import Background, here
-from workbench.storage import documents, runs
+from workbench.storage import runs
 from workbench.text import dataset
 from workbench.text.document import TEXT, TEXT_B, Document
 
@@ -93,10 +93,6 @@ def _device(run: Run) -> str:
     return str(run.spec.get("options", {}).get("device") or "auto")
 
 
-def documents_of(project: Project, ids: Sequence[int]) -> tuple[Document, ...]:
-    return tuple(one.document for one in documents.records(project.db, layers=(), ids=ids))
-
-
 # ---------------------------------------------------------------- the job
 
 
@@ -109,6 +105,7 @@ class Question:
         self.output = self.folder / "answers.jsonl"
         given = self.folder / "asked.jsonl"
         dataset.write(given, (), (dataset.Record(_numbered(one, number)) for number, one in enumerate(asked)), ids=True)
+        device = train.wanted_device(device)
         params = {"model": str(model), "input": str(given), "output": str(self.output), "device": device, "run": dict(about or {})}
         self.spec = JobSpec(TARGET, {**params, "total": len(asked)}, str(self.folder), device=train.queue_device(device), title=title)
 

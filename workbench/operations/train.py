@@ -85,9 +85,11 @@ def begin(project: Project, queue: Queue, prepared: Prepared, *, parent_id: int 
     spec = replace(prepared.spec, name=prepared.spec.name or free_run_name(project, prepared.spec.task))
     run = _add_run(project, spec, prepared, parent_id)
     about = {"project": project.uid, "id": run.id, "purpose": "train"}
-    params = {"spec": spec.to_json(), "data": str(prepared.data.path), "splits": dict(prepared.splits), "run": about}
+    device = wanted_device(spec.option("device"))
+    here = replace(spec, options={**spec.options, "device": device})  # the run itself keeps "auto", so it repeats on other computers too
+    params = {"spec": here.to_json(), "data": str(prepared.data.path), "splits": dict(prepared.splits), "run": about}
     folder = paths.run_folder(project.path, run.id)
-    job = JobSpec(TARGET, params, str(folder), device=queue_device(spec.option("device")), title=_("Train {name}").format(name=spec.name))
+    job = JobSpec(TARGET, params, str(folder), device=queue_device(device), title=_("Train {name}").format(name=spec.name))
     try:
         queue.add(job)
     except WorkbenchError:
@@ -147,6 +149,13 @@ def free_run_name(project: Project, task: str) -> str:
     while f"{task}-{number}" in taken:
         number += 1
     return f"{task}-{number}"
+
+
+def wanted_device(device: str) -> str:
+    """What was asked for; where that is "auto", what the user's settings say."""
+    from workbench.base import settings
+
+    return settings.load().device if device == "auto" else device
 
 
 def queue_device(device: str) -> str:
