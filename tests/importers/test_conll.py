@@ -71,3 +71,10 @@ def test_real_files_have_the_published_counts(read, data_folder):
     found = read(data_folder / "datasets/ner-wnut17/test.conll")
 
     assert len(found.records) == 1287 and sum(len(one.spans["spans"]) for one in found.records) == 1079
+
+
+def test_an_endless_line_is_not_cut_up(read):
+    found = read("Ada B-PER\nmet O\n\n" + "Ada B-PER " * 200_000 + "\n\nBob B-PER\n", "conll")
+
+    assert found.texts == ["Ada met", "Bob"]
+    assert found.skipped == [(4, "the line has 2,000,000 characters, at most 1,000,000 are read in this format")]

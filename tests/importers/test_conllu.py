@@ -26,3 +26,11 @@ def test_the_treebank_comes_in_whole(read, data_folder):
     found = read(data_folder / "datasets/pos-ud-ewt/dev.conllu")
 
     assert len(found.records) == 2001 and not found.skipped
+
+
+def test_the_number_of_a_word_may_not_have_endless_digits(read):
+    number = "9" * 5000
+
+    found = read(f"1-{number}\tab{chr(9) + '_'}" + "\t_" * 7 + "\n1\tab" + "\t_" * 8 + "\n", "conllu")
+
+    assert found.records == [] and "expected the number of a word" in found.skipped[0][1] and len(found.skipped[0][1]) < 100

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from workbench.base.errors import ImportFailed
 from workbench.text.spans import Span
 
 
@@ -105,3 +106,10 @@ def test_files_of_the_tool_itself_come_in(read, data_folder):
     for name, (documents, spans) in counts.items():
         found = read(folder / name)
         assert (len(found.records), sum(len(s) for r in found.records for s in r.spans.values())) == (documents, spans), name
+
+
+def test_an_object_that_holds_all_records_by_name_is_told(read):
+    content = "{" + ", ".join(f'"key{n}": {{"text": "a"}}' for n in range(10_001)) + "}"
+
+    with pytest.raises(ImportFailed, match="10,001 different fields.*holds all records"):
+        read(content, name="all.json")

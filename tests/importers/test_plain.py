@@ -1,3 +1,6 @@
+import json
+
+
 def test_each_line_that_is_not_empty_is_a_document_as_it_stands(read):
     found = read("one \n\n  two\t\r\nthree\u2028four\n", "text")
 
@@ -8,3 +11,20 @@ def test_a_line_with_damaged_bytes_is_skipped(read):
     found = read("größer\n".encode() * 9 + b"bad\xff\nfine\n", "text")
 
     assert found.texts[-1] == "fine" and found.skipped[0][0] == 10 and "0xFF" in found.skipped[0][1]
+
+
+def test_what_is_quoted_in_a_message_is_cut(read):
+    record = {"text": "a", "label": {"x": "y"}, "split": "s" * 5000}
+
+    (reason,) = [reason for _, reason in read(json.dumps(record), "doccano").skipped]
+
+    assert len(reason) <= 400
+
+
+def test_a_label_or_key_of_endless_length_is_refused(read):
+    name = "L" * 1001
+    records = [{"text": "a", "label": [[0, 1, name]]}, {"text": "a", "id": name}, {"text": "a", "label": name}]
+
+    found = read("\n".join(map(json.dumps, records)), "doccano")
+
+    assert [reason.split(",")[0] for _, reason in found.skipped] == ["a label has 1", "the key has 1", "a label has 1"]

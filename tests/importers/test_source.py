@@ -76,3 +76,12 @@ def test_a_missing_file_and_a_folder_say_so(tmp_path):
         Source(tmp_path / "none.txt")
     with pytest.raises(ImportFailed, match="folder"):
         Source(tmp_path)
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("there are no named pipes here")
+    os.mkfifo(tmp_path / "pipe.csv")
+
+    with pytest.raises(ImportFailed, match="pipe or a device"):
+        Source(tmp_path / "pipe.csv")

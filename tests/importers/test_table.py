@@ -92,3 +92,32 @@ def test_a_very_long_cell_is_read(read):
     found = read(f"text,label\n{'x' * 500_000},A\n", "csv")
 
     assert len(found.texts[0]) == 500_000
+
+
+def test_a_table_of_endless_columns_is_refused_and_an_endless_row_skipped(read):
+    with pytest.raises(ImportFailed, match="more than 10,000 columns"):
+        read("ab," * 20_000 + "ab\nx,y\n", "csv")
+    for format, delimiter in (("csv", ","), ("tsv", "\t")):
+        found = read(f"text{delimiter}label\n" + f"ab{delimiter}" * 400_000 + f"\ngood{delimiter}x\n", format)
+        assert found.texts == ["good"] and found.skipped == [(2, "the row has more than 10,000 columns")]
+
+
+def test_a_long_cell_in_quotes_may_hold_any_number_of_delimiters(read):
+    text = "a," * 600_000
+
+    found = read(f'text,label\n"{text}\n{text}",x\nshort,y\n', "csv")
+
+    assert found.texts == [f"{text}\n{text}", "short"] and found.skipped == []
+
+
+@pytest.mark.timeout(30)
+def test_many_columns_take_no_longer_than_their_number(read):
+    found = read(",".join(["text", *(f"c{n}" for n in range(9_998)), "c1"]) + "\n" + ",".join(["a"] * 10_000) + "\n", "csv")
+
+    assert len(found.records[0].document.meta) == 9_999
+
+
+def test_many_equal_names_of_columns_are_told_in_one_breath(read):
+    found = read("text," + ",".join(["n"] * 20) + "\n" + ",".join(["a"] * 21) + "\n", "csv")
+
+    assert len(found.remarks) == 6 and "14 more columns" in found.remarks[-1]

@@ -61,7 +61,7 @@ def test_imported_labels_keep_keys_that_are_free_and_never_fail(project):
 
 def test_names_are_unique_one_line_and_not_empty(project):
     id = labels.add_layer(project, "class", "class", labels=["yes"])
-    for wrong in ("", "  ", "a\nb", "a\u2028b", "\ud800", "yes"):
+    for wrong in ("", "  ", "a\nb", "a\u2028b", "\ud800", "yes", "a" * 1001):
         with pytest.raises(WorkbenchError):
             labels.add_label(project, id, wrong)
     with pytest.raises(WorkbenchError, match="already"):

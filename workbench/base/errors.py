@@ -1,5 +1,7 @@
 """Errors that a person is meant to read. All others are bugs."""
 
+LONGEST = 2000  # characters of a message
+
 
 class WorkbenchError(Exception):
     """Something could not be done.
@@ -9,11 +11,16 @@ class WorkbenchError(Exception):
 
     def __init__(self, message: str, *, hint: str = ""):
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = _short(message)
+        self.hint = _short(hint)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
+
+
+def _short(text: str) -> str:
+    """For a dialog or a line: a value that is quoted may be of any length, what stands at both ends tells enough."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
 class ImportFailed(WorkbenchError):

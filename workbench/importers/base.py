@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, TEXT_B
-from workbench.text.labels import Layer
+from workbench.text.labels import LONGEST_NAME, Layer
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
@@ -28,7 +28,13 @@ SPLIT_WORDS = {
 
 
 class Fault(Exception):
-    """A record cannot be taken in; the text says why, for a person. Turned into `Skipped` by the importer."""
+    """A record cannot be taken in; the text says why, for a person. Turned into `Skipped` by the importer.
+
+    A text that quotes 100 MB of the file is cut.
+    """
+
+    def __init__(self, text: str):
+        super().__init__(text if len(text) <= 400 else f"{text[:399]}…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +173,8 @@ def check(record: Record) -> None:
     for name, content in document.texts:
         check_text(content, "the text" if name == TEXT else f"the text {name!r}")
         lengths[name] = len(content)
+    if len(document.key) > LONGEST_NAME:
+        raise Fault(f"the key has {len(document.key):,} characters, at most {LONGEST_NAME:,} are read")
     if not document.key.isascii() or "\0" in document.key:
         check_text(document.key or "-", "the key")
     if document.split is not None and document.split not in SPLITS:
@@ -176,6 +184,9 @@ def check(record: Record) -> None:
     for layer, state in record.states.items():
         if state not in STATES:
             raise Fault(f"the state of layer {layer!r} is {show(state)}, expected one of {', '.join(STATES)}")
+    for labels in record.marks.values():
+        for label in labels:
+            _check_label(label)
     for spans in record.spans.values():
         for span in spans:
             _check_span(span, lengths)
@@ -204,6 +215,12 @@ def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
         raise Fault(f"the span {span.start}–{span.end} ({span.label}) does not lie within the text of {length} characters")
     if not span.label:
         raise Fault(f"the span {span.start}–{span.end} has no label")
+    _check_label(span.label)
+
+
+def _check_label(label: str) -> None:
+    if len(label) > LONGEST_NAME:
+        raise Fault(f"a label has {len(label):,} characters, at most {LONGEST_NAME:,} are read: is it a label?")
 
 
 def _check_tokens(name: str, borders: Iterable[tuple[int, int]], lengths: Mapping[str, int]) -> None:

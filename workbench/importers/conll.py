@@ -21,6 +21,7 @@ DOCSTART = "-DOCSTART-"
 _COMMENT = re.compile(r"#\s*(?:(newdoc id|newdoc|doc)|(sent_id|id)|newpar|text|relations|meta|global\.columns|split)\b\s*=?\s*(.*)$", re.I)
 _OTHER_COMMENT = re.compile(r"#(?:begin|end) document|# ?[^\t ]+ = ")
 _SAMPLE = 2000
+_LONGEST = 1_000_000  # characters of a line: a token with its columns has fewer, and cutting up 100 MB would fill the memory
 _TAG = re.compile(r"^(?:O|[BIESLUMW][-_].+)$")
 
 
@@ -194,6 +195,10 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
             if block.rows or block.fault:
                 yield block
                 block = Block()
+            continue
+        if len(line) > _LONGEST:
+            block.line = block.line or number
+            block.fault = block.fault or (number, f"the line has {len(line):,} characters, at most {_LONGEST:,} are read in this format")
             continue
         if is_comment(line, form.delimiter, form.width):
             if match := _COMMENT.match(line):

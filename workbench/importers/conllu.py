@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from workbench.importers import roles
-from workbench.importers.base import Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check
+from workbench.importers.base import Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, show
 from workbench.importers.source import Source
 from workbench.text import schemes
 from workbench.text.dataset import Record
@@ -19,7 +19,7 @@ from workbench.text.joining import join
 from workbench.text.spans import Span
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-_ID = re.compile(r"(\d+)(?:-(\d+)|\.(\d+))?$")
+_ID = re.compile(r"(\d{1,9})(?:-(\d{1,9})|\.(\d{1,9}))?$")
 
 
 @dataclass
@@ -96,11 +96,12 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
                 now.text = value
             continue
         now.group = group
+        if (tabs := line.count("\t")) != 9:
+            now.fault = now.fault or (number, f"the line has {tabs + 1} column{'s' * (tabs != 0)}, expected 10")
+            continue
         row = line.split("\t")
-        if len(row) != 10:
-            now.fault = now.fault or (number, f"the line has {len(row)} columns, expected 10")
-        elif not _ID.match(row[0]):
-            now.fault = now.fault or (number, f"the line begins with {row[0]!r}, expected the number of a word")
+        if not _ID.match(row[0]):
+            now.fault = now.fault or (number, f"the line begins with {show(row[0])}, expected the number of a word")
         else:
             now.rows.append(row)
     if now.rows or now.fault:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from workbench.base.errors import ImportFailed
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
     Fault,
@@ -62,8 +63,13 @@ class DoccanoImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         mapped = roles.parse(options.mapping)
         sample = [value for _, value in islice(jsonl.values(source), 200) if isinstance(value, dict)]
+        known = list(dict.fromkeys(str(key) for value in sample for key in value))
+        if len(known) > roles.MOST_COLUMNS:
+            raise ImportFailed(
+                f"The first records of {source.name} have {len(known):,} different fields; at most {roles.MOST_COLUMNS:,} are read.",
+                hint="Is it one object that holds all records by name? A list of records is expected.",
+            )
         if mapped:
-            known = list(dict.fromkeys(str(key) for value in sample for key in value))
             roles.check_columns(mapped, known, source.name)
         else:
             mapped = roles.parse(_guess(sample, options))

@@ -72,7 +72,7 @@ def guess(path: Path, *, limit: int | None = None) -> Encoding:
     """The encoding of a file, from its first `limit` bytes or all of it. Raises ImportFailed: empty, binary, not to be told."""
     with open(path, "rb") as file:
         head = file.read(1 << 16)
-    if not head.strip():
+    if not head.strip() and not any(raw.strip() for raw in _chunks(path, limit)):
         raise ImportFailed(f"{path.name} is empty.", hint="Was it saved completely?")
     for magic, what, hint in _MAGIC:
         if head.startswith(magic):

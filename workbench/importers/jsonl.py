@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 
 from workbench.importers.base import Fault, check_text
@@ -109,6 +110,9 @@ def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
             yield line, Fault("the list is not closed: is the file cut off?" if not sign else f"a comma is missing before {sign!r}")
             return
         position = _skip(text, position + 1)
+        if text[position : position + 1] == "]":
+            yield line, Fault("a comma stands before the end of the list; the records before it were read")
+            return
 
 
 def _skip(text: str, position: int) -> int:
@@ -121,6 +125,8 @@ def explain(error: Exception, length: int) -> Fault:
     """What is wrong with a piece of JSON of `length` characters, in words."""
     if isinstance(error, RecursionError):
         return Fault("the JSON is nested too deeply to be read")
+    if "integer string conversion" in str(error):
+        return Fault(f"a number has more than {sys.get_int_max_str_digits():,} digits")
     if not isinstance(error, json.JSONDecodeError):
         return Fault(f"this is not usable JSON: {error}")
     if error.msg.startswith("Unterminated string") or error.pos >= length - 1:

@@ -9,6 +9,7 @@ from workbench.base.errors import ImportFailed
 
 PLAIN = ("id", "text", "text_b", "split", "group")
 NAMED = ("label", "tag", "spans", "meta")  # these take a name: label:LAYER, meta:NAME
+MOST_COLUMNS = 10_000  # a table of texts has fewer; what has more is something else, and would fill the memory
 ROLES = "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME"
 
 _NAMES = {
@@ -51,6 +52,7 @@ class Role:
 def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
     """Raises ImportFailed for an unknown role, a missing name, or a role given twice."""
     found: list[Role] = []
+    taken: set[str] = set()
     for role, column in mapping:
         kind, _, name = role.partition(":")
         kind, name = kind.strip(), name.strip()
@@ -58,9 +60,11 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
             raise ImportFailed(f"The role {role!r} needs a name, as in {kind}:{'NAME' if kind == 'meta' else 'LAYER'}.")
         if kind not in PLAIN + NAMED or (kind in PLAIN and name):
             raise ImportFailed(f"There is no role {role!r}.", hint=f"Known: {ROLES}.")
-        if any(one.text == f"{kind}:{name}" or (kind in PLAIN and one.kind == kind) for one in found):
+        one = Role(kind, name, column)
+        if one.text in taken:
             raise ImportFailed(f"The role {role!r} is given twice.")
-        found.append(Role(kind, name, column))
+        taken.add(one.text)
+        found.append(one)
     return tuple(found)
 
 
@@ -76,11 +80,12 @@ def with_text(roles: tuple[Role, ...], guessed: Iterable[tuple[str, str]], file:
 
 def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> None:
     """Raises ImportFailed where a role names a column that is not there."""
+    known = set(columns)
     for one in roles:
-        if one.column not in columns:
+        if one.column not in known:
             raise ImportFailed(
                 f"{file} has no column {one.column!r} (for {one.text}).",
-                hint=f"Its columns: {', '.join(map(str, columns[:20])) or 'none'}.",
+                hint=f"Its columns: {', '.join(str(name)[:40] for name in columns[:20]) or 'none'}.",
             )
 
 

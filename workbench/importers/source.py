@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +23,10 @@ class Source:
         try:
             if self.path.is_dir():
                 raise ImportFailed(f"{self.path} is a folder.", hint="Choose the files in it.")
-            self.size = self.path.stat().st_size
+            about = self.path.stat()
+            if not stat.S_ISREG(about.st_mode):  # reading a pipe would wait for ever, and it can be read once only
+                raise ImportFailed(f"{self.path} is no file but a pipe or a device.", hint="Save the data in a file first.")
+            self.size = about.st_size
             self.encoding = guess(self.path, limit=scan) if not encoding else Encoding.named(encoding)
         except OSError as error:
             raise ImportFailed(f"{self.path} cannot be read: {error.strerror or error}.", hint="Is the path right?") from error

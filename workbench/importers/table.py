@@ -24,6 +24,7 @@ from workbench.importers.base import (
     check,
     label_name,
     offset,
+    show,
     split_name,
     texts_of,
     unique_spans,
@@ -41,6 +42,7 @@ _HEADERS = (
     frozenset(name for names in roles._NAMES.values() for name in names) | set(roles._LABEL) | {"nr", "no", "text", "number", "index"}
 )
 _SAMPLE = 50
+_LONG = 1_000_000  # characters of a line that is looked at before it is cut into columns
 
 
 class TableImporter:
@@ -78,9 +80,13 @@ class TableImporter:
         mapped = roles.parse(form.mapping)
         mapped = roles.with_text(mapped, roles.guess(form.columns, form.sample, class_layer="", pair_layer=""), source.name)
         roles.check_columns(mapped, form.columns, source.name)
-        places = [(one, form.columns.index(one.column)) for one in mapped]
-        if unused := [name for name in form.columns if all(one.column != name for one in mapped)]:
-            yield Remark(f"{source.name}: not taken in: {'columns' if len(unused) > 1 else 'column'} {', '.join(unused[:10])}.")
+        place = {name: n for n, name in enumerate(form.columns)}
+        places = [(one, place[one.column]) for one in mapped]
+        used = {one.column for one in mapped}
+        if unused := [name for name in form.columns if name not in used]:
+            yield Remark(
+                f"{source.name}: not taken in: {'columns' if len(unused) > 1 else 'column'} {', '.join(name[:40] for name in unused[:10])}."
+            )
         for line, row in form.rows(source):
             try:
                 if isinstance(row, Fault):
@@ -130,6 +136,8 @@ class _Form:
         rows = [row for _, row in islice(_rows(source, delimiter, quoted), _SAMPLE) if not isinstance(row, Fault)]
         if not rows:
             raise ImportFailed(f"No row of {source.name} can be read.", hint="Is the delimiter right?")
+        if len(rows[0]) > roles.MOST_COLUMNS:
+            raise _too_wide(source.name)
         header = _has_header(rows) if options.header is None else options.header
         columns, remarks = _columns(rows[0], header)
         sample = tuple(map(tuple, rows[header:]))
@@ -153,24 +161,63 @@ def lift_limit() -> None:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
 
+def _too_wide(file: str) -> ImportFailed:
+    return ImportFailed(
+        f"The first row of {file} has more than {roles.MOST_COLUMNS:,} columns.",
+        hint="Is it a table, and is the delimiter right? Plain text comes in with the format “text”.",
+    )
+
+
 def _rows(source: Source, delimiter: str, quoted: bool) -> Iterator[tuple[int, list[str] | Fault]]:
     if not quoted:
         for number, line in enumerate(source.lines(), 1):
-            if line.strip(" \r"):
+            if len(line) > _LONG and line.count(delimiter) > roles.MOST_COLUMNS:
+                yield number, _endless_row()
+            elif line.strip(" \r"):
                 yield number, line.split(delimiter)
         return
-    reader = csv.reader(source.lines(ends=True), delimiter=delimiter, strict=True)  # a line end within quotes belongs to the text
+    lines = _Lines(source, delimiter)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)  # a line end within quotes belongs to the text
     while True:
-        first = reader.line_num + 1
+        first, lines.row_begins = lines.number + 1, True
         try:
             row = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            yield first, _csv_fault(error, reader.line_num - first)
+            yield first, _csv_fault(error, lines.number - first)
+            continue
+        except Fault as fault:
+            yield first, fault
             continue
         if row and row != [""]:
             yield first, row
+
+
+class _Lines:
+    """The lines for csv.reader, counted. Raises Fault for a line of endless columns, before the reader makes a list of them."""
+
+    def __init__(self, source: Source, delimiter: str):
+        self._lines, self._delimiter = source.lines(ends=True), delimiter
+        self.number = 0
+        self.row_begins = True  # this line begins a row, so what stands before the first quotation mark is in no quotes
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        if self.row_begins and len(line) > _LONG:
+            quote = line.find('"')
+            if line.count(self._delimiter, 0, quote if quote >= 0 else len(line)) > roles.MOST_COLUMNS:
+                raise _endless_row()
+        self.row_begins = False
+        return line
+
+
+def _endless_row() -> Fault:
+    return Fault(f"the row has more than {roles.MOST_COLUMNS:,} columns")
 
 
 def _csv_fault(error: csv.Error, further: int) -> Fault:
@@ -234,13 +281,16 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
 def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[str]]:
     if not header:
         return tuple(f"column {n + 1}" for n in range(len(first))), []
-    names, remarks = [], []
+    names: dict[str, None] = {}
+    remarks = []
     for n, cell in enumerate(first):
         name = cell.strip() or f"column {n + 1}"
         if name in names:
-            remarks.append(f"the column {name!r} stands there twice; the second is called {name} ({n + 1}).")
+            remarks.append(f"the column {show(name)} stands there twice; the second is called {name[:40]} ({n + 1}).")
             name = f"{name} ({n + 1})"
-        names.append(name)
+        names[name] = None
+    if len(remarks) > 5:
+        remarks[5:] = [f"{len(remarks) - 5:,} more columns have a name that stands there already, and got a number."]
     return tuple(names), remarks
 
 

@@ -10,7 +10,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.project.project import Project
 from workbench.storage import labels as store
-from workbench.text.labels import KINDS, Label, Layer, free_key
+from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer, free_key
 
 RESERVED_KEYS = frozenset("axu")  # accept, reject, unselect
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -244,6 +244,10 @@ def _clean(name: str, what: str) -> str:
     name = name.strip()
     if not name:
         raise WorkbenchError(_("{what} needs a name.").format(what=what))
+    if len(name) > LONGEST_NAME:
+        raise WorkbenchError(
+            _("A name of {n:,} characters is too long; at most {most:,} can be kept.").format(n=len(name), most=LONGEST_NAME)
+        )
     if any(unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cs") for char in name):
         raise WorkbenchError(_("{what} cannot be called {name!r}: a name is one line of plain characters.").format(what=what, name=name))
     return name

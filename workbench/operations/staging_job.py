@@ -10,7 +10,7 @@ from pathlib import Path
 from workbench.importers.base import Options, Remark, Row, Skipped
 from workbench.importers.detect import detect, importer
 from workbench.importers.source import Source
-from workbench.storage.staging import StagingWriter
+from workbench.storage.staging import LISTED, StagingWriter
 from workbench.text.labels import Layer
 
 TARGET = "workbench.operations.staging_job:run"
@@ -122,6 +122,8 @@ class _Intake:
         return f"{wanted} ({number})"
 
     def _sum_up(self) -> None:
+        if (skipped := self.writer.skipped) > LISTED:
+            self.writer.warn(f"{skipped:,} records were skipped; the first {LISTED:,} of them are listed.")
         if self._renamed:
             self.writer.warn(renamed(self._renamed, "stood in the files already"))
         if self._again:

@@ -42,6 +42,7 @@ _INSERTS = {
     "warning": "insert into warning values(?)",
 }
 _BATCH = 2000
+LISTED = 100_000  # of the skipped records; of a file that is none of the kind there may be millions
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class StagingWriter:
 
     def __init__(self, path: Path):
         self.documents = 0
+        self.skipped = 0
         self._layers: dict[tuple[str, int], int] = {}
         self._declared: dict[str, int] = {}
         self._info: dict[int, Layer] = {}
@@ -113,7 +115,9 @@ class StagingWriter:
             self.flush()
 
     def skip(self, file: int, line: int, reason: str) -> None:
-        self._rows["skipped"].append((file, line, reason))
+        self.skipped += 1
+        if self.skipped <= LISTED:
+            self._rows["skipped"].append((file, line, reason))
 
     def warn(self, message: str) -> None:
         self._rows["warning"].append((message,))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 KINDS = ("class", "multi", "score", "span", "tag", "relation", "answer", "cluster", "choice", "text")
 SPAN_KEYS = "123456789"
 CLASS_KEYS = "qwertyiopsdfghjklzcvbnm"  # letters without A, X and U, which accept, reject and unselect
+LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 
 
 @dataclass(frozen=True, slots=True)
