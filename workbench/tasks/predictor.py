@@ -86,6 +86,11 @@ class Predictor:
         """One prediction for each document, in order."""
         return [one for _, found in self.stream(documents, batch_tokens) for one in found]
 
+    def predict_texts(self, texts: Sequence[str | tuple[str, str]]) -> list[Prediction]:
+        """One prediction for each text, or for each pair of texts, in order."""
+        given = [(one,) if isinstance(one, str) else one for one in texts]
+        return self.predict([Document(str(n), tuple(zip((TEXT, TEXT_B), one, strict=False))) for n, one in enumerate(given, 1)])
+
     def stream(self, documents: Sequence[Document], batch_tokens: int | None = None) -> Iterator[tuple[int, list[Prediction]]]:
         """(documents done so far, new predictions) after each batch; most batches finish no document, so the list is often empty."""
         for start in range(0, len(documents), CHUNK):

@@ -155,7 +155,7 @@ def write(path: Path, layers: Iterable[Layer], records: Iterable[Record], *, ids
             file.write(line + "\n")
 
 
-def read(path: Path) -> Dataset:
+def read(path: Path | str) -> Dataset:
     """A whole file of the own format. Raises ImportFailed naming the line. For files that this program wrote; the importer is more patient."""
     with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         try:

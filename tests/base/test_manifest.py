@@ -1,0 +1,49 @@
+"""Manifests: read and checked, nothing imported; the registry imports at first use."""
+
+import pytest
+
+from workbench.base import manifest
+from workbench.base.errors import WorkbenchError
+from workbench.base.registry import Registry
+
+ENTRY = '[[importer]]\nid = "ler"\ntitle = "LER"\nobject = "no_such_module:Ler"\npatterns = ["*.conll"]\n'
+
+
+def read(tmp_path, text):
+    path = tmp_path / "plugin.toml"
+    path.write_text(text)
+    return manifest.read(path, source="german-legal")
+
+
+def test_an_entry_is_read_without_importing_it(tmp_path):
+    (found,) = read(tmp_path, ENTRY)
+
+    assert (found.kind, found.id, found.title, found.source) == ("importer", "ler", "LER", "german-legal")
+    assert found.options == {"patterns": ["*.conll"]}
+    with pytest.raises(ModuleNotFoundError):
+        Registry((found,)).get("importer", "ler")
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("[[importer", "plugin.toml cannot be read"),
+        ('[[task]]\nid = "t"\ntitle = "T"\n', r"\[\[task\]\] number 1 has no 'object'"),
+        (ENTRY.replace(":Ler", ""), "expected 'module:name'"),
+        (ENTRY + ENTRY, "importer 'ler' stands there twice"),
+    ],
+)
+def test_a_faulty_manifest_is_named_with_its_entry(tmp_path, text, words):
+    with pytest.raises(manifest.ManifestError, match=words):
+        read(tmp_path, text)
+
+
+def test_what_is_added_is_told_and_can_be_got():
+    registry, told = Registry(), []
+    registry.changed.connect(lambda: told.append(registry.ids("exporter")))
+
+    registry.add((manifest.Contribution("exporter", "path", "Path", "pathlib:Path"),))
+
+    assert told == [("path",)] and registry.get("exporter", "path").__name__ == "Path"
+    with pytest.raises(WorkbenchError, match="no exporter 'x'. Known: path"):
+        registry.get("exporter", "x")

@@ -1,0 +1,38 @@
+"""settings.json: kept whole, read whatever stands in it."""
+
+from pathlib import Path
+
+from workbench.base.settings import Settings, load
+
+
+def test_what_is_saved_is_loaded():
+    Settings(theme="dark", text_size=125, annotator="Ada", window={"x": 3}).save()
+
+    assert load() == Settings(theme="dark", text_size=125, annotator="Ada", window={"x": 3})
+
+
+def test_unknown_fields_and_values_of_another_kind_fall_back_to_the_defaults():
+    Settings().save()
+    Settings().path.write_text('{"theme": "dark", "text_size": "large", "recent": null, "from_the_future": 1}')
+
+    assert load() == Settings(theme="dark")
+
+
+def test_a_damaged_file_gives_the_defaults_and_is_set_aside():
+    path = Settings().path
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\x00\xff not json")
+
+    assert load() == Settings()
+    assert path.with_suffix(".bad.json").read_bytes() == b"\x00\xff not json" and not path.exists()
+
+
+def test_recent_projects_are_kept_once_newest_first_and_twelve_at_most():
+    settings = Settings()
+
+    for number in [*range(14), 5]:
+        settings.remember_project(Path(f"/tmp/{number}.glossbench"))
+
+    assert len(settings.recent) == 12 and settings.recent[:2] == ["/tmp/5.glossbench", "/tmp/13.glossbench"]
+    settings.forget_project("/tmp/5.glossbench")
+    assert "/tmp/5.glossbench" not in load().recent

@@ -1,0 +1,42 @@
+"""The short library face, as its docstring shows it."""
+
+import pytest
+
+import workbench
+from workbench.base.errors import ProjectError
+from workbench.text.dataset import read
+from workbench.training.spec import TrainSpec
+
+LINES = (
+    '{"glossbench": 1, "layers": [{"name": "topic", "kind": "class", "labels": [{"name": "late"}, {"name": "good"}]}]}',
+    *(
+        f'{{"key": "{n}", "texts": {{"text": "the tram {n} is {("late", "full")[n % 2]}"}}, "split": "{split}", '
+        f'"states": {{"topic": "submitted"}}, "marks": {{"topic": ["{("late", "good")[n % 2]}"]}}}}'
+        for n, split in enumerate(["train"] * 8 + ["dev"] * 4)
+    ),
+)
+
+
+def test_a_file_of_labels_becomes_a_model_that_answers(tmp_path, tiny_model):
+    (tmp_path / "labelled.jsonl").write_text("\n".join(LINES) + "\n")
+    spec = TrainSpec("classify", "topic", str(tiny_model), options={"epochs": 1, "device": "cpu"})
+
+    events = list(workbench.train(spec, read(tmp_path / "labelled.jsonl"), tmp_path / "out"))
+    model = workbench.load_model(tmp_path / "out" / "model", device="cpu")
+
+    assert [type(one).__name__ for one in events].count("Saved") == 1
+    assert model.predict_texts(["the tram is late"])[0].label in ("late", "good")
+
+
+def test_a_project_opens_beside_a_writer_for_reading_only(project):
+    other = workbench.open_project(project.path, read_only=True)
+
+    assert other.read_only and other.uid == project.uid
+    other.close()
+
+
+def test_a_file_that_is_no_project_is_refused(tmp_path):
+    (tmp_path / "x.glossbench").write_bytes(b"")
+
+    with pytest.raises(ProjectError, match=r"x\.glossbench"):
+        workbench.open_project(tmp_path / "x.glossbench")
