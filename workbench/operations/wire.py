@@ -53,15 +53,6 @@ def wire(project: Project, queue: Queue) -> Wiring:
     return Wiring(project, queue)
 
 
-def _ending_of(purpose: str):
-    """What writes the end of a run of this kind."""
-    if purpose == "prompt":
-        from workbench.operations import prompt
-
-        return prompt.ended
-    return ended
-
-
 def _update(project: Project, run_id: int, **values) -> None:
     with project.write():
         runs.update(project.db, run_id, **values)

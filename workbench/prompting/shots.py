@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workbench.prompting.template import Example
 
-RANDOM, BALANCED = ORDERS = ("random", "balanced")
+BALANCED = "balanced"
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,12 +168,6 @@ class Database:
         # No log can be made beside it, so nobody else writes it either.
         return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", _Reader)
 
-    def release_thread(self) -> None:
-        """Close the reader of a thread that ends; threads of a pool may leave that to `close`."""
-        conn = self._readers.pop(threading.get_ident(), None)
-        if conn is not None:
-            conn.close()
-
     # ------------------------------------------------------------ writing
 
     @property
@@ -249,9 +243,6 @@ class Database:
     def meta(self, key: str, default=None):
         row = self.reader().execute("select value from meta where key = ?", (key,)).fetchone()
         return default if row is None else row[0]
-
-    def set_meta(self, key: str, value) -> None:
-        self.writer.execute("insert or replace into meta values(?, ?)", (key, value))
 
 
 class _ReadingCursor(sqlite3.Cursor):

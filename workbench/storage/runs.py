@@ -163,7 +163,3 @@ def prediction_rows(db: Database, run_id: int, document_ids: Iterable[int] | Non
         statement += " and document_id in (select value from json_each(?))"
         values.append(ids_in(document_ids))
     return [(id, text_hash, json_out(payload)) for id, text_hash, payload in db.reader().execute(statement, values).fetchall()]
-
-
-def delete_predictions(db: Database, run_id: int) -> None:
-    db.writer.execute("delete from prediction where run_id = ?", (run_id,))

@@ -11,7 +11,6 @@ from typing import Any
 from workbench.base.errors import SpecError
 
 TASKS = ("classify", "pairs", "tag")
-CLASS_TASKS = ("classify", "pairs")
 DEVICES = ("auto", "cpu", "cuda", "mps")
 
 

@@ -133,11 +133,6 @@ class View(QWidget):
         """Show those fields of the state; `base.events.concerns(fields, "rows")` says whether one is among them."""
         raise NotImplementedError
 
-    def render_now(self) -> None:
-        """Show everything, hidden or not (tests, pictures)."""
-        self._missed = frozenset()
-        self.render(ALL)
-
     def take_focus(self) -> None:
         """Called when the page is shown; gives the focus to `first`."""
         (self.first or self).setFocus()

@@ -42,10 +42,6 @@ class Rail(QFrame):
         for id, button in self._buttons.items():
             button.setChecked(id == page)
 
-    def set_tip(self, page: str, tip: str) -> None:
-        if page in self._buttons:
-            self._buttons[page].setToolTip(tip)
-
     def button(self, page: str) -> QToolButton | None:
         return self._buttons.get(page)
 

@@ -14,7 +14,6 @@ from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
 CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
-SORT = Qt.ItemDataRole.UserRole + 2  # what a column sorts by
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 

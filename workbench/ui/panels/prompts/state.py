@@ -15,7 +15,6 @@ from workbench.operations.prompt import Preview, PromptSpec
 
 STARTERS = ("starter-bert", "starter-gpt")
 OWN = "own"  # the template as edited, which is none of the list
-RENDERED = ("template", "layer", "model", "shots", "order", "seed")
 
 
 @dataclass(frozen=True)

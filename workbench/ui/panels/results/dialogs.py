@@ -57,10 +57,6 @@ class ApplyToFiles(Dialog):
         self.end(None, self._close, self._start)
         self._source.textChanged.connect(lambda _text: self._source_field.set_error(""))
 
-    def set_paths(self, source: str, out: str) -> None:
-        self._source.setText(source)
-        self._out.setText(out)
-
     def start(self) -> None:
         self.fault("")
         source, out = Path(self._source.text().strip()).expanduser(), Path(self._out.text().strip()).expanduser()
