@@ -206,6 +206,7 @@ def test_an_upgrade_keeps_a_copy_and_empties_the_journal(tmp_path, monkeypatch):
 
     assert project.history() == () and "version 1 to 2" in project.history_end
     assert project.db.upgraded_copy.name == "p before upgrade from version 1.glossbench"
+    assert "p before upgrade from version 1.glossbench" in project.notice
     assert header.examine(project.db.upgraded_copy).version == 1
     project.close()
     assert header.examine(path).version == 2
@@ -349,7 +350,7 @@ def test_where_no_log_is_possible_a_plain_journal_serves(tmp_path, monkeypatch):
 
     assert project.db.writer.execute("pragma journal_mode").fetchone() == ("truncate",)
     assert documents.counts(project.db).documents == 1
-    assert "without a write-ahead log" in project.db.journal_note
+    assert "without a write-ahead log" in project.notice
     project.close()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from workbench.base import paths, settings
 from workbench.base.errors import ProjectError, ProjectLocked
 from workbench.base.events import Signal
+from workbench.base.i18n import _
 from workbench.project.changes import Changes
 from workbench.storage import annotators, journal, runs
 from workbench.storage.database import Database
@@ -104,6 +105,13 @@ class Project:
     def read_only_reason(self) -> str:
         """Why, as a part of a sentence: "it is already open in another window or command"; "" for a project that can be edited."""
         return self.db.read_only_reason
+
+    @property
+    def notice(self) -> str:
+        """What a person should know after opening: a copy made before an upgrade, a drive without a write-ahead log; mostly ""."""
+        copy = self.db.upgraded_copy
+        upgraded = _("The file was brought to this version; as it was before, it is kept as {name}.").format(name=copy.name) if copy else ""
+        return " ".join(one for one in (upgraded, self.db.journal_note) if one)
 
     @property
     def busy(self) -> bool:

@@ -106,6 +106,8 @@ class App:
             self.window.tell(
                 _("{name} is read-only here: {reason}.").format(name=project.path.name, reason=project.read_only_reason), "warn"
             )
+        elif project.notice:
+            self.window.tell(project.notice, "accent")
         self.opened.emit(project)
         if self.queue.spare is not None and not project.read_only:
             self.queue.spare.prepare(SPARE_AFTER)
