@@ -142,6 +142,16 @@ def test_diagnostics_hold_versions_and_counts_but_no_text_and_no_names(app, proj
     assert QApplication.clipboard().text().startswith("Glossbench")
 
 
+def test_diagnostics_tell_where_a_fault_was_without_what_it_said(app, monkeypatch):
+    trace = 'Traceback:\n  File "/home/ada/glossbench/workbench/ui/app.py", line 7, in go\n    x\nValueError: File of Ada: secret\nFile "a secret"\n'
+    monkeypatch.setattr("sys.excepthook", type("Reporter", (), {"last": trace, "caught": lambda self, *error: None})().caught)
+
+    told = diagnostics(app)
+
+    assert "workbench/ui/app.py:7 go" in told
+    assert "ada" not in told.lower() and "secret" not in told
+
+
 def test_closing_during_a_run_asks_and_escape_leaves_it_alone(app, qtbot, monkeypatch):
     job = Job()
     monkeypatch.setattr(app, "active_jobs", lambda: [job] if job.status == "running" else [])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from importlib import metadata
+from pathlib import Path
 
 from PySide6.QtCore import QUrl, qVersion
 from PySide6.QtGui import QDesktopServices
@@ -86,8 +88,14 @@ def diagnostics(app) -> str:
         )
     last = getattr(getattr(sys.excepthook, "__self__", None), "last", "")
     lines.append("Last fault:")
-    lines += [one.strip() for one in last.splitlines() if one.lstrip().startswith("File ")] or ["none"]
+    lines += _places(last) or ["none"]
     return "\n".join(lines)
+
+
+def _places(trace: str) -> list[str]:
+    """The lines of code that a traceback went through, files without the folders before the package: those name the user."""
+    found = re.findall(r'^ *File "([^"\n]*)", line (\d+), in (\w+)$', trace, re.MULTILINE)
+    return [f"{'/'.join(Path(file).parts[-3:])}:{line} {name}" for file, line, name in found]
 
 
 def copy_diagnostics(app) -> None:
