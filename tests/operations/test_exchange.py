@@ -26,6 +26,11 @@ def bring(project, inline_jobs, tmp_path):
     return bring
 
 
+def test_an_unknown_way_with_duplicates_is_refused(bring):
+    with pytest.raises(ImportFailed, match="duplicates is 'replace'.*skip, suggest, add"):
+        bring(LINES, duplicates="replace")
+
+
 def texts(project):
     return [one.document.text for one in documents.records(project.db)]
 

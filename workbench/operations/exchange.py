@@ -199,6 +199,10 @@ def import_files(
             raise ImportFailed(_("There is no file {path}.").format(path=path), hint=_("Is the path right?"))
     if project.read_only:
         raise ImportFailed(_("{name} is open read-only: {reason}.").format(name=project.path.name, reason=project.read_only_reason))
+    if duplicates not in DUPLICATES:
+        raise ImportFailed(
+            _("duplicates is {value!r}.").format(value=duplicates), hint=_("Known: {all}.").format(all=", ".join(DUPLICATES))
+        )
     mapping = tuple(mapping or ())
     roles.parse(mapping)
     options = options_for(labels.layers(project.db), target_layer=target_layer, mapping=mapping, delimiter=delimiter or "")
