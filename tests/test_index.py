@@ -24,7 +24,7 @@ def test_importers_can_tell_and_read_their_format(entry, registry):
     found = registry.get("importer", entry.id)
     made = found() if inspect.isclass(found) else found
 
-    assert callable(made.sniff) and callable(made.read)
+    assert callable(made.sniff) and callable(made.preview) and callable(made.read)
     assert entry.options["patterns"]
 
 
