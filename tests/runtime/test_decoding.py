@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.runtime import decoding
+from workbench.runtime.words import word_scores
 from workbench.text.spans import Span
 
 TAGS = decoding.bio_tags(["A", "B"])
@@ -105,3 +106,16 @@ def test_words_take_all_their_subwords_and_may_share_one():
     where = decoding.align([(0, 4), (5, 6), (7, 9), (10, 12)], [(table, inside)])
 
     assert where.first.tolist() == [1, 3, 3, -1] and where.end.tolist() == [3, 4, 4, -1]
+
+
+@pytest.mark.timeout(30)
+def test_the_windows_of_a_book_take_time_by_its_length_not_by_its_square():
+    count, size = 1_000_000, 100
+    borders = np.stack([np.arange(count) * 2, np.arange(count) * 2 + 1], axis=1)
+    windows = [(borders[start : start + size], np.ones(size, dtype=bool)) for start in range(0, count, size)]
+
+    found = decoding.align(borders, windows)
+
+    assert (found.window == np.arange(count) // size).all() and (found.first == np.arange(count) % size).all()
+    logits = [np.zeros((size, 3), dtype=np.float32)] * len(windows)
+    assert np.allclose(word_scores(logits, 0, found, 3), 1 / 3)

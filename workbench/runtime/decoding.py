@@ -153,16 +153,20 @@ def align(borders: Sequence[tuple[int, int]], windows: Sequence[tuple[np.ndarray
         if not len(positions) or not count:
             continue
         starts, ends = offsets[positions, 0].astype(np.int64), offsets[positions, 1].astype(np.int64)
-        left = np.searchsorted(ends, given[:, 0], side="right")  # first subword that ends after the word begins
-        right = np.searchsorted(starts, given[:, 1], side="left")  # past the last that begins before the word ends
+        # Only the words that this window reaches: a book has thousands of windows.
+        low, high = np.searchsorted(given[:, 1], starts[0], side="right"), np.searchsorted(given[:, 0], ends[-1], side="left")
+        near_words = given[low:high]
+        left = np.searchsorted(ends, near_words[:, 0], side="right")  # first subword that ends after the word begins
+        right = np.searchsorted(starts, near_words[:, 1], side="left")  # past the last that begins before the word ends
         here = left < right
         near = np.minimum(left, len(positions) - right)  # subwords between the word and the nearer border
         near = np.where((left == 0) & _begins(number), len(positions) - right, near)
         near = np.where((right == len(positions)) & (number == len(windows) - 1), left, near)
-        better = here & (near > context)
-        window[better], context[better] = number, near[better]
-        first[better] = positions[left[better]]
-        end[better] = positions[np.minimum(right[better], len(positions)) - 1] + 1
+        better = here & (near > context[low:high])
+        words = low + np.flatnonzero(better)
+        window[words], context[words] = number, near[better]
+        first[words] = positions[left[better]]
+        end[words] = positions[np.minimum(right[better], len(positions)) - 1] + 1
     return Alignment(window, first, end)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from workbench.base.errors import ModelError
 from workbench.text.segment import words
 
 CHUNK = 512  # texts handed to the library at once: progress and memory stay bounded
+CHARACTERS = 1_000_000  # likewise; the library takes 200 bytes for each
+AMPLE = 200  # characters for each subword that is read: beyond them a text is not looked at where it is cut anyway
+WORDS = 50_000  # looked at for what is unknown
 
 
 @dataclass(frozen=True)
@@ -77,42 +81,90 @@ class Tokenizer:
 
     def whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[tuple[Piece, bool]]:
         """One piece for each text or pair (one or two strings), and whether it was cut at `max_length` subwords."""
-        for encoding in self._encode(texts, max_length, 0):
+        beginnings = [tuple(_beginning(one, AMPLE * max_length) for one in pair) for pair in texts]
+        for pair, beginning, encoding in zip(texts, beginnings, self._encode(beginnings, max_length, 0), strict=True):
+            if not encoding.overflowing and beginning != tuple(pair):  # mostly white space, or one endless word
+                encoding = next(self._encode([pair], max_length, 0))
             yield self._piece(encoding), bool(encoding.overflowing)
 
     def windows(self, texts: Sequence[str], max_length: int, overlap: int) -> Iterator[tuple[Piece, ...]]:
-        """The windows of each text, `overlap` subwords shared by neighbours; one window where the text is short enough."""
+        """The windows of each text, `overlap` subwords shared by neighbours; one window where the text is short enough.
+
+        A text of more than CHARACTERS falls into parts of so many, between which nothing is shared.
+        """
         room = max_length - self.added
         stride = max(0, min(overlap, room - 1))
-        for encoding in self._encode([(one,) for one in texts], max_length, stride):
-            yield tuple(self._piece(one) for one in (encoding, *encoding.overflowing))
+        parts = [_parts(one) for one in texts]
+        found = self._encode([(text,) for some in parts for _, text in some], max_length, stride)
+        for some in parts:
+            pairs = zip(some, found, strict=False)  # takes from `found` only as many as the text has parts
+            yield tuple(self._piece(one, begin) for (begin, _), encoding in pairs for one in (encoding, *encoding.overflowing))
 
     def _encode(self, texts: Sequence[Sequence[str]], max_length: int, stride: int) -> Iterator[Encoding]:
-        for start in range(0, len(texts), CHUNK):
+        for some in _bundles(texts):
             self.backend.enable_truncation(max_length, stride=stride)
             try:
-                batch = [_clean(one) for one in texts[start : start + CHUNK]]
+                batch = [_clean(one) for one in some]
                 found = self.backend.encode_batch([one[0] if len(one) == 1 else tuple(one) for one in batch])
             finally:
                 self.backend.no_truncation()
             yield from found
 
-    def _piece(self, encoding: Encoding) -> Piece:
+    def _piece(self, encoding: Encoding, begin: int = 0) -> Piece:
         ids = np.asarray(encoding.ids or [self.fallback], dtype=np.int32)
         if not encoding.ids:
             return Piece(ids, np.zeros(1, np.int32), np.zeros((1, 2), np.int32), np.full(1, -1, np.int8))
         text = np.asarray([-1 if one is None else one for one in encoding.sequence_ids], dtype=np.int8)
-        return Piece(ids, np.asarray(encoding.type_ids, np.int32), np.asarray(encoding.offsets, np.int32).reshape(-1, 2), text)
+        borders = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
+        if begin:
+            borders[text >= 0] += begin
+        return Piece(ids, np.asarray(encoding.type_ids, np.int32), borders, text)
 
     # ------------------------------------------------------------ what it does not know
 
     def unknown_share(self, texts: Iterable[str]) -> float:
-        """Share of words (with a letter) that hold an unknown subword, 0 to 1; 0 where there are no words."""
-        found = [text[start:end] for text in texts for start, end in words(text) if any(map(str.isalpha, text[start:end]))]
-        if self.unknown is None or not found:
+        """Share of words (with a letter) that hold an unknown subword, 0 to 1; 0 where there are no words. Of very many, the first."""
+        if self.unknown is None:
+            return 0.0
+        short = (_beginning(text, CHARACTERS) for text in texts)
+        every = (text[start:end] for text in short for start, end in words(text) if any(map(str.isalpha, text[start:end])))
+        found = list(islice(every, WORDS))
+        if not found:
             return 0.0
         encodings = self.backend.encode_batch([_clean((one,))[0] for one in found], add_special_tokens=False)
         return sum(self.unknown in one.ids for one in encodings) / len(found)
+
+
+def _bundles(texts: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """As many as are good for one call, at least one."""
+    bundle: list[Sequence[str]] = []
+    size = 0
+    for one in texts:
+        if bundle and (len(bundle) == CHUNK or size + sum(map(len, one)) > CHARACTERS):
+            yield bundle
+            bundle, size = [], 0
+        bundle.append(one)
+        size += sum(map(len, one))
+    if bundle:
+        yield bundle
+
+
+def _parts(text: str) -> list[tuple[int, str]]:
+    """(position, part) of a text; nearly always one."""
+    found, begin = [], 0
+    while len(text) - begin > CHARACTERS:
+        part = _beginning(text[begin : begin + CHARACTERS + 1], CHARACTERS)
+        found.append((begin, part))
+        begin += len(part)
+    return [*found, (begin, text[begin:] if begin else text)]
+
+
+def _beginning(text: str, length: int) -> str:
+    """The first `length` characters or somewhat fewer, so that no word is cut where there are words."""
+    if len(text) <= length:
+        return text
+    space = text.rfind(" ", length - length // 10, length)
+    return text[: space if space > 0 else length]
 
 
 def _clean(texts: Sequence[str]) -> tuple[str, ...]:

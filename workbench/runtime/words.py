@@ -28,7 +28,9 @@ def word_scores(logits: Sequence[np.ndarray], begin: int, where: Alignment, coun
     """
     scores = np.zeros((len(where.window), count))
     scores[:, 0] = 1.0
-    for window in np.unique(where.window[where.window >= 0]):
-        inside = np.flatnonzero(where.window == window)
-        scores[inside] = softmax(logits[begin + window][where.first[inside]])
+    order = np.argsort(where.window, kind="stable")
+    order = order[np.searchsorted(where.window[order], 0) :]  # not those without a subword (-1)
+    for inside in np.split(order, np.flatnonzero(np.diff(where.window[order])) + 1):
+        if len(inside):
+            scores[inside] = softmax(logits[begin + where.window[inside[0]]][where.first[inside]])
     return scores
