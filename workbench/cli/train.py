@@ -93,12 +93,12 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
     layer, remark = operations.choose_layer(opened.project, spec.task, spec.layer or None)
     if remark:
         note(remark)
-    run = operations.start(opened.project, opened.queue, spec)
     check = operations.check_texts(
         opened.project, spec.task, layer, card.path, max_length=spec.option("max_length"), model_length=card.max_length
     )
     for warning in operations.text_warnings(spec.task, check, card.name):
         note(_("Warning: {warning}").format(warning=warning))
+    run = operations.start(opened.project, opened.queue, spec)
     job = operations.job_of(opened.queue, opened.project, run.id)
     _follow(opened, job, run)
     if job.status == "cancelled":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.base.settings import Settings
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
@@ -54,8 +55,10 @@ def find(name: str, settings: Settings | None = None) -> ModelInfo:
     if info is None and Path(name).is_dir():
         info = _card(str(Path(name).absolute()), chosen)
     if info is None:
+        names = ", ".join(one.name for one in known)
         raise ModelError(
-            f"There is no model {name!r}.", hint=f"Known: {', '.join(one.name for one in known)}. A folder of a model can be named too."
+            _("There is no model {name!r}.").format(name=name),
+            hint=_("Known: {names}. A folder of a model can be named too.").format(names=names),
         )
     return spec.read_folder(info.path, allow_pickle=info.path in chosen.pickle_allowed, name=info.name, origin=info.origin)
 
@@ -82,7 +85,7 @@ def remove(name: str, settings: Settings | None = None) -> None:
     chosen = settings or settings_file.load()
     found = next((one for one in list(chosen) if one.name == name), None)
     if found is None or found.origin != "folder":
-        raise ModelError(f"{name!r} is no folder that was added, so it cannot be taken from the list.")
+        raise ModelError(_("{name!r} is no folder that was added, so it cannot be taken from the list.").format(name=name))
     chosen.model_folders = [one for one in chosen.model_folders if one != found.path]
     chosen.pickle_allowed = [one for one in chosen.pickle_allowed if one != found.path]
     chosen.save()
@@ -93,7 +96,7 @@ def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
     chosen = settings or settings_file.load()
     found = next((one for one in list(chosen) if one.name == name), None)
     if found is None:
-        raise ModelError(f"There is no model {name!r}.")
+        raise ModelError(_("There is no model {name!r}.").format(name=name))
     if found.path not in chosen.pickle_allowed:
         chosen.pickle_allowed = [*chosen.pickle_allowed, found.path]
         chosen.save()
@@ -105,27 +108,28 @@ def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
 
 def look_up(model_id: str, settings: Settings | None = None) -> JobSpec:
     """The job that asks the hub for size and licence; its result is a dict with id, revision, licence, size_bytes, files, pickled, family."""
-    return _hub_job("look_up", {"id": _checked(model_id)}, f"Look up {model_id}", settings)
+    return _hub_job("look_up", {"id": _checked(model_id)}, _("Look up {id}").format(id=model_id), settings)
 
 
 def download(model_id: str, *, revision: str = "", allow_pickle: bool = False, settings: Settings | None = None) -> JobSpec:
     """The job that fetches a model into the Hugging Face cache; it yields progress (done and total bytes), its result has `path`."""
     params = {"id": _checked(model_id), "revision": revision, "allow_pickle": allow_pickle}
-    return _hub_job("download", params, f"Download {model_id}", settings)
+    return _hub_job("download", params, _("Download {id}").format(id=model_id), settings)
 
 
 def _checked(model_id: str) -> str:
     name = model_id.strip().removeprefix("https://huggingface.co/").strip("/")
     parts = name.split("/")
     if not 1 <= len(parts) <= 2 or not all(part and part[0] != "." and all(c.isalnum() or c in "-_." for c in part) for part in parts):
-        raise ModelError(f"{model_id!r} is no model id.", hint="An id looks like distilbert/distilbert-base-uncased.")
+        raise ModelError(_("{id!r} is no model id.").format(id=model_id), hint=_("An id looks like distilbert/distilbert-base-uncased."))
     return name
 
 
 def _hub_job(function: str, params: dict, title: str, settings: Settings | None) -> JobSpec:
     if (settings or settings_file.load()).offline:
         raise ModelError(
-            "Glossbench is in offline mode: nothing is fetched from the network.", hint="Switch offline mode off in the settings first."
+            _("Glossbench is in offline mode: nothing is fetched from the network."),
+            hint=_("Switch offline mode off in the settings first."),
         )
     return JobSpec(
         f"workbench.models.hub:{function}", params, device="", title=title, env={"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0"}

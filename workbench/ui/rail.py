@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QButtonGroup, QFrame, QToolButton, QVBoxLayout
 
+from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.ui import icons, theme
 
@@ -17,7 +18,7 @@ class Rail(QFrame):
     def __init__(self, pages: Sequence[Contribution], choose: Callable[[str], None]):
         super().__init__()
         self.setProperty("part", "rail")
-        self.setAccessibleName("Pages")
+        self.setAccessibleName(_("Pages"))
         self._group, self._buttons, self._icons = QButtonGroup(self), {}, {}
         self._group.setExclusive(False)
         layout = QVBoxLayout(self)

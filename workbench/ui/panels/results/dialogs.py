@@ -114,7 +114,7 @@ class ApplyToFiles(Dialog):
             self._out.setText(str(source.with_name(source.stem + ".answers.jsonl")))
 
     def _choose_out(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(self, _("Save answers"), self._out.text(), "JSON lines (*.jsonl);;CSV (*.csv)")
+        path, _kind = QFileDialog.getSaveFileName(self, _("Save answers"), self._out.text(), _("JSON lines (*.jsonl);;CSV (*.csv)"))
         if path:
             self._out.setText(path)
 

@@ -22,14 +22,14 @@ FINISHED = ("done", "stopped")
 MAIN_SCORE = {"classify": "macro_f1", "pairs": "macro_f1", "tag": "span_f1"}
 GOLD = ("span", "mark", "state", "label", "layer", "document", "body")  # tables whose change makes scores stale
 TITLES = {
-    "accuracy": "Accuracy",
-    "macro_f1": "Macro F1",
-    "micro_f1": "Micro F1",
-    "weighted_f1": "Weighted F1",
-    "span_precision": "Precision",
-    "span_recall": "Recall",
-    "span_f1": "Span F1",
-    "token_accuracy": "Token accuracy",
+    "accuracy": _("Accuracy"),
+    "macro_f1": _("Macro F1"),
+    "micro_f1": _("Micro F1"),
+    "weighted_f1": _("Weighted F1"),
+    "span_precision": _("Precision"),
+    "span_recall": _("Recall"),
+    "span_f1": _("Span F1"),
+    "token_accuracy": _("Token accuracy"),
 }
 
 
