@@ -40,6 +40,15 @@ def test_a_text_that_is_too_long_alone_is_cut_at_its_end():
     assert found.prompts[0].before.startswith("word word")
 
 
+def test_a_pair_whose_second_text_is_too_long_keeps_the_shorter_one():
+    template = Template("{{ text }} then {{ text_b }} is {{ label }}")
+
+    found = Budget(template, LABELS, count=words, limit=12).fit("one two", (), "word " * 50)
+
+    assert found.cut and found.tokens == 12
+    assert found.prompts[0].before.split() == ["one", "two", "then", *["word"] * 5, "is"]  # 2 + 1 + 5 + 1 + 3 words
+
+
 def test_a_template_without_room_for_any_text_is_refused():
     with pytest.raises(SpecError, match="takes 4 tokens; the model takes 3"):
         fitted(limit=3)

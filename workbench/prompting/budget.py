@@ -34,20 +34,20 @@ class Budget:
         self._least = max(lengths)
 
     def fit(self, text: str, examples: Sequence[Example], text_b: str = "") -> Fitted:
-        """The prompts of one document. The examples drawn last go first, then the end of the text.
+        """The prompts of one document. The examples drawn last go first, then the end of the text; of a pair the longer text first.
 
         Raises SpecError where even an empty text does not fit.
         """
         kept = _most(len(examples), lambda n: self._measure(text, examples[:n], text_b) <= self.limit)
         if kept is not None:
             return self._fitted(text, examples[:kept], text_b, len(examples) - kept, False)
-        length = _most(len(text), lambda n: self._measure(text[:n], (), text_b) <= self.limit)
+        length = _most(max(len(text), len(text_b)), lambda n: self._measure(text[:n], (), text_b[:n]) <= self.limit)
         if length is None:
             raise SpecError(
                 f"Even without text and examples the prompt takes {self._least:,} tokens; the model takes {self.limit:,}.",
                 hint="Shorten the instruction of the template.",
             )
-        return self._fitted(text[:length], (), text_b, len(examples), True)
+        return self._fitted(text[:length], (), text_b[:length], len(examples), True)
 
     def _fitted(self, text: str, examples: Sequence[Example], text_b: str, dropped: int, cut: bool) -> Fitted:
         prompts = tuple(self._fill(one, text, examples, text_b) for one in self._labels)
