@@ -4,6 +4,7 @@ import pytest
 
 from workbench.base.events import Signal
 from workbench.project.project import Project
+from workbench.storage import runs
 from workbench.ui.panels.results.state import ResultsState
 
 
@@ -117,6 +118,17 @@ def test_two_runs_are_compared_by_the_documents_that_one_alone_got_right(state):
 def test_a_run_without_its_weights_offers_nothing_that_needs_them(state):
     assert not state.usable and not state.can_show_test
     assert state.can_train_again
+
+
+def test_a_prompt_can_be_asked_though_it_has_no_model_of_its_own(state):
+    with state.project.write():
+        made = runs.add(state.project.db, "asked", "prompt", layer_id=state.run.layer_id, spec={"task": "classify", "split": "dev"})
+        runs.update(state.project.db, made.id, status="done")
+    state.look()
+    state.choose((state.runs[0].id,))
+
+    assert state.run.name == "asked" and state.can_answer and state.can_show_test
+    assert not state.usable and not state.can_train_again
 
 
 def test_deleting_takes_the_run_off_and_chooses_another(state):

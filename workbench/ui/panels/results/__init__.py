@@ -11,9 +11,13 @@ def _usable(panel) -> bool:
     return panel.state.usable
 
 
+def _can_answer(panel) -> bool:
+    return panel.state.can_answer
+
+
 class ResultsPanel(Panel):
     commands = (
-        Command("results.suggest", _("&Suggest with this run"), lambda p: p.state.suggest(), "Run", "Ctrl+Shift+S", enabled=_usable, group="one"),
+        Command("results.suggest", _("&Suggest with this run"), lambda p: p.state.suggest(), "Run", "Ctrl+Shift+S", enabled=_can_answer, group="one"),
         Command("results.again", _("Train &again with the same settings"), lambda p: p.state.train_again(), "Run", "Ctrl+Shift+R",
                 enabled=lambda p: p.state.can_train_again, group="one"),
         Command("results.inspect", _("&Inspect this run"), lambda p: p.state.inspect(), "Run", "Ctrl+Shift+I", enabled=_usable, group="one"),

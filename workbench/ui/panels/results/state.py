@@ -137,8 +137,14 @@ class ResultsState(State):
         return next((one for one in self.runs if one.id == id), None)
 
     @property
+    def can_answer(self) -> bool:
+        """Whether the run chosen can be asked: by its own model, or by its prompt."""
+        run = self.run
+        return self.usable or (run is not None and run.status in FINISHED and run.kind == "prompt")
+
+    @property
     def usable(self) -> bool:
-        """Whether the run chosen has a model that can answer."""
+        """Whether the run chosen has a model of its own."""
         run = self.run
         return run is not None and run.status in FINISHED and run.kind == "train" and self.weights_here
 
@@ -154,7 +160,7 @@ class ResultsState(State):
 
     @property
     def can_show_test(self) -> bool:
-        return self.usable and not self.project.read_only and not self.busy and self.run.id not in self.tests
+        return self.can_answer and not self.project.read_only and not self.busy and self.run.id not in self.tests
 
     @property
     def can_keep_checkpoint(self) -> bool:
@@ -230,7 +236,7 @@ class ResultsState(State):
 
     def suggest(self, ids: tuple[int, ...] | None = None) -> None:
         """Pre-label the unlabelled documents (all, or those named) in the background."""
-        if not self.usable or self.busy:
+        if not self.can_answer or self.busy:
             return
         self.update(busy=_("Suggesting …"))
 

@@ -146,8 +146,9 @@ class ResultsView(View):
         model = run.spec.get("model_name") or run.spec.get("model", "")
         self._title.setText(" · ".join(part for part in (run.name, title_of(run), str(model)) if part))
         self._chip.set(status_words(run.status), tone=RUN_TONES.get(run.status, ""))
-        for button in (self._suggest, self._inspect, self._apply, self._export):
-            button.setEnabled(state.usable and not (button is self._suggest and (state.busy or state.project.read_only)))
+        self._suggest.setEnabled(state.can_answer and not state.busy and not state.project.read_only)
+        for button in (self._inspect, self._apply, self._export):
+            button.setEnabled(state.usable)
         self._again.setEnabled(state.can_train_again)
         self._tabs.setTabText(1, f"{_('Errors')}  {len(state.errors)}" if state.details is not None else _("Errors"))
         self._busy.setText(state.busy)
