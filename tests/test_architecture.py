@@ -35,7 +35,7 @@ TABLE = {
     "exporters": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
     "exporters.data": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
     "storage": Row(("text",), ("sqlite_utils",)),
-    "models": Row(("text", "runtime"), ("torch", "transformers", "safetensors", "huggingface_hub", "tokenizers"), ("h5py", "yaml")),
+    "models": Row(("text", "runtime"), ("torch", "transformers", "safetensors", "huggingface_hub"), ("h5py", "yaml")),
     "tasks": Row(("text", "runtime", "metrics", "models"), ("torch", "transformers")),
     "training": Row(("text", "metrics", "models", "tasks"), ("torch", "transformers", "tokenizers", "accelerate", "peft", "optuna")),
     "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
@@ -52,7 +52,7 @@ TABLE = {
     "ui": Row(
         ("operations", "project", "jobs", "text", "runtime", "metrics", *HEAVY_SPECS),
         ("PySide6", "shiboken6"),
-        ("pyqtgraph", "markdown_it"),
+        ("pyqtgraph",),
     ),
 }
 # file → (import, why it may)
