@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -56,7 +57,15 @@ def project(call, tmp_path_factory):
 
 
 def ask(call, *arguments):
-    return json.loads(call(*arguments, "--json"))
+    """What a command prints as JSON, checked against its schema."""
+    return checked(arguments, json.loads(call(*arguments, "--json")))
+
+
+def checked(arguments, found):
+    name = "-".join(arguments[: 2 if arguments[0] in ("project", "models") else 1])
+    schema = ROOT / "resources" / "help" / "cli" / f"{name}.schema.json"
+    jsonschema.validate(found, json.loads(schema.read_text(encoding="utf-8")))
+    return found
 
 
 def test_scores_of_training_and_evaluation_agree_and_test_is_another_set(call, project):
@@ -72,8 +81,14 @@ def test_texts_and_files_are_answered_in_order(call, project, tmp_path):
     path = tmp_path / "many.txt"
     path.write_text(f"{TEXT}\nThank you, driver!\n😀\n", encoding="utf-8")
 
-    (one,) = [json.loads(line) for line in call("predict", "first", "--project", project, "--text", TEXT, "--json").splitlines()]
-    many = [json.loads(line) for line in call("predict", "first", "--project", project, "--input", path, "--json").splitlines()]
+    (one,) = [
+        checked(("predict",), json.loads(line))
+        for line in call("predict", "first", "--project", project, "--text", TEXT, "--json").splitlines()
+    ]
+    many = [
+        checked(("predict",), json.loads(line))
+        for line in call("predict", "first", "--project", project, "--input", path, "--json").splitlines()
+    ]
 
     assert [answer["text"] for answer in many] == [TEXT, "Thank you, driver!", "😀"]
     assert one["label"] == max(one["scores"], key=one["scores"].get) and abs(sum(one["scores"].values()) - 1) < 1e-6
@@ -114,7 +129,7 @@ def test_the_exported_folders_answer_like_the_run(call, project, tmp_path):
 def test_data_goes_out_and_into_a_new_project_unchanged(call, project, tmp_path):
     first, second, other = tmp_path / "one.jsonl", tmp_path / "two.jsonl", tmp_path / "other.glossbench"
     call("export-data", project, first, "--format", "glossbench")
-    call("project", "new", other)
+    ask(call, "project", "new", other)
 
     ask(call, "import", other, first, "--format", "glossbench")
     call("export-data", other, second, "--format", "glossbench")
