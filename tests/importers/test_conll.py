@@ -78,3 +78,8 @@ def test_an_endless_line_is_not_cut_up(read):
 
     assert found.texts == ["Ada met", "Bob"]
     assert found.skipped == [(4, "the line has 2,000,000 characters, at most 1,000,000 are read in this format")]
+
+
+def test_lines_of_thousands_of_columns_are_refused(read):
+    with pytest.raises(ImportFailed, match="2,000 columns"):
+        read("Ada B-PER " * 1000 + "\n", "conll")

@@ -21,6 +21,7 @@ DOCSTART = "-DOCSTART-"
 _COMMENT = re.compile(r"#\s*(?:(newdoc id|newdoc|doc)|(sent_id|id)|newpar|text|relations|meta|global\.columns|split)\b\s*=?\s*(.*)$", re.I)
 _OTHER_COMMENT = re.compile(r"#(?:begin|end) document|# ?[^\t ]+ = ")
 _SAMPLE = 2000
+_WIDEST = 1000  # columns; a known corpus has 16
 _LONGEST = 1_000_000  # characters of a line: a token with its columns has fewer, and cutting up 100 MB would fill the memory
 _TAG = re.compile(r"^(?:O|[BIESLUMW][-_].+)$")
 
@@ -157,6 +158,10 @@ class _Form:
             raise ImportFailed(
                 f"{source.name} has {width or 'no'} column{'s' * (width != 1)}, expected at least 2 (token and tag).",
                 hint="Is this the right format? Choose another delimiter, or import it as plain text.",
+            )
+        if width > _WIDEST:
+            raise ImportFailed(
+                f"The lines of {source.name} have {width:,} columns.", hint="Is this the right format? Plain text has no columns."
             )
         words = str(text_column(rows) + 1)
         tag = str((tag_columns(rows) or [width - 1])[-1] + 1)

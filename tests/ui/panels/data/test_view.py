@@ -210,3 +210,23 @@ def test_the_sample_fills_every_column(make_panel, sample_file, qtbot, app):
     row = panel.view.table.documents.row(0)
     assert (row.key, row.classes, row.split, row.state) == ("m-0001", (("class", "delay"),), "train", "submitted")
     assert corpus.counts(app.project).documents == panel.state.total == 488
+
+
+@pytest.mark.timeout(60)
+def test_of_thousands_of_columns_the_import_dialog_shows_those_that_matter(panel, qtbot, app, tmp_path):
+    from workbench.ui.panels.data.import_dialog import COLUMNS_SHOWN, ImportDialog
+    from workbench.ui.panels.data.import_state import ImportState
+
+    path = tmp_path / "wide.csv"
+    names = [*(f"c{n}" for n in range(5000)), "text", "label"]
+    path.write_text(",".join(names) + "\n" + ",".join(["x"] * len(names)) + "\n")
+    state = ImportState(panel.state.context, [path])
+    dialog = ImportDialog(app.window, state)
+    qtbot.waitUntil(lambda: state.phase == "ready")
+
+    table = dialog._columns._table
+    assert table.columnCount() == COLUMNS_SHOWN
+    assert [table.horizontalHeaderItem(n).text() for n in (0, COLUMNS_SHOWN - 2, COLUMNS_SHOWN - 1)] == ["c0", "text", "label"]
+    assert "4,942 more columns" in dialog._columns._note.text()
+    dialog.reject()
+    state.close()

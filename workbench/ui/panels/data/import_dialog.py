@@ -27,6 +27,7 @@ ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1", "cp1250", "cp1251", "cp1256
 DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Bar")))
 SHOWN = 2000  # skipped records listed; the number is told in any case
 CELL = 300  # code points of a cell shown
+COLUMNS_SHOWN = 60  # each takes a box for its role; those that bear one are always among them
 
 
 class ImportDialog(Dialog):
@@ -182,35 +183,40 @@ class _Columns(QFrame):
         state, preview = self.state, self.state.preview
         self.setVisible(preview is not None and state.phase != "done")
         if concerns(fields, "preview", "mapping") and preview is not None:
-            self._show(preview)
-            self._note.setText(_first_upper(preview.note))
+            places = _places(preview.columns, state.roles)
+            self._show(preview, places)
+            hidden = len(preview.columns) - len(places)
+            more = _(" · {n:,} more columns are not shown").format(n=hidden) if hidden else ""
+            self._note.setText(_first_upper(preview.note) + more)
             shown = preview.problems[:4]
             more = _(" … and more") if len(preview.problems) > len(shown) else ""
             self._problems.set("\n".join(shown) + more if shown else "")
         for box in self._boxes.values():
             box.setEnabled(state.phase not in ("importing", "done"))
 
-    def _show(self, preview) -> None:
+    def _show(self, preview, places: list[int]) -> None:
         table, roles = self._table, self.state.has_roles and self.state.used_format in COLUMNS
+        columns = [preview.columns[place] for place in places]
+        rows = [[cells[place] for place in places if place < len(cells)] for cells in preview.rows]
         table.clear()
         self._boxes = {}
-        table.setColumnCount(len(preview.columns))
-        table.setRowCount(len(preview.rows) + int(roles))
-        table.setHorizontalHeaderLabels([one[:60] for one in preview.columns])
+        table.setColumnCount(len(columns))
+        table.setRowCount(len(rows) + int(roles))
+        table.setHorizontalHeaderLabels([one[:60] for one in columns])
         if roles:
             table.setRowHeight(0, theme.px(42))
-            for place, name in enumerate(preview.columns):
+            for place, name in enumerate(columns):
                 self._boxes[name] = self._role_box(name)
                 holder = row((self._boxes[name], 1), margins=(6, 4, 6, 5))
                 table.setCellWidget(0, place, holder)
-        for number, cells in enumerate(preview.rows):
+        for number, cells in enumerate(rows):
             for place, cell in enumerate(cells):
                 text = " ".join(cell[:CELL].split())
                 item = QTableWidgetItem(text)
                 item.setToolTip(text)
                 table.setItem(number + int(roles), place, item)
         head = table.horizontalHeader()
-        widths = _widths(preview, table.viewport().width())
+        widths = _widths(rows, len(columns), table.viewport().width())
         fits = sum(widths) <= table.viewport().width()
         policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
         table.setHorizontalScrollBarPolicy(policy)
@@ -225,10 +231,17 @@ class _Columns(QFrame):
         return box
 
 
-def _widths(preview, room: int) -> list[int]:
+def _places(columns, roles) -> list[int]:
+    """Which columns are shown, in their order: those that bear a role of their own, and the first of the others."""
+    metadata = [place for place, name in enumerate(columns) if roles.get(name, "meta").startswith("meta")]
+    surplus = set(metadata[max(0, COLUMNS_SHOWN - (len(columns) - len(metadata))) :])
+    return [place for place in range(len(columns)) if place not in surplus]
+
+
+def _widths(rows, count: int, room: int) -> list[int]:
     """Pixels for each column: by its longest cell, but all within `room` as long as each keeps enough for its role."""
     least, most = theme.px(190), theme.px(420)
-    longest = [max((len(cells[n]) for cells in preview.rows if n < len(cells)), default=0) for n in range(len(preview.columns))]
+    longest = [max((len(cells[n]) for cells in rows if n < len(cells)), default=0) for n in range(count)]
     widths = [min(most, max(least, theme.px(8 * one))) for one in longest]
     spare = sum(widths) - room
     loose = sum(one - least for one in widths)
