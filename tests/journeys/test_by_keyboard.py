@@ -149,8 +149,9 @@ def prompts(hand):
     hand.wait(lambda: len(hand.find("Preview").toPlainText()) > 40, "the exact prompt is not shown", PATIENCE)
     hand.tab_to("Run on dev")
     hand.key(Qt.Key.Key_Return)
-    hand.job_ends()
-    hand.wait(lambda: any(run.kind == "prompt" and run.status == "done" for run in results.all_runs(hand.app.project)), "no score")
+    hand.wait(
+        lambda: any(run.kind == "prompt" and run.status == "done" for run in results.all_runs(hand.app.project)), "no score", PATIENCE
+    )
 
 
 def exports(hand, tmp_path):
@@ -159,6 +160,6 @@ def exports(hand, tmp_path):
     hand.replace(str(tmp_path / "out"))
     hand.tab_to("Export model")
     hand.key(Qt.Key.Key_Return)
+    hand.wait(lambda: any("labels equal" in one.text() for one in told(hand)), "the result of the check is not told", PATIENCE)
     hand.job_ends()
     assert list((tmp_path / "out").rglob("model.safetensors"))
-    hand.wait(lambda: any("labels equal" in one.text() for one in told(hand)), "the result of the check is not told")

@@ -166,8 +166,9 @@ def runs_a_prompt(hand):
     hand.click("Prompts")
     hand.wait(lambda: len(hand.find("Preview").toPlainText()) > 40, "the exact prompt is not shown")
     hand.click("Run on dev")
-    hand.job_ends()
-    hand.wait(lambda: any(run.kind == "prompt" and run.status == "done" for run in results.all_runs(hand.app.project)), "no score")
+    hand.wait(
+        lambda: any(run.kind == "prompt" and run.status == "done" for run in results.all_runs(hand.app.project)), "no score", PATIENCE
+    )
 
 
 def exports_and_reads_the_proof(hand, tmp_path):
@@ -176,11 +177,11 @@ def exports_and_reads_the_proof(hand, tmp_path):
     folder.setFocus()
     hand.replace(str(tmp_path / "out"))
     hand.click("Export model")
+    hand.wait(lambda: any("labels equal" in one.text() for one in told(hand)), "the result of the check is not told", PATIENCE)
     hand.job_ends()
     assert list((tmp_path / "out").rglob("*.onnx")) and list((tmp_path / "out").rglob("model.safetensors"))
     (card,) = [one for one in (tmp_path / "out").rglob("config.json") if "id2label" in one.read_text(encoding="utf-8")][:1]
     assert set(json.loads(card.read_text(encoding="utf-8"))["id2label"].values()) >= {"delay", "praise"}
-    hand.wait(lambda: any("labels equal" in one.text() for one in told(hand)), "the result of the check is not told")
 
 
 def told(hand):
