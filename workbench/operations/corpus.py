@@ -134,7 +134,7 @@ def set_state(project: Project, ids: Sequence[int], layer_id: int, state: str, *
     layer = layers.layer(project.db, layer_id)
     with project.edit(_title(_("Set state"), ids), origin=origin):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
-        if state == "submitted" and layer.kind in ("class", "multi"):
+        if state == "submitted" and layer.kind == "class":  # in a multi layer, no class at all is an answer too
             bare = bulk.without_class(project.db, fitting, layer_id, project.annotator_id)
             annotations.set_state(project.db, bare, layer_id, project.annotator_id, "draft")
             fitting = sorted(set(fitting) - set(bare))

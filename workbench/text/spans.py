@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -40,8 +41,12 @@ def flatten(spans: Iterable[Span]) -> tuple[tuple[Span, ...], int]:
     Of overlapping spans the longest is kept, the earliest on a tie. Zero-length spans are left out.
     """
     given = list(spans)
-    kept: list[Span] = []
+    kept: dict[str, list[Span]] = {}  # by text, in order; none overlaps another, so the neighbours alone can be in the way
     for span in sorted(given, key=lambda s: (s.start - s.end, s.start, s.label)):
-        if span.start < span.end and not any(overlap(span, other) for other in kept):
-            kept.append(span)
-    return tuple(sorted(kept, key=lambda s: (s.field, s.start, s.end))), len(given) - len(kept)
+        row = kept.setdefault(span.field, [])
+        place = bisect_left(row, span.start, key=lambda other: other.start)
+        near = row[max(0, place - 1) : place + 1]
+        if span.start < span.end and not any(overlap(span, other) for other in near):
+            row.insert(place, span)
+    flat = tuple(span for field in sorted(kept) for span in kept[field])
+    return flat, len(given) - len(flat)
