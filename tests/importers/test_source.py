@@ -85,3 +85,13 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
 
     with pytest.raises(ImportFailed, match="pipe or a device"):
         Source(tmp_path / "pipe.csv")
+
+
+def test_a_preview_reads_the_first_line_whole_and_not_the_file_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.importers.source.LOOK", 1000)
+    path = tmp_path / "t.txt"
+    path.write_text("a" * 5000 + "\nb\n")
+    assert list(Source(path, scan=4096).lines()) == ["a" * 5000] and len(list(Source(path).lines())) == 2
+
+    path.write_text("short\n" * 1000)
+    assert len(list(Source(path, scan=4096).lines())) == 167 == 1000 // 6 + 1

@@ -55,6 +55,7 @@ class DoccanoImporter:
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         columns: dict[str, None] = {}
         found = [value for _, value in islice(jsonl.values(source), limit) if isinstance(value, dict)]
+        _fields(found, source.name)
         for value in found:
             columns.update(dict.fromkeys(map(str, value)))
         rows = tuple(tuple(_cell(value.get(column, "")) for column in columns) for value in found)
@@ -63,12 +64,7 @@ class DoccanoImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         mapped = roles.parse(options.mapping)
         sample = [value for _, value in islice(jsonl.values(source), 200) if isinstance(value, dict)]
-        known = list(dict.fromkeys(str(key) for value in sample for key in value))
-        if len(known) > roles.MOST_COLUMNS:
-            raise ImportFailed(
-                f"The first records of {source.name} have {len(known):,} different fields; at most {roles.MOST_COLUMNS:,} are read.",
-                hint="Is it one object that holds all records by name? A list of records is expected.",
-            )
+        known = _fields(sample, source.name)
         if mapped:
             roles.check_columns(mapped, known, source.name)
         else:
@@ -92,6 +88,17 @@ def _cell(value: object) -> str:
 
 
 # ---------------------------------------------------------------- which field is what
+
+
+def _fields(sample: list[dict], file: str) -> list[str]:
+    """The names in the first records. Raises ImportFailed where they are so many that these are no records."""
+    found = list(dict.fromkeys(str(key) for value in sample for key in value))
+    if len(found) > roles.MOST_COLUMNS:
+        raise ImportFailed(
+            f"The first records of {file} have {len(found):,} different fields; at most {roles.MOST_COLUMNS:,} are read.",
+            hint="Is it one object that holds all records by name? A list of records is expected.",
+        )
+    return found
 
 
 def _guess(sample: list[dict], options: Options) -> tuple[tuple[str, str], ...]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import io
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.importers.encoding import Encoding, guess
 
 HEAD = 1 << 16
+LOOK = 1 << 24
 
 
 class Source:
     """`encoding` is guessed from the whole file unless given. Raises ImportFailed for what is no text at all."""
 
     def __init__(self, path: Path, encoding: str = "", *, scan: int | None = None):
-        """`scan`: look at so many bytes only when guessing (for a preview)."""
+        """`scan`: for a preview, look at so many bytes only when guessing, and give no more lines once LOOK characters were read."""
+        self.scan = scan
         self.path = Path(path)
         self.name = self.path.name
         try:
@@ -46,10 +48,11 @@ class Source:
         with open(self.path, "rb") as self._raw:
             text = io.TextIOWrapper(self._raw, encoding=self.encoding.codec, errors=errors, newline=self._line_end())
             try:
+                whole = text if self.scan is None else _beginning(text)
                 if ends:
-                    yield from text
+                    yield from whole
                     return
-                for line in text:
+                for line in whole:
                     yield line.removesuffix("\n").removesuffix("\r")
             except UnicodeDecodeError as error:
                 raise ImportFailed(
@@ -75,3 +78,13 @@ class Source:
         with open(self.path, "rb") as file:
             raw = file.read(size)
         return self.encoding.decode(raw)
+
+
+def _beginning(lines: Iterable[str]) -> Iterator[str]:
+    """The first line, however long, and the others up to LOOK characters: a preview need not read a file to its end in vain."""
+    read = 0
+    for line in lines:
+        yield line
+        read += len(line)
+        if read > LOOK:
+            return
