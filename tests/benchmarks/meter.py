@@ -56,4 +56,6 @@ def rounds(one: Callable[[], float], other: Callable[[], float], count: int = 3)
 
 def print_machine() -> None:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    print(f"machine: {platform.machine()}, {os.cpu_count()} cores, load {load:.2f}, calibration {calibration():.3f} CPU-s, Python {platform.python_version()}")
+    print(
+        f"machine: {platform.machine()}, {os.cpu_count()} cores, load {load:.2f}, calibration {calibration():.3f} CPU-s, Python {platform.python_version()}"
+    )

@@ -76,3 +76,13 @@ def test_an_answer_has_the_keys_of_the_command_line():
         "spans": [],
         "cut": False,
     }
+
+
+def test_a_picture_in_a_folder_is_named_and_the_texts_beside_it_are_read(tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    (tmp_path / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)))
+
+    found, skipped = predict.read_inputs(tmp_path)
+
+    assert [one.text for one in found] == ["one", "two"]
+    assert [one.file for one in skipped] == [str(tmp_path / "b.png")]

@@ -203,15 +203,19 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
     files = sorted(one for one in source.iterdir() if one.is_file() and not one.name.startswith(".")) if source.is_dir() else [source]
     found: list[Document] = []
     skipped: list[Skipped] = []
-    for file in files:
-        if file.suffix.lower() in PLAIN:
-            found += _lines(file)
-        else:
-            records, faults = _imported(file)
-            found += records
-            skipped += faults
     if not files:
         raise WorkbenchError(_("There is no file in {source}.").format(source=source))
+    for file in files:
+        try:
+            records, faults = (_lines(file), []) if file.suffix.lower() in PLAIN else _imported(file)
+        except WorkbenchError as error:
+            if not source.is_dir():
+                raise
+            faults, records = [Skipped(str(file), 1, str(error))], []  # a picture among the texts must not keep them from being read
+        found += records
+        skipped += faults
+    if not found and skipped:
+        raise WorkbenchError(skipped[0].reason)
     return tuple(found), tuple(skipped)
 
 

@@ -132,7 +132,7 @@ class AnnotateState(State):
 
     @property
     def state_of_document(self) -> str:
-        """The highest state of the shown layers: submitted, draft, discarded, pending."""
+        """One word for the shown layers: draft while one of them is, then submitted, discarded, pending."""
         states = {self.doc.states.get(layer.id, "pending") for layer in self.active or self.doc.layers} if self.doc else set()
         return next((one for one in ("draft", "submitted", "discarded") if one in states), "pending")
 
