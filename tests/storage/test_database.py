@@ -414,3 +414,33 @@ def test_opening_and_closing_is_quick(tmp_path):
     label_acts.layers(project)
     project.close()
     assert time.process_time() - start < 0.1
+
+
+# ---------------------------------------------------------------- damage within
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("update body set content = cast(x'61ff62' as text)", "not UTF-8"),
+        ("update document set meta = '{'", "a record in it cannot be read"),
+        ("update body set content = x'ff'", "a text in it cannot be read"),
+        ("insert into tokens(document_id, field, borders) values(1, 'text', x'010203')", "borders of tokens"),
+        ("alter table body rename column content to contents", "no such column"),
+    ],
+)
+def test_a_damaged_value_is_told_as_damage_of_the_file(tmp_path, statement, words):
+    path = tmp_path / "p.glossbench"
+    project = Project.create(path)
+    add_document(project)
+    project.close()
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute("drop trigger body_is_fixed")
+        conn.execute(statement)
+        conn.commit()
+
+    project = Project.open(path, read_only=True)
+
+    with pytest.raises(ProjectError, match=f"damaged.*{words}"):
+        list(documents.records(project.db))
+    project.close()

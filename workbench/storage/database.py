@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -69,7 +70,7 @@ class Database:
         db = cls(path, lock=lock, reason=reason)
         try:
             db._start(found)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # sqlite3 quotes a damaged name in its message
             db.close()
             raise _damaged(path, error) from error
         except BaseException:
@@ -245,33 +246,39 @@ class Database:
         return default if row is None else row[0]
 
 
+_DAMAGE = re.compile(r"disk I/O|^no such (column|table)")  # the latter: the file's own description of its tables is damaged
+
+
 class _ReadingCursor(sqlite3.Cursor):
     """Says of a damaged page what a person can use, wherever in the file it comes to light."""
 
     def execute(self, *args):
         try:
             return super().execute(*args)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise self._told(error) from error
 
     def fetchone(self):
         try:
             return super().fetchone()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise self._told(error) from error
 
     def fetchall(self):
         try:
             return super().fetchall()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise self._told(error) from error
 
-    def _told(self, error: sqlite3.DatabaseError) -> Exception:
-        if type(error) is not sqlite3.DatabaseError and "disk I/O" not in str(error):
+    def _told(self, error: Exception) -> Exception:
+        what = str(error)
+        if "Could not decode to UTF-8" in what:
+            what = "it holds text that is not UTF-8"
+        elif isinstance(error, sqlite3.DatabaseError) and type(error) is not sqlite3.DatabaseError and not _DAMAGE.search(what):
             return error  # a fault of this program, or a file that is busy
         self.close()  # else the traceback would keep the file open
         hint = "Take a backup of it; `glossbench project check` says where. The file was left as it is."
-        return ProjectError(f"The project file is damaged: {error}.", hint=hint)
+        return ProjectError(f"The project file is damaged: {what}.", hint=hint)
 
 
 class _Reader(sqlite3.Connection):
@@ -346,7 +353,7 @@ def _touch_triggers() -> Iterator[str]:
             )
 
 
-def _damaged(path: Path, error: sqlite3.Error) -> ProjectError:
+def _damaged(path: Path, error: Exception) -> ProjectError:
     return ProjectError(f"{path} is damaged or cannot be read: {error}.", hint="Take a backup of it; the file was left as it is.")
 
 

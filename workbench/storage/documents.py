@@ -185,7 +185,9 @@ def _gold_rows(db: Database, table: str, columns: str, page: Sequence[int], chos
     )
     if table == "state":
         statement = statement.replace(" left join label on label.id = t.label_id", "")
-    return db.reader().execute(statement, (ids_in(page), ids_in(one.id for one in chosen))).fetchall()
+    known = {one.id for one in chosen}
+    found = db.reader().execute(statement, (ids_in(page), ids_in(known))).fetchall()
+    return [row for row in found if row[1] in known]  # a damaged index gives others
 
 
 def _states(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> dict[int, dict[str, str]]:

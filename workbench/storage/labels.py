@@ -134,7 +134,7 @@ def counts(db: Database) -> dict[int, int]:
     for table in ("mark", "span"):
         rows = f"select label_id, count(*) from {table} where label_id is not null group by label_id"
         for id, count in db.reader().execute(rows).fetchall():
-            found[id] += count
+            found[id] = found.get(id, 0) + count
     return found
 
 

@@ -9,6 +9,8 @@ from array import array
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from workbench.base.errors import ProjectError
+
 
 def now() -> str:
     """ISO 8601, UTC, to the second."""
@@ -31,7 +33,13 @@ def text_in(content: str) -> str | bytes:
 
 
 def text_out(stored: str | bytes) -> str:
-    return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
+    """Raises ProjectError for what was never stored: the file is damaged."""
+    if isinstance(stored, str):
+        return stored
+    try:
+        return stored.decode("utf-8", "surrogatepass")
+    except (AttributeError, UnicodeDecodeError) as error:
+        raise _damaged("a text") from error
 
 
 def name_in(name: str) -> str:
@@ -45,7 +53,11 @@ def json_in(value: Mapping | Iterable | None) -> str | None:
 
 
 def json_out(stored: str | None, empty=None):
-    return json.loads(stored) if stored else ({} if empty is None else empty)
+    """Raises ProjectError for what was never stored: the file is damaged."""
+    try:
+        return json.loads(stored) if stored else ({} if empty is None else empty)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _damaged("a record") from error
 
 
 def ids_in(ids: Iterable[int]) -> str:
@@ -62,8 +74,18 @@ def borders_in(borders: Iterable[tuple[int, int]]) -> bytes:
 
 
 def borders_out(stored: bytes) -> tuple[tuple[int, int], ...]:
+    """Raises ProjectError for what was never stored: the file is damaged."""
     flat = array("I")
-    flat.frombytes(stored)
-    if sys.byteorder == "big":
-        flat.byteswap()
-    return tuple(zip(flat[::2], flat[1::2], strict=True))
+    try:
+        flat.frombytes(stored)
+        if sys.byteorder == "big":
+            flat.byteswap()
+        return tuple(zip(flat[::2], flat[1::2], strict=True))
+    except (TypeError, ValueError) as error:
+        raise _damaged("the borders of tokens") from error
+
+
+def _damaged(what: str) -> ProjectError:
+    return ProjectError(
+        f"The project file is damaged: {what} in it cannot be read.", hint="Take a backup of it; `glossbench project check` says where."
+    )
