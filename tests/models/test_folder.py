@@ -54,3 +54,21 @@ def test_a_description_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "glossbench.json").write_text(content)
     with pytest.raises(ModelError, match="glossbench.json"):
         folders.description(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"task": "nonsense"}, "names the task 'nonsense'"),
+        ({"task": ["classify"]}, "names the task"),
+        ({"labels": {}}, "names no labels"),
+        ({"labels": ["x", 5]}, "names no labels"),
+        ({"max_length": "long"}, "maximum length of long"),
+        ({"max_length": 0}, "maximum length of 0"),
+    ],
+)
+def test_a_description_that_is_garbage_is_told(tmp_path, change, words):
+    folders.describe(tmp_path, {"task": "classify", "labels": ["x", "y"], "max_length": 32, **change})
+
+    with pytest.raises(ModelError, match=words):
+        folders.description(tmp_path)

@@ -185,3 +185,21 @@ def test_the_english_starter_does_not_know_thai_and_says_so():
     assert spec.unknown_share(folder, ["The tram was late again.", "Thank you, driver!"]) == 0
     assert spec.unknown_share(folder, ["รถรางมาสายอีกแล้ว"]) > 0.1
     assert spec.unknown_warning("m", 0.05) is None and "50%" in spec.unknown_warning("m", 0.5)
+
+
+def test_a_folder_that_cannot_be_read_is_a_problem_of_its_card(tmp_path, monkeypatch):
+    def refused(path, *_more, **_named):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "model").mkdir()
+    monkeypatch.setattr("pathlib.Path.is_file", refused)
+
+    assert spec.card(tmp_path / "model").problems == ("it cannot be read (Permission denied)",)
+
+
+def test_the_size_of_a_folder_is_not_sought_through_the_whole_disk(tmp_path):
+    for depth in ("a.bin", "onnx/b.bin", "x/y/z/c.bin"):
+        (tmp_path / depth).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / depth).write_bytes(b"1234")
+
+    assert spec.card(tmp_path).size_bytes == 8

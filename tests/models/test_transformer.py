@@ -173,3 +173,17 @@ def test_pickled_weights_load_once_allowed(folders, tmp_path):
         FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"))
     model = FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"), allow_pickle=True).model
     assert torch.equal(model.bert.embeddings.word_embeddings.weight, weights["bert.embeddings.word_embeddings.weight"])
+
+
+@pytest.mark.parametrize(("key", "value"), [("bos_token_id", True), ("hidden_dropout_prob", [1]), ("num_attention_heads", 7)])
+def test_nonsense_in_the_configuration_is_told_in_one_line(folders, tmp_path, key, value):
+    import json
+    import shutil
+
+    shutil.copytree(folders["bert"], tmp_path / "wrong")
+    config = json.loads((tmp_path / "wrong" / "config.json").read_text())
+    (tmp_path / "wrong" / "config.json").write_text(json.dumps({**config, key: value}))
+
+    with pytest.raises(ModelError, match="cannot be (read|loaded)") as caught:
+        FAMILY.load(tmp_path / "wrong", head="sequence", labels=("x", "y"))
+    assert "\n" not in caught.value.message

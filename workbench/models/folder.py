@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from workbench.base.errors import ModelError
+from workbench.base.registry import builtins
 
 DESCRIPTION = "glossbench.json"
 
@@ -55,18 +56,35 @@ def describe(folder: Path, description: Mapping) -> None:
 def description(folder: Path | str) -> dict:
     """What a run wrote beside its weights: task, layer, labels, max_length … Raises ModelError where this is no folder of a run."""
     path = Path(folder) / DESCRIPTION
-    recover(Path(folder))
-    if not path.is_file():
+    try:
+        recover(Path(folder))
+        there = path.is_file()
+    except OSError as error:
+        raise ModelError(f"{folder} cannot be read: {error.strerror}.", hint="Check the rights of the folder.") from error
+    if not there:
         raise ModelError(
             f"{folder} is no trained model of Glossbench: {DESCRIPTION} is missing.", hint="Name a run, or the folder of an exported run."
         )
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path} cannot be read: {error}.") from error
     if not isinstance(raw, dict) or not {"task", "labels", "max_length"} <= raw.keys():
         raise ModelError(f"{path} does not describe a model: task, labels or max_length is missing.")
+    _check(raw, path)
     return raw
+
+
+def _check(raw: Mapping, path: Path) -> None:
+    known = builtins().ids("task")
+    if raw["task"] not in known:
+        raise ModelError(f"{path} names the task {str(raw['task'])[:40]!r}; known are {', '.join(known)}.")
+    labels = raw["labels"]
+    if not isinstance(labels, list) or not labels or not all(isinstance(one, str) for one in labels):
+        raise ModelError(f"{path} names no labels: a list of names is expected.")
+    length = raw["max_length"]
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise ModelError(f"{path} gives a maximum length of {str(length)[:40]}, expected a number of subwords.")
 
 
 def sha256(folder: Path) -> str:

@@ -120,10 +120,13 @@ def language_kind(info: spec.ModelInfo) -> str:
 def mask_id(checkpoint: Checkpoint) -> int:
     """The id that hides a word. Raises ModelError where the tokenizer has none."""
     backend, config = checkpoint.tokenizer.backend, Path(checkpoint.info.path) / "tokenizer_config.json"
-    given = json.loads(config.read_text(encoding="utf-8")).get("mask_token") if config.is_file() else None
+    try:
+        given = json.loads(config.read_text(encoding="utf-8"))["mask_token"]
+    except (OSError, ValueError, TypeError, KeyError):
+        given = None  # missing or broken: the usual names serve
     named = given.get("content") if isinstance(given, Mapping) else given
-    for name in filter(None, (named, *_MASKS)):
-        if (found := backend.token_to_id(name)) is not None:
+    for name in (named, *_MASKS):
+        if isinstance(name, str) and (found := backend.token_to_id(name)) is not None:
             return found
     raise ModelError(f"The tokenizer of {checkpoint.info.name} has no mask token, so no word can be hidden.")
 

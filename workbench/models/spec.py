@@ -10,6 +10,7 @@ import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import islice
 from pathlib import Path
 
 from workbench.base import paths
@@ -99,8 +100,15 @@ def card(path: Path | str, *, allow_pickle: bool = False, name: str = "", origin
     """The card of any folder; what is wrong with it stands in `problems`."""
     folder = Path(path)
     info = ModelInfo(name or folder.name, str(folder), origin=origin)
-    if not folder.is_dir():
-        return replace(info, problems=("there is no such folder",))
+    try:
+        if not folder.is_dir():
+            return replace(info, problems=("there is no such folder",))
+        return _read(info, folder, allow_pickle)
+    except OSError as error:  # a folder that may not be entered
+        return replace(info, problems=(f"it cannot be read ({error.strerror})",))
+
+
+def _read(info: ModelInfo, folder: Path, allow_pickle: bool) -> ModelInfo:
     problems: list[str] = []
     config = _config(folder, problems)
     weights = _weights(folder, problems, allow_pickle)
@@ -225,14 +233,18 @@ def _sharded(folder: Path, problems: list[str]) -> _Weights:
 
 def header(path: Path, problems: list[str]) -> Mapping:
     """The tensor table of a safetensors file, checked against the file's size; empty, with a problem, where it is broken."""
-    size = path.stat().st_size
-    with open(path, "rb") as file:
-        start = file.read(8)
-        length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
-        if not 2 <= length <= min(MAX_HEADER, max(0, size - 8)):
-            problems.append(f"{path.name} is damaged or cut short ({size:,} bytes, no whole header)")
-            return {}
-        raw = file.read(length)
+    try:
+        size = path.stat().st_size
+        with open(path, "rb") as file:
+            start = file.read(8)
+            length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+            if not 2 <= length <= min(MAX_HEADER, max(0, size - 8)):
+                problems.append(f"{path.name} is damaged or cut short ({size:,} bytes, no whole header)")
+                return {}
+            raw = file.read(length)
+    except OSError as error:
+        problems.append(f"{path.name} cannot be read ({error.strerror})")
+        return {}
     try:
         table = json.loads(raw)
         tensors = {name: one for name, one in table.items() if name != "__metadata__"}
@@ -261,7 +273,15 @@ def _summed(tables: Sequence[Mapping]) -> _Weights:
 
 
 def _size(folder: Path) -> int:
-    return sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
+    """Bytes of the files in the folder and in its folders, no deeper: it may be anything, even the root of the disk."""
+    found = 0
+    for pattern in ("*", "*/*"):
+        for one in islice(folder.glob(pattern), 10_000):
+            try:
+                found += one.stat().st_size if one.is_file() else 0
+            except OSError:
+                continue  # not to be read: it is no part of the model then
+    return found
 
 
 # ---------------------------------------------------------------- the card in README.md
@@ -286,8 +306,11 @@ def _licence(folder: Path) -> str:
     readme = folder / "README.md"
     if not readme.is_file():
         return ""
-    with open(readme, encoding="utf-8", errors="replace") as file:
-        return front_matter(file.read(200_000)).get("license", "")
+    try:
+        with open(readme, encoding="utf-8", errors="replace") as file:
+            return front_matter(file.read(200_000)).get("license", "")
+    except OSError:
+        return ""
 
 
 # ---------------------------------------------------------------- where models lie

@@ -71,11 +71,11 @@ class TransformerFamily:
                     trust_remote_code=False,
                     use_safetensors=not info.pickled,
                 )
-            except (OSError, ValueError, RuntimeError, KeyError, EOFError, TypeError, AttributeError) as error:
-                if isinstance(error, torch.OutOfMemoryError):
-                    raise
+            except (MemoryError, torch.OutOfMemoryError):
+                raise
+            except Exception as error:  # the library checks little, so garbage ends in whatever its code trips over
                 raise ModelError(
-                    f"{info.path} cannot be loaded: {_first_line(error)}", hint="Are config.json and the weights from the same model?"
+                    f"{info.path} cannot be loaded: {_first_line(error)}.", hint="Are config.json and the weights from the same model?"
                 ) from error
         for key, value in own.items():
             setattr(model.config, key, value)
@@ -96,9 +96,11 @@ class TransformerFamily:
                 backend = transformers.AutoTokenizer.from_pretrained(
                     info.path, local_files_only=True, trust_remote_code=False
                 ).backend_tokenizer
-            except (OSError, ValueError, ImportError, AttributeError, KeyError, TypeError) as error:
+            except MemoryError:
+                raise
+            except Exception as error:  # as above
                 raise ModelError(
-                    f"The tokenizer of {info.path} cannot be read: {_first_line(error)}",
+                    f"The tokenizer of {info.path} cannot be read: {_first_line(error)}.",
                     hint="Save it with transformers' save_pretrained, which writes tokenizer.json.",
                 ) from error
         return Tokenizer.adopt(info.path, backend)
@@ -136,8 +138,10 @@ def _config(info: spec.ModelInfo, head: str, labels: Sequence[str]):
 
     try:
         config = AutoConfig.from_pretrained(info.path, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ModelError(f"{info.path}/config.json cannot be read: {_first_line(error)}") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # as above
+        raise ModelError(f"{info.path}/config.json cannot be read: {_first_line(error)}.") from error
     if labels and head in ("sequence", "token"):
         config.id2label = dict(enumerate(labels))
         config.label2id = {label: number for number, label in enumerate(labels)}
@@ -199,8 +203,11 @@ def _fresh(parameters, seen: set[int]) -> list[nn.Parameter]:
 
 
 def _first_line(error: BaseException) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0][:300] if text else type(error).__name__
+    lines = str(error).split("\n")
+    first = lines[0].strip()
+    if first.endswith(":") and len(lines) > 1:  # the library's own checks name the field there, and the reason in the next
+        first = f"{first} {lines[1].strip()}"
+    return first[:300].removesuffix(".") or type(error).__name__
 
 
 class _quiet:
