@@ -198,7 +198,18 @@ def _python() -> Path:
 
 
 def _pip(*arguments: str, quiet: bool = False) -> int:
-    command = [str(_python()), "-m", "pip", "install", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt"), *arguments]
+    # --use-pep517: an older pip would build seqeval in the way that finds its build requirements without theirs
+    command = [
+        str(_python()),
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--use-pep517",
+        "-c",
+        str(ROOT / "constraints.txt"),
+        *arguments,
+    ]
     return _call(command if quiet else [*command, "--progress-bar", "on" if sys.stdout.isatty() else "off"], quiet=quiet)
 
 
