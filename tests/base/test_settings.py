@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings, load
 
 
@@ -36,3 +39,38 @@ def test_recent_projects_are_kept_once_newest_first_and_twelve_at_most():
     assert len(settings.recent) == 12 and settings.recent[:2] == ["/tmp/5.glossbench", "/tmp/13.glossbench"]
     settings.forget_project("/tmp/5.glossbench")
     assert "/tmp/5.glossbench" not in load().recent
+
+
+def test_what_somebody_wrote_into_the_file_does_no_harm():
+    Settings().save()
+    Settings().path.write_text(
+        '{"recent": [5, null, "/a.glossbench"], "text_size": true, "devices": {"all": 5, "best": "cpu"}, "theme": "dark",'
+        ' "window": {"geometry": 5, "keys": {"a": "F2", "b": ["F3"]}, "annotate.off": [1], "annotate.zoom": "big", "dock.jobs": true}}'
+    )
+
+    assert load() == Settings(recent=["/a.glossbench"], theme="dark", window={"keys": {"b": ["F3"]}, "dock.jobs": True})
+
+
+def test_settings_that_cannot_be_saved_are_told(monkeypatch):
+    def full(*_paths):
+        raise OSError(28, "No space left on device")
+
+    settings = Settings(theme="dark")
+    settings.save()
+    monkeypatch.setattr("os.replace", full)
+    settings.theme = "light"
+
+    with pytest.raises(WorkbenchError, match="settings.json: No space left on device"):
+        settings.save()
+    told = []
+    settings.tell_faults(told.append)
+    settings.save()
+
+    assert len(told) == 1 and load().theme == "dark" and list(settings.path.parent.iterdir()) == [settings.path]
+
+
+def test_names_of_files_that_are_no_unicode_are_kept():
+    settings = Settings()
+    settings.remember_project(Path("/tmp/caf\udce9.glossbench"))
+
+    assert load().recent == ["/tmp/caf\udce9.glossbench"]

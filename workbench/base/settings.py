@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from workbench.base import paths
+from workbench.base.errors import WorkbenchError
 
 
 @dataclass
@@ -28,16 +31,33 @@ class Settings:
     window: dict = field(default_factory=dict)  # geometry and the like, by name
     devices: dict = field(default_factory=dict)  # what a worker last reported
 
+    def __post_init__(self) -> None:
+        self._tell: Callable[[WorkbenchError], None] | None = None
+
+    def tell_faults(self, tell: Callable[[WorkbenchError], None]) -> None:
+        """From now on `save` raises nothing and `tell` hears of what could not be saved, as a window wants it."""
+        self._tell = tell
+
     @property
     def path(self) -> Path:
         return paths.config_folder() / "settings.json"
 
     def save(self) -> None:
-        """Write the file whole or not at all."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        """Write the file whole or not at all. Raises WorkbenchError if it cannot be written, unless `tell_faults` was called."""
         draft = self.path.with_suffix(f".{os.getpid()}.tmp")
-        draft.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False), encoding="utf-8")
-        os.replace(draft, self.path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")  # ASCII: names of files may be no Unicode
+            os.replace(draft, self.path)
+        except OSError as error:
+            _remove(draft)
+            fault = WorkbenchError(
+                f"The settings could not be saved in {self.path}: {error.strerror or error}.",
+                hint="They hold until the application ends. Is the disk full, or the folder write-protected?",
+            )
+            if self._tell is None:
+                raise fault from error
+            self._tell(fault)
 
     def remember_project(self, path: Path) -> None:
         name = str(Path(path).absolute())
@@ -56,14 +76,43 @@ def load() -> Settings:
         raw = json.loads(settings.path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return settings
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         _set_aside(settings.path)
         return settings
     if isinstance(raw, dict):
         for one in fields(Settings):
-            if one.name in raw and isinstance(raw[one.name], type(getattr(settings, one.name))):
-                setattr(settings, one.name, raw[one.name])
+            if one.name in raw and type(raw[one.name]) is type(getattr(settings, one.name)):
+                setattr(settings, one.name, _usable(one.name, raw[one.name]))
     return settings
+
+
+_WINDOW = {"geometry": str, "keys": dict, "annotate.off": dict, "annotate.zoom": int}  # the rest is yes or no
+
+
+def _usable(name: str, value: Any) -> Any:
+    """What of a value has the form that the application relies on; somebody may have written into the file."""
+    if isinstance(value, list):
+        return [one for one in value if isinstance(one, str) and "\0" not in one]
+    if name == "window":
+        kept: dict[str, Any] = {key: its for key, its in value.items() if type(its) is _WINDOW.get(key, type(its))}
+        for key in ("keys", "annotate.off"):  # lists by name
+            if key in kept:
+                kept[key] = {
+                    id: its for id, its in kept[key].items() if isinstance(its, list) and all(isinstance(i, (str, int)) for i in its)
+                }
+        return kept
+    if name == "devices":
+        known = value.get("all")
+        sound = isinstance(known, list) and all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in known)
+        return value if sound and isinstance(value.get("best"), str) else {}
+    return value
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        pass  # it cannot be written, so perhaps not removed either
 
 
 def _set_aside(path: Path) -> None:

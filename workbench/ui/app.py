@@ -32,6 +32,7 @@ class App:
 
     def __init__(self, qt: QApplication, chosen: settings.Settings | None = None, registry: Registry | None = None):
         self.qt, self.settings = qt, chosen or settings.load()
+        self.settings.tell_faults(self._settings_fault)
         self.registry = registry or builtins()
         self.dispatch = Dispatch()
         self.project = None
@@ -241,6 +242,11 @@ class App:
         self.settings.save()
         if self.window.status is not None:
             self.window.status.show_device(self.settings)
+
+    def _settings_fault(self, error: WorkbenchError) -> None:
+        """Told once: they are saved at every other click."""
+        self.settings.tell_faults(lambda _error: None)
+        self.fail(error)
 
     def _system_theme(self, _scheme) -> None:
         if self.settings.theme == "system":
