@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 
 
 def pick(wanted: str = "auto") -> torch.device:
@@ -22,13 +23,15 @@ def pick(wanted: str = "auto") -> torch.device:
     try:
         device = torch.device(wanted)
     except RuntimeError as error:
-        raise SpecError(f"device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.") from error
+        raise SpecError(_("device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.").format(wanted=wanted)) from error
     there = {"cpu": True, "cuda": cuda and (device.index or 0) < torch.cuda.device_count(), "mps": mps}
     if not there.get(device.type, False):
         hint = (
-            "Choose auto or cpu." if device.type != "cuda" else "Choose auto or cpu; CUDA needs an NVIDIA driver and a CUDA build of torch."
+            _("Choose auto or cpu.")
+            if device.type != "cuda"
+            else _("Choose auto or cpu; CUDA needs an NVIDIA driver and a CUDA build of torch.")
         )
-        raise SpecError(f"device is {wanted!r}, but this machine has none that torch can use.", hint=hint)
+        raise SpecError(_("device is {wanted!r}, but this machine has none that torch can use.").format(wanted=wanted), hint=hint)
     return device
 
 
@@ -110,7 +113,13 @@ def release(device: torch.device) -> None:
 def describe() -> list[dict]:
     """Every device: name, title, total and free memory in MB (0: not known), bf16."""
     found = [
-        {"name": "cpu", "title": f"CPU, {physical_cores()} cores", "memory_mb": 0, "free_mb": 0, "bf16": has_bf16(torch.device("cpu"))}
+        {
+            "name": "cpu",
+            "title": _("CPU, {count} cores").format(count=physical_cores()),
+            "memory_mb": 0,
+            "free_mb": 0,
+            "bf16": has_bf16(torch.device("cpu")),
+        }
     ]
     for number in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
         free, total = torch.cuda.mem_get_info(number)
@@ -126,7 +135,7 @@ def describe() -> list[dict]:
         )
     if torch.backends.mps.is_available():
         found.append(
-            {"name": "mps", "title": "Apple GPU", "memory_mb": torch.mps.recommended_max_memory() >> 20, "free_mb": 0, "bf16": False}
+            {"name": "mps", "title": _("Apple GPU"), "memory_mb": torch.mps.recommended_max_memory() >> 20, "free_mb": 0, "bf16": False}
         )
     return found
 

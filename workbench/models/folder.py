@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.base.registry import builtins
 
 DESCRIPTION = "glossbench.json"
@@ -60,17 +61,20 @@ def description(folder: Path | str) -> dict:
         recover(Path(folder))
         there = path.is_file()
     except OSError as error:
-        raise ModelError(f"{folder} cannot be read: {error.strerror}.", hint="Check the rights of the folder.") from error
+        raise ModelError(
+            _("{folder} cannot be read: {error}.").format(folder=folder, error=error.strerror), hint=_("Check the rights of the folder.")
+        ) from error
     if not there:
         raise ModelError(
-            f"{folder} is no trained model of Glossbench: {DESCRIPTION} is missing.", hint="Name a run, or the folder of an exported run."
+            _("{folder} is no trained model of Glossbench: {file} is missing.").format(folder=folder, file=DESCRIPTION),
+            hint=_("Name a run, or the folder of an exported run."),
         )
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path} cannot be read: {error}.") from error
+        raise ModelError(_("{path} cannot be read: {error}.").format(path=path, error=error)) from error
     if not isinstance(raw, dict) or not {"task", "labels", "max_length"} <= raw.keys():
-        raise ModelError(f"{path} does not describe a model: task, labels or max_length is missing.")
+        raise ModelError(_("{path} does not describe a model: task, labels or max_length is missing.").format(path=path))
     _check(raw, path)
     return raw
 
@@ -78,13 +82,17 @@ def description(folder: Path | str) -> dict:
 def _check(raw: Mapping, path: Path) -> None:
     known = builtins().ids("task")
     if raw["task"] not in known:
-        raise ModelError(f"{path} names the task {str(raw['task'])[:40]!r}; known are {', '.join(known)}.")
+        raise ModelError(
+            _("{path} names the task {task!r}; known are {known}.").format(path=path, task=str(raw["task"])[:40], known=", ".join(known))
+        )
     labels = raw["labels"]
     if not isinstance(labels, list) or not labels or not all(isinstance(one, str) for one in labels):
-        raise ModelError(f"{path} names no labels: a list of names is expected.")
+        raise ModelError(_("{path} names no labels: a list of names is expected.").format(path=path))
     length = raw["max_length"]
     if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-        raise ModelError(f"{path} gives a maximum length of {str(length)[:40]}, expected a number of subwords.")
+        raise ModelError(
+            _("{path} gives a maximum length of {length}, expected a number of subwords.").format(path=path, length=str(length)[:40])
+        )
 
 
 def sha256(folder: Path) -> str:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.models import spec
 from workbench.models.base import Checkpoint
@@ -81,7 +82,12 @@ class LanguageModel:
             rows = [_Row(tuple(self._hidden(ids, places[turn:])), place, ids[place]) for turn, place in enumerate(places)]
         longest = max((len(row.ids) for row in rows), default=0)
         if longest > self.max_length:
-            raise ModelError(f"A prompt takes {longest:,} subwords; the model takes {self.max_length:,}.", hint="Show fewer examples.")
+            raise ModelError(
+                _("A prompt takes {longest:,} subwords; the model takes {max_length:,}.").format(
+                    longest=longest, max_length=self.max_length
+                ),
+                hint=_("Show fewer examples."),
+            )
         return rows
 
     def _hidden(self, ids: Sequence[int], places: Sequence[int]) -> list[int]:
@@ -98,7 +104,7 @@ class LanguageModel:
             positions = [[row.position for row in found] for _, found in batch]
             logits = self.logits([ids for ids, _ in batch], positions)
             logs = logits.float().log_softmax(-1).cpu()  # (B, K, V)
-            for number, (_, found) in enumerate(batch):
+            for number, (_ids, found) in enumerate(batch):
                 answers.update({row: float(logs[number, turn, row.target]) for turn, row in enumerate(found)})
         return answers
 
@@ -114,7 +120,10 @@ def language_kind(info: spec.ModelInfo) -> str:
     for use, kind in (("mask", MASKED), ("next", CAUSAL)):
         if use in info.uses:
             return kind
-    raise ModelError(f"{info.name} predicts no words: it has no language model head.", hint="Choose a masked or causal language model.")
+    raise ModelError(
+        _("{model} predicts no words: it has no language model head.").format(model=info.name),
+        hint=_("Choose a masked or causal language model."),
+    )
 
 
 def mask_id(checkpoint: Checkpoint) -> int:
@@ -128,7 +137,7 @@ def mask_id(checkpoint: Checkpoint) -> int:
     for name in (named, *_MASKS):
         if isinstance(name, str) and (found := backend.token_to_id(name)) is not None:
             return found
-    raise ModelError(f"The tokenizer of {checkpoint.info.name} has no mask token, so no word can be hidden.")
+    raise ModelError(_("The tokenizer of {model} has no mask token, so no word can be hidden.").format(model=checkpoint.info.name))
 
 
 def locate(backend, text: str, start: int, end: int) -> tuple[list[int], list[int]]:
@@ -203,7 +212,7 @@ def score_prompts(params: Mapping, folder: Path) -> Iterator[dict]:
 
     began, cpu = time.monotonic(), time.process_time()
     devices.use_threads()
-    yield {"kind": "log", "line": f"loading {params['model']}"}
+    yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
     model = LanguageModel.load(params["model"], device=params.get("device", "auto"), allow_pickle=bool(params.get("allow_pickle")))
     lines = _read(Path(params["prompts"]))
     done, start = 0, time.monotonic()

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlparse
 
 from workbench.base.errors import ModelError, WorkbenchError
+from workbench.base.i18n import _
 from workbench.models import spec
 
 SMALL = ("config.json", "generation_config.json", "README.md", "LICENSE", "vocab.txt", "vocab.json", "merges.txt", "special_tokens_map.json", "added_tokens.json")  # fmt: skip
@@ -25,7 +26,7 @@ def look_up(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
 
     Raises ModelError for an unknown id or a repository without loadable weights.
     """
-    yield {"kind": "log", "line": f"Asking {_endpoint()} for {params['id']}"}
+    yield {"kind": "log", "line": _("Asking {endpoint} for {model}").format(endpoint=_endpoint(), model=params["id"])}
     with _explained(params["id"]):
         return _described(params["id"], params.get("revision") or None)
 
@@ -39,8 +40,8 @@ def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]
         found = _described(params["id"], params.get("revision") or None)
         if found["pickled"] and not params.get("allow_pickle"):
             raise ModelError(
-                f"{found['id']} has pickled weights only: opening a pickle can run any program.",
-                hint="Confirm that you trust where it comes from, or choose a model with model.safetensors.",
+                _("{model} has pickled weights only: opening a pickle can run any program.").format(model=found["id"]),
+                hint=_("Confirm that you trust where it comes from, or choose a model with model.safetensors."),
             )
         done, path, stopped = 0, "", False
         for one in found["files"]:
@@ -68,13 +69,15 @@ def _described(model_id: str, revision: str | None) -> dict:
     if "config.json" not in sizes or not weights:
         missing = "config.json" if "config.json" not in sizes else "model.safetensors"
         raise ModelError(
-            f"{model_id} cannot be used: its repository has no {missing}.", hint="Choose a model in the layout of the transformers library."
+            _("{model} cannot be used: its repository has no {missing}.").format(model=model_id, missing=missing),
+            hint=_("Choose a model in the layout of the transformers library."),
         )
     config = about.config if isinstance(about.config, dict) else {}
     family = str(config.get("model_type") or "")
     if family and family not in spec.FAMILIES:
         raise ModelError(
-            f"{model_id} is a {family} model, which cannot be loaded here.", hint=f"Known families: {', '.join(sorted(spec.FAMILIES))}."
+            _("{model} is a {family} model, which cannot be loaded here.").format(model=model_id, family=family),
+            hint=_("Known families: {families}.").format(families=", ".join(sorted(spec.FAMILIES))),
         )
     card = about.card_data.to_dict() if about.card_data else {}
     return {
@@ -133,7 +136,7 @@ def _blob(model_id: str, etag: str | None) -> Path:
     from huggingface_hub import constants
 
     if not etag or PurePosixPath(etag).name != etag or etag.startswith("."):
-        raise ModelError(f"The server of {model_id} gave no usable name for a file.")
+        raise ModelError(_("The server of {model} gave no usable name for a file.").format(model=model_id))
     return Path(constants.HF_HUB_CACHE) / f"models--{model_id.replace('/', '--')}" / "blobs" / etag
 
 
@@ -169,13 +172,16 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
     """Size, and for large files (whose name is their SHA-256) the content."""
     if size is not None and draft.stat().st_size != size:
         found = draft.stat().st_size
-        raise ModelError(f"{name} came in with {found:,} bytes, expected {size:,}.", hint="Try again: the download goes on where it ended.")
+        raise ModelError(
+            _("{name} came in with {found:,} bytes, expected {size:,}.").format(name=name, found=found, size=size),
+            hint=_("Try again: the download goes on where it ended."),
+        )
     if len(etag) == 64:
         with open(draft, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != etag:
             draft.unlink()
-            raise ModelError(f"{name} was damaged on the way (its SHA-256 is another).", hint="Try again.")
+            raise ModelError(_("{name} was damaged on the way (its SHA-256 is another).").format(name=name), hint=_("Try again."))
 
 
 def _settle(model_id: str, revision: str, wanted: str, name: str) -> str:
@@ -215,18 +221,18 @@ class _explained:
             return
         if isinstance(error, errors.GatedRepoError):
             raise ModelError(
-                f"{self.model_id} is only for people who accepted its terms on the hub.",
-                hint="Accept them there and log in with `hf auth login`.",
+                _("{model} is only for people who accepted its terms on the hub.").format(model=self.model_id),
+                hint=_("Accept them there and log in with `hf auth login`."),
             ) from error
         if isinstance(error, errors.RevisionNotFoundError):
-            raise ModelError(f"{self.model_id} has no such revision.") from error
+            raise ModelError(_("{model} has no such revision.").format(model=self.model_id)) from error
         if isinstance(error, (errors.RepositoryNotFoundError, errors.HFValidationError)):
             raise ModelError(
-                f"There is no model {self.model_id!r} on {_endpoint()}.",
-                hint="Check the spelling: an id looks like distilbert/distilbert-base-uncased.",
+                _("There is no model {model!r} on {endpoint}.").format(model=self.model_id, endpoint=_endpoint()),
+                hint=_("Check the spelling: an id looks like distilbert/distilbert-base-uncased."),
             ) from error
         if isinstance(error, errors.OfflineModeIsEnabled):
-            raise ModelError("Offline mode is on (HF_HUB_OFFLINE): nothing is fetched from the network.") from error
+            raise ModelError(_("Offline mode is on (HF_HUB_OFFLINE): nothing is fetched from the network.")) from error
         if isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
             "httpx",
             "httpx2",
@@ -235,6 +241,8 @@ class _explained:
             "huggingface_hub",
         ):
             raise ModelError(
-                f"{self.model_id} could not be fetched from {_endpoint()}: {str(error)[:200] or type(error).__name__}",
-                hint="Is the network there? Finished files are kept; try again.",
+                _("{model} could not be fetched from {endpoint}: {error}").format(
+                    model=self.model_id, endpoint=_endpoint(), error=str(error)[:200] or type(error).__name__
+                ),
+                hint=_("Is the network there? Finished files are kept; try again."),
             ) from error

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from workbench.base import paths
 from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 
 # Families that the adapter takes, and the heads that the transformers library has for them (a test holds both equal).
 ENCODERS = frozenset(
@@ -81,15 +82,15 @@ def read_folder(path: Path | str, *, allow_pickle: bool = False, name: str = "",
     info = card(path, allow_pickle=allow_pickle, name=name, origin=origin)
     if info.problems:
         hint = (
-            "Confirm that you trust where it comes from (--allow-pickle), or get a version with model.safetensors."
+            _("Confirm that you trust where it comes from (--allow-pickle), or get a version with model.safetensors.")
             if _only_pickle(info)
             else _HINT
         )
-        raise ModelError(f"{path} is no usable model: {'; '.join(info.problems)}.", hint=hint)
+        raise ModelError(_("{path} is no usable model: {problems}.").format(path=path, problems="; ".join(info.problems)), hint=hint)
     return info
 
 
-_HINT = "A model folder holds config.json, model.safetensors and tokenizer.json, as save_pretrained writes them."
+_HINT = _("A model folder holds config.json, model.safetensors and tokenizer.json, as save_pretrained writes them.")
 
 
 def _only_pickle(info: ModelInfo) -> bool:
@@ -102,10 +103,10 @@ def card(path: Path | str, *, allow_pickle: bool = False, name: str = "", origin
     info = ModelInfo(name or folder.name, str(folder), origin=origin)
     try:
         if not folder.is_dir():
-            return replace(info, problems=("there is no such folder",))
+            return replace(info, problems=(_("there is no such folder"),))
         return _read(info, folder, allow_pickle)
     except OSError as error:  # a folder that may not be entered
-        return replace(info, problems=(f"it cannot be read ({error.strerror})",))
+        return replace(info, problems=(_("it cannot be read ({error})").format(error=error.strerror),))
 
 
 def _read(info: ModelInfo, folder: Path, allow_pickle: bool) -> ModelInfo:
@@ -113,13 +114,15 @@ def _read(info: ModelInfo, folder: Path, allow_pickle: bool) -> ModelInfo:
     config = _config(folder, problems)
     weights = _weights(folder, problems, allow_pickle)
     if not any(all((folder / one).is_file() for one in group) for group in TOKENIZERS):
-        problems.append("tokenizer.json is missing")
+        problems.append(_("tokenizer.json is missing"))
     elif (folder / "tokenizer.json").is_file():
         _check_json(folder / "tokenizer.json", problems)
     family = str(config.get("model_type") or "")
     if family not in FAMILIES and not any(one.startswith("config.json") for one in problems):
-        what = f"config.json names the family {family!r}" if family else "config.json names no model_type"
-        problems.append(f"{what}, which cannot be loaded here (known: {', '.join(sorted(FAMILIES))})")
+        what = _("config.json names the family {family!r}").format(family=family) if family else _("config.json names no model_type")
+        problems.append(
+            _("{what}, which cannot be loaded here (known: {families})").format(what=what, families=", ".join(sorted(FAMILIES)))
+        )
     return replace(
         info,
         family=family,
@@ -147,15 +150,15 @@ def _config(folder: Path, problems: list[str]) -> Mapping:
 
 def _check_json(path: Path, problems: list[str]) -> Mapping | None:
     if not path.is_file():
-        problems.append(f"{path.name} is missing")
+        problems.append(_("{file} is missing").format(file=path.name))
         return None
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        problems.append(f"{path.name} is not readable JSON ({str(error)[:80]})")
+        problems.append(_("{file} is not readable JSON ({error})").format(file=path.name, error=str(error)[:80]))
         return None
     if not isinstance(raw, dict):
-        problems.append(f"{path.name} holds a {type(raw).__name__}, expected an object")
+        problems.append(_("{file} holds a {kind}, expected an object").format(file=path.name, kind=type(raw).__name__))
         return None
     return raw
 
@@ -209,10 +212,12 @@ def _weights(folder: Path, problems: list[str], allow_pickle: bool) -> _Weights:
     if pickles:
         if not allow_pickle:
             problems.append(
-                f"model.safetensors is missing and the weights are pickled ({pickles[0]}): opening a pickle can run any program"
+                _("model.safetensors is missing and the weights are pickled ({file}): opening a pickle can run any program").format(
+                    file=pickles[0]
+                )
             )
         return _Weights(pickled=True)
-    problems.append(f"{WEIGHTS} is missing")
+    problems.append(_("{weights} is missing").format(weights=WEIGHTS))
     return _Weights()
 
 
@@ -223,11 +228,13 @@ def _sharded(folder: Path, problems: list[str]) -> _Weights:
     table = index.get("weight_map")
     names = sorted({str(one) for one in table.values()}) if isinstance(table, dict) else []
     if not names:
-        problems.append(f"{INDEX} names no files")
+        problems.append(_("{index} names no files").format(index=INDEX))
     inside = [one for one in names if Path(one).name == one]
-    problems.extend(f"{INDEX} names {one!r}, which lies outside the folder" for one in names if one not in inside)
+    problems.extend(
+        _("{index} names {file!r}, which lies outside the folder").format(index=INDEX, file=one) for one in names if one not in inside
+    )
     missing = [one for one in inside if not (folder / one).is_file()]
-    problems.extend(f"{one} is missing" for one in missing)
+    problems.extend(_("{file} is missing").format(file=one) for one in missing)
     return _summed([header(folder / one, problems) for one in inside if one not in missing])
 
 
@@ -239,11 +246,11 @@ def header(path: Path, problems: list[str]) -> Mapping:
             start = file.read(8)
             length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
             if not 2 <= length <= min(MAX_HEADER, max(0, size - 8)):
-                problems.append(f"{path.name} is damaged or cut short ({size:,} bytes, no whole header)")
+                problems.append(_("{file} is damaged or cut short ({size:,} bytes, no whole header)").format(file=path.name, size=size))
                 return {}
             raw = file.read(length)
     except OSError as error:
-        problems.append(f"{path.name} cannot be read ({error.strerror})")
+        problems.append(_("{file} cannot be read ({error})").format(file=path.name, error=error.strerror))
         return {}
     try:
         table = json.loads(raw)
@@ -251,13 +258,17 @@ def header(path: Path, problems: list[str]) -> Mapping:
         end = max((int(one["data_offsets"][1]) for one in tensors.values()), default=0)
         sums = [(str(one["dtype"]), math.prod(map(int, one["shape"]))) for one in tensors.values()]
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        problems.append(f"{path.name} has a damaged header")
+        problems.append(_("{file} has a damaged header").format(file=path.name))
         return {}
     if size != 8 + length + end:
-        problems.append(f"{path.name} is cut short or damaged: {size:,} bytes, expected {8 + length + end:,}")
+        problems.append(
+            _("{file} is cut short or damaged: {size:,} bytes, expected {expected:,}").format(
+                file=path.name, size=size, expected=8 + length + end
+            )
+        )
         return {}
     if not sums:
-        problems.append(f"{path.name} holds no weights")
+        problems.append(_("{file} holds no weights").format(file=path.name))
     return tensors
 
 
@@ -366,4 +377,7 @@ def unknown_warning(model_name: str, share: float) -> str | None:
     """What to tell before a model starts on text that it does not know; None while it knows most words."""
     if share <= UNKNOWN_LIMIT:
         return None
-    return f"{model_name} does not know {share:.0%} of the words in this data (another language or script?). Expect poor results; a model trained on this language will do better."
+    return _(
+        "{model} does not know {share:.0%} of the words in this data (another language or script?). "
+        "Expect poor results; a model trained on this language will do better."
+    ).format(model=model_name, share=share)

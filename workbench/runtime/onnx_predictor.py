@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.runtime import decoding
 from workbench.runtime.tokenizer import Piece, Tokenizer
 from workbench.runtime.words import OVERLAP, borders_of, word_scores
@@ -48,13 +49,16 @@ class OnnxPredictor:
         folder = Path(folder)
         files = sorted(folder.glob("*.onnx"))
         if len(files) != 1:
-            raise ModelError(f"{folder} holds {len(files)} .onnx files, expected one.", hint="Name the onnx folder of an exported run.")
+            raise ModelError(
+                _("{folder} holds {count} .onnx files, expected one.").format(folder=folder, count=len(files)),
+                hint=_("Name the onnx folder of an exported run."),
+            )
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         try:
             session = onnxruntime.InferenceSession(str(files[0]), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the library's errors have no common class
-            raise ModelError(f"{files[0]} cannot be loaded: {str(error)[:200]}") from error
+            raise ModelError(_("{file} cannot be loaded: {error}").format(file=files[0], error=str(error)[:200])) from error
         return cls(session, Tokenizer.load(folder), _description(folder))
 
     def predict(self, documents: Sequence[Document]) -> list[Prediction]:
@@ -130,7 +134,9 @@ def _description(folder: Path) -> dict:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}", hint="It is written beside the .onnx file on export.") from error
+        raise ModelError(
+            _("{path} cannot be read: {error}").format(path=path, error=error), hint=_("It is written beside the .onnx file on export.")
+        ) from error
     if not isinstance(raw, dict) or not {"task", "labels", "id2label", "max_length"} <= raw.keys():
-        raise ModelError(f"{path} does not describe a model: task, labels, id2label or max_length is missing.")
+        raise ModelError(_("{path} does not describe a model: task, labels, id2label or max_length is missing.").format(path=path))
     return raw

@@ -13,6 +13,7 @@ from tokenizers import Encoding
 from tokenizers import Tokenizer as Backend
 
 from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.text.segment import words
 
 CHUNK = 512  # texts handed to the library at once: progress and memory stay bounded
@@ -52,12 +53,13 @@ class Tokenizer:
         path = Path(folder) / "tokenizer.json"
         if not path.is_file():
             raise ModelError(
-                f"{folder} has no tokenizer.json.", hint="Save the tokenizer with transformers' save_pretrained, which writes one."
+                _("{folder} has no tokenizer.json.").format(folder=folder),
+                hint=_("Save the tokenizer with transformers' save_pretrained, which writes one."),
             )
         try:
             backend = Backend.from_file(str(path))
         except Exception as error:  # the library raises plain Exception
-            raise ModelError(f"{path} cannot be read as a tokenizer: {str(error)[:200]}") from error
+            raise ModelError(_("{path} cannot be read as a tokenizer: {error}").format(path=path, error=str(error)[:200])) from error
         return cls.adopt(folder, backend)
 
     @classmethod

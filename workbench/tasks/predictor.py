@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.base.registry import builtins
 from workbench.models import device as devices
 from workbench.models import folder as folders
@@ -120,7 +121,9 @@ def read_documents(path: Path) -> Iterator[Document]:
                     continue
                 yield record_from_json(raw).document if "texts" in raw else _typed(raw, number)
             except (ValueError, KeyError, TypeError) as error:
-                raise ModelError(f"{path}, line {number}: no document ({error!r}).") from error
+                raise ModelError(
+                    _("{path}, line {number}: no document ({error!r}).").format(path=path, number=number, error=error)
+                ) from error
 
 
 def _typed(raw: Mapping, number: int) -> Document:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.labels import Layer
@@ -40,7 +41,7 @@ LATER = ("choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "tex
 def info(task: str) -> TaskInfo:
     """Raises SpecError naming the tasks that exist."""
     if task not in BY_ID:
-        raise SpecError(f"There is no task {task!r}.", hint=f"Known: {', '.join(BY_ID)}.")
+        raise SpecError(_("There is no task {task!r}.").format(task=task), hint=_("Known: {known}.").format(known=", ".join(BY_ID)))
     return BY_ID[task]
 
 

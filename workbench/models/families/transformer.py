@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from workbench.base.errors import ModelError
+from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import Checkpoint, Parts
 from workbench.runtime.tokenizer import Tokenizer
@@ -54,7 +55,8 @@ class TransformerFamily:
         info = spec.read_folder(folder, allow_pickle=allow_pickle)
         if head == "token" and info.family in spec.NO_TOKEN_HEAD:
             raise ModelError(
-                f"{info.name} is a {info.family} model, for which there is no token tagging.", hint="Choose a BERT, RoBERTa or GPT-2 model."
+                _("{model} is a {family} model, for which there is no token tagging.").format(model=info.name, family=info.family),
+                hint=_("Choose a BERT, RoBERTa or GPT-2 model."),
             )
         config = _config(info, head, labels)
         own = _set_dropout(config, attention_dropout, dropout)
@@ -75,7 +77,8 @@ class TransformerFamily:
                 raise
             except Exception as error:  # the library checks little, so garbage ends in whatever its code trips over
                 raise ModelError(
-                    f"{info.path} cannot be loaded: {_first_line(error)}.", hint="Are config.json and the weights from the same model?"
+                    _("{path} cannot be loaded: {error}.").format(path=info.path, error=_first_line(error)),
+                    hint=_("Are config.json and the weights from the same model?"),
                 ) from error
         for key, value in own.items():
             setattr(model.config, key, value)
@@ -100,8 +103,8 @@ class TransformerFamily:
                 raise
             except Exception as error:  # as above
                 raise ModelError(
-                    f"The tokenizer of {info.path} cannot be read: {_first_line(error)}.",
-                    hint="Save it with transformers' save_pretrained, which writes tokenizer.json.",
+                    _("The tokenizer of {path} cannot be read: {error}.").format(path=info.path, error=_first_line(error)),
+                    hint=_("Save it with transformers' save_pretrained, which writes tokenizer.json."),
                 ) from error
         return Tokenizer.adopt(info.path, backend)
 
@@ -128,7 +131,9 @@ class TransformerFamily:
                 tokenizer.model_max_length = checkpoint.max_length
                 tokenizer.save_pretrained(folder)
             except (OSError, ValueError, ImportError, AttributeError, KeyError, TypeError) as error:
-                raise ModelError(f"The tokenizer of {checkpoint.info.path} cannot be saved: {_first_line(error)}") from error
+                raise ModelError(
+                    _("The tokenizer of {path} cannot be saved: {error}").format(path=checkpoint.info.path, error=_first_line(error))
+                ) from error
         if not (folder / "tokenizer.json").is_file():
             checkpoint.tokenizer.backend.save(str(folder / "tokenizer.json"))
 
@@ -141,7 +146,7 @@ def _config(info: spec.ModelInfo, head: str, labels: Sequence[str]):
     except MemoryError:
         raise
     except Exception as error:  # as above
-        raise ModelError(f"{info.path}/config.json cannot be read: {_first_line(error)}.") from error
+        raise ModelError(_("{path}/config.json cannot be read: {error}.").format(path=info.path, error=_first_line(error))) from error
     if labels and head in ("sequence", "token"):
         config.id2label = dict(enumerate(labels))
         config.label2id = {label: number for number, label in enumerate(labels)}
@@ -168,8 +173,10 @@ def _fit_vocabulary(info: spec.ModelInfo, model: nn.Module, tokenizer: Tokenizer
     rows = model.get_input_embeddings().num_embeddings
     if tokenizer.size > rows:
         raise ModelError(
-            f"The tokenizer of {info.path} has {tokenizer.size:,} entries, but the model's table only {rows:,}.",
-            hint="Tokenizer and weights are from different models.",
+            _("The tokenizer of {path} has {size:,} entries, but the model's table only {rows:,}.").format(
+                path=info.path, size=tokenizer.size, rows=rows
+            ),
+            hint=_("Tokenizer and weights are from different models."),
         )
 
 
