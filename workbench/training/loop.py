@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 from workbench.base.registry import builtins
 from workbench.models import device as devices
 from workbench.models import folder as folders
@@ -82,17 +83,25 @@ class _Run:
 
     def go(self) -> Generator[Event, str | None, dict]:
         check(self.spec, self.records, self.labels)
-        yield from self.say(Log(f"Loading {self.spec.model_name or self.spec.model}"))
+        yield from self.say(Log(_("Loading {model}").format(model=self.spec.model_name or self.spec.model)))
         self.device = devices.pick(self.spec.option("device"))
         if self.spec.option("precision") == "bf16" and not devices.has_bf16(self.device):
             raise SpecError(
-                f"precision is 'bf16', which {devices.name(self.device)} does not have in hardware.", hint="Choose auto or fp32."
+                _("precision is 'bf16', which {device} does not have in hardware.").format(device=devices.name(self.device)),
+                hint=_("Choose auto or fp32."),
             )
         threads = settle(self.spec.seed, self.device)
         self.checkpoint = self.load()
         try:
             yield from self.say(
-                Log(f"On {devices.name(self.device)}, {threads} threads, {'bf16' if self.bf16 else 'fp32'}, torch {torch.__version__}")
+                Log(
+                    _("On {device}, {threads} threads, {precision}, torch {version}").format(
+                        device=devices.name(self.device),
+                        threads=threads,
+                        precision="bf16" if self.bf16 else "fp32",
+                        version=torch.__version__,
+                    )
+                )
             )
             self.train_set = Features.join((yield from self.encode("train")))
             self.dev_set = (yield from self.encode("dev")) if self.records["dev"] else []
@@ -192,8 +201,8 @@ class _Run:
         total = sum(sums.values())
         if not math.isfinite(total):
             raise SpecError(
-                f"The loss became {total} at step {self.step}: the training has diverged.",
-                hint="Use a smaller learning_rate, or precision fp32.",
+                _("The loss became {total} at step {step}: the training has diverged.").format(total=total, step=self.step),
+                hint=_("Use a smaller learning_rate, or precision fp32."),
             )
         self.losses.append(total)
         yield from self.say(self.stepped(optimiser, sums, sum(map(len, bundle)) / max(1e-9, time.monotonic() - begun)))

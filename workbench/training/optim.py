@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 from workbench.models.base import Parts
 from workbench.training.spec import frozen_layers
 
@@ -20,7 +21,7 @@ def slanted_triangular(step: int, total: int, *, peak: float, cut: float = 0.1, 
     Source: Howard and Ruder 2018, section 3.2, equation 3.
     """
     if total < 1:
-        raise SpecError(f"A schedule of {total} steps is none.")
+        raise SpecError(_("A schedule of {total} steps is none.").format(total=total))
     top = int(total * cut)
     if step < top:
         part = step / top
@@ -72,7 +73,7 @@ def groups(parts: Parts, *, rate: float, decay: float, weight_decay: float) -> l
 def optimiser(found: Sequence[dict], device: torch.device) -> torch.optim.Optimizer:
     """Raises SpecError where everything is frozen."""
     if not found:
-        raise SpecError("Nothing is left to learn: every part of the model is frozen.", hint="Set freeze to encoder at most.")
+        raise SpecError(_("Nothing is left to learn: every part of the model is frozen."), hint=_("Set freeze to encoder at most."))
     return torch.optim.AdamW(found, fused=device.type in ("cpu", "cuda"))
 
 
@@ -89,7 +90,10 @@ class Freezing:
         kept = frozen_layers(freeze)
         count = len(parts.layers)
         if isinstance(kept, int) and kept > count:
-            raise SpecError(f"freeze is {kept}, but the model has only {count} layers.", hint="Choose a smaller number, or encoder.")
+            raise SpecError(
+                _("freeze is {kept}, but the model has only {count} layers.").format(kept=kept, count=count),
+                hint=_("Choose a smaller number, or encoder."),
+            )
         self.kept = {"none": 0, "embeddings": 1, "encoder": count + 1}.get(kept, 0) if isinstance(kept, str) else kept + 1
         self.encoder = kept == "encoder"
 

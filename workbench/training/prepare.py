@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Dataset, Record
@@ -32,12 +33,13 @@ def records_of(spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int
 def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequence[str]) -> None:
     if not records["train"]:
         raise SpecError(
-            f"There is no submitted document with labels of layer {spec.layer!r} in the training split.",
-            hint="Label and submit some first, or import labelled data.",
+            _("There is no submitted document with labels of layer {layer!r} in the training split.").format(layer=spec.layer),
+            hint=_("Label and submit some first, or import labelled data."),
         )
     if not labels or (spec.task != "tag" and len(labels) < 2):
         raise SpecError(
-            f"Layer {spec.layer!r} has {len(labels)} labels; a model needs something to tell apart.", hint="Add labels to the layer."
+            _("Layer {layer!r} has {count} labels; a model needs something to tell apart.").format(layer=spec.layer, count=len(labels)),
+            hint=_("Add labels to the layer."),
         )
 
 
@@ -64,10 +66,10 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
 
 
 def planned(chosen: Plan) -> str:
-    return (
-        f"{chosen.epochs} epochs of {chosen.steps_per_epoch} steps, batch {chosen.batch_size}, rate {chosen.learning_rate:g}, "
-        f"at most {chosen.max_length} subwords, a score every {chosen.evaluate_every} steps, best by {chosen.best_by}"
-    )
+    return _(
+        "{epochs} epochs of {steps_per_epoch} steps, batch {batch_size}, rate {learning_rate:g}, "
+        "at most {max_length} subwords, a score every {evaluate_every} steps, best by {best_by}"
+    ).format(**vars(chosen))
 
 
 def versions() -> dict[str, str]:

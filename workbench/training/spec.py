@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 
 TASKS = ("classify", "pairs", "tag")
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -42,19 +43,27 @@ class Option:
         try:
             parsed = _READERS[self.kind](text)
         except ValueError:
-            raise SpecError(f"{self.name} is {text!r}, expected {self._wanted()}.", hint=self.help) from None
+            raise SpecError(
+                _("{name} is {text!r}, expected {wanted}.").format(name=self.name, text=text, wanted=self._wanted()), hint=_(self.help)
+            ) from None
         if self.choices and self.kind == "choice" and parsed not in self.choices:
-            raise SpecError(f"{self.name} is {text!r}, expected one of {', '.join(self.choices)}.", hint=self.help)
+            raise SpecError(
+                _("{name} is {text!r}, expected one of {choices}.").format(name=self.name, text=text, choices=", ".join(self.choices)),
+                hint=_(self.help),
+            )
         if (self.low is not None and parsed < self.low) or (self.high is not None and parsed > self.high):
-            raise SpecError(f"{self.name} is {text}, expected {self._wanted()}.", hint=self.help)
+            raise SpecError(
+                _("{name} is {text}, expected {wanted}.").format(name=self.name, text=text, wanted=self._wanted()), hint=_(self.help)
+            )
         if self.name == "freeze":
             frozen_layers(parsed)
         return parsed
 
     def _wanted(self) -> str:
-        kinds = {"int": "a whole number", "float": "a number", "bool": "yes or no", "choice": "a choice", "text": "text"}
-        bounds = [f"from {self.low:g}" if self.low is not None else "", f"to {self.high:g}" if self.high is not None else ""]
-        return " ".join([kinds[self.kind], *filter(None, bounds)]) + (" or auto" if self.automatic else "")
+        kinds = {"int": _("a whole number"), "float": _("a number"), "bool": _("yes or no"), "choice": _("a choice"), "text": _("text")}
+        low = _("from {number:g}").format(number=self.low) if self.low is not None else ""
+        high = _("to {number:g}").format(number=self.high) if self.high is not None else ""
+        return " ".join([kinds[self.kind], *filter(None, (low, high))]) + (_(" or auto") if self.automatic else "")
 
 
 def _read_float(text: str) -> float:
@@ -81,8 +90,8 @@ def frozen_layers(freeze: str) -> int | str:
     if freeze.isascii() and freeze.isdigit():
         return int(freeze)
     raise SpecError(
-        f"freeze is {freeze!r}, expected none, embeddings, encoder or a number of layers.",
-        hint="3 keeps the embeddings and the three lowest layers as they are.",
+        _("freeze is {freeze!r}, expected none, embeddings, encoder or a number of layers.").format(freeze=freeze),
+        hint=_("3 keeps the embeddings and the three lowest layers as they are."),
     )
 
 
@@ -126,7 +135,7 @@ BEST_BY = {
 def options(task: str) -> tuple[Option, ...]:
     """The settings of a task; the choices of `best_by` are those the task has. Raises SpecError for an unknown task."""
     if task not in TASKS:
-        raise SpecError(f"There is no task {task!r}.", hint=f"Known: {', '.join(TASKS)}.")
+        raise SpecError(_("There is no task {task!r}.").format(task=task), hint=_("Known: {known}.").format(known=", ".join(TASKS)))
     return tuple(_with_choices(one, BEST_BY[task]) if one.name == "best_by" else one for one in OPTIONS if task in one.tasks)
 
 
@@ -140,7 +149,10 @@ def parse_settings(task: str, settings: Mapping[str, object]) -> dict[str, objec
     parsed = {}
     for name, value in settings.items():
         if name not in known:
-            raise SpecError(f"There is no setting {name!r} (value {value!r}) for task {task}.", hint=f"Known: {', '.join(known)}.")
+            raise SpecError(
+                _("There is no setting {name!r} (value {value!r}) for task {task}.").format(name=name, value=value, task=task),
+                hint=_("Known: {known}.").format(known=", ".join(known)),
+            )
         parsed[name] = known[name].parse(value)
     return parsed
 
@@ -223,7 +235,11 @@ def plan(spec: TrainSpec, *, documents: int, width: int = 384, model_length: int
     length = min(spec.option("max_length") or 512, model_length)
     best = spec.option("best_by") or BEST_BY[spec.task][0]
     if best not in BEST_BY[spec.task]:
-        raise SpecError(f"best_by is {best!r}, expected one of {', '.join(BEST_BY[spec.task])} for task {spec.task}.")
+        raise SpecError(
+            _("best_by is {best!r}, expected one of {choices} for task {task}.").format(
+                best=best, choices=", ".join(BEST_BY[spec.task]), task=spec.task
+            )
+        )
     every = spec.option("evaluate_every") or _evaluate_every(epochs, per_epoch)
     return Plan(epochs, batch, rate, length, per_epoch, every, best)
 

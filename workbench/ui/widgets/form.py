@@ -64,7 +64,7 @@ class Form(QFrame):
         wanted, count = text.casefold().strip(), 0
         for name, one in self._fields.items():
             option = self._options[name]
-            fits = not wanted or wanted in f"{name} {_title(option)} {option.help}".casefold()
+            fits = not wanted or wanted in f"{name} {_title(option)} {_(option.help)}".casefold()
             one.setVisible(fits)
             count += fits
         return count
@@ -81,9 +81,9 @@ class Form(QFrame):
             layout.setContentsMargins(0, 0, 0, 0)
             layout.setSpacing(2)
             layout.addWidget(control)
-            layout.addWidget(words(option.help, "caption", "muted", wrap=True))
+            layout.addWidget(words(_(option.help), "caption", "muted", wrap=True))
         else:
-            it = Field(_title(option), control, option.help)
+            it = Field(_title(option), control, _(option.help))
         self._fields[option.name] = it
         return it
 
@@ -102,7 +102,7 @@ class Form(QFrame):
         else:
             it = QLineEdit()
             it.textEdited.connect(lambda _text: self.changed.emit(name))
-        return call(it, _title(option), option.help)
+        return call(it, _title(option), _(option.help))
 
     def text(self, name: str) -> str:
         """The value of one option as text."""
@@ -130,7 +130,7 @@ class Form(QFrame):
 
 
 def _title(option: Any) -> str:
-    title = getattr(option, "title", "") or option.name.replace("_", " ")
+    title = _(option.title) if getattr(option, "title", "") else option.name.replace("_", " ")
     return title[:1].upper() + title[1:]
 
 

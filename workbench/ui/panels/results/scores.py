@@ -109,7 +109,7 @@ class ScoresView(QFrame):
         task = results.run.spec.get("task", "classify")
         main = MAIN_SCORE.get(task, "macro_f1")
         second = "token_accuracy" if task == "tag" else "accuracy"
-        definition = tasks.BY_ID[task].definition if task in tasks.BY_ID else ""
+        definition = _(tasks.BY_ID[task].definition) if task in tasks.BY_ID else ""
         n = _("{n} documents").format(n=today.n) if today else ""
         for tile, name in ((self._main, main), (self._second, second)):
             now = points(today.scores.get(name)) if today else "–"
