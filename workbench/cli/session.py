@@ -139,5 +139,5 @@ def failed(job: Job, what: str) -> WorkbenchError:
 
 def seconds_in_words(seconds: float) -> str:
     if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+        return _("{n:.0f} s").format(n=seconds)
+    return _("{n:.0f} min").format(n=seconds / 60) if seconds < 5400 else _("{n:.1f} h").format(n=seconds / 3600)

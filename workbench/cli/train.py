@@ -197,11 +197,11 @@ def _list_options(task: str | None, as_json: bool) -> None:
         emit([_option(one) for one in found])
         return
     for one in found:
-        default = one.automatic or one.default
+        default = _(one.automatic) if one.automatic else one.default
         tasks = "" if set(one.tasks) >= set(BY_ID) else _(" (only {tasks})").format(tasks=", ".join(one.tasks))
         say(f"{one.name}{tasks}")
-        say(f"    {one.help}")
-        say(_("    Default: {default}").format(default=f"auto – {default}" if one.automatic else default))
+        say(f"    {_(one.help)}")
+        say(_("    Default: {default}").format(default=_("auto – {rule}").format(rule=default) if one.automatic else default))
 
 
 def _option(one) -> dict:

@@ -57,7 +57,7 @@ def show_scores(title: str, report: dict) -> None:
     head = (_("Label"), _("Precision"), _("Recall"), _("F1"), _("Support"))
     table(head, [(one["label"], one["precision"], one["recall"], one["f1"], one["support"]) for one in report["per_label"]])
     say()
-    say(report["definition"])
+    say(_(report["definition"]))
 
 
 @click.command()

@@ -217,7 +217,7 @@ def import_files(
     }
     act = _Act(project, chosen, duplicates, folder)
     handle = ImportHandle(lambda self: act.store(self, background))
-    title = _("Import {name}").format(name=chosen[0].name if len(chosen) == 1 else f"{len(chosen)} files")
+    title = _("Import {name}").format(name=chosen[0].name if len(chosen) == 1 else _("{n} files").format(n=len(chosen)))
     handle.follow(queue.add(JobSpec(TARGET, params, str(folder), device="", title=title)))
     return handle
 

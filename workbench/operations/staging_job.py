@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from workbench.base.i18n import _
 from workbench.importers.base import Options, Remark, Row, Skipped
 from workbench.importers.detect import detect, importer
 from workbench.importers.source import Source
@@ -60,7 +61,11 @@ class _Intake:
                 format, why = found.format, found.why
             self.formats.append({"file": str(path), "format": format, "why": why, "encoding": source.encoding.name})
             if not source.encoding.sure:
-                self.writer.warn(f"{source.name} was read as {source.encoding.name}: {source.encoding.why}.")
+                self.writer.warn(
+                    _("{file} was read as {encoding}: {why}.").format(
+                        file=source.name, encoding=source.encoding.name, why=source.encoding.why
+                    )
+                )
             yield from self._read(number, len(paths), source, format)
         self._sum_up()
 
@@ -78,7 +83,7 @@ class _Intake:
             if (now := time.monotonic()) - told > _TELL_EVERY:
                 told = now
                 part = (number + min(1.0, source.position / max(1, source.size))) / files
-                yield {"kind": "progress", "part": part, "text": f"{self.writer.documents:,} documents"}
+                yield {"kind": "progress", "part": part, "text": _("{n:,} documents").format(n=self.writer.documents)}
 
     def _take(self, number: int, name: str, row: Row) -> None:
         record = row.record
@@ -87,7 +92,9 @@ class _Intake:
         wanted = record.document.key or self._own_key(number, name, row.line)
         key, twin = self._key(wanted, record.document.text_hash, row.line)
         if twin is not None and self.params.get("duplicates", "skip") != "add":
-            self.writer.skip(number, row.line, f"the same key ({wanted}) and text stand on line {twin} already")
+            self.writer.skip(
+                number, row.line, _("the same key ({key}) and text stand on line {line} already").format(key=wanted, line=twin)
+            )
             return
         for layer, labels in record.marks.items():
             self._labels.setdefault(layer, set()).update(labels)
@@ -123,20 +130,30 @@ class _Intake:
 
     def _sum_up(self) -> None:
         if (skipped := self.writer.skipped) > LISTED:
-            self.writer.warn(f"{skipped:,} records were skipped; the first {LISTED:,} of them are listed.")
+            self.writer.warn(
+                _("{skipped:,} records were skipped; the first {listed:,} of them are listed.").format(skipped=skipped, listed=LISTED)
+            )
         if self._renamed:
-            self.writer.warn(renamed(self._renamed, "stood in the files already"))
+            self.writer.warn(renamed(self._renamed, _("stood in the files already")))
         if self._again:
-            self.writer.warn(f"{len(self._again):,} records that stand in the files more than once were added each time, under new keys.")
+            self.writer.warn(
+                _("{count:,} records that stand in the files more than once were added each time, under new keys.").format(
+                    count=len(self._again)
+                )
+            )
         for layer, labels in self._labels.items():
             if len(labels) > _MANY_LABELS:
                 self.writer.warn(
-                    f"Layer {layer} got {len(labels):,} different labels: is that column really a class? Undo takes the import back."
+                    _("Layer {layer} got {count:,} different labels: is that column really a class? Undo takes the import back.").format(
+                        layer=layer, count=len(labels)
+                    )
                 )
 
 
 def renamed(pairs: list[tuple[str, str]], where: str) -> str:
     """One sentence on keys that had to be changed."""
     examples = ", ".join(f"{old} → {new}" for old, new in pairs[:5])
-    more = f", and {len(pairs) - 5:,} more" if len(pairs) > 5 else ""
-    return f"{len(pairs):,} {'keys' if len(pairs) > 1 else 'key'} {where} with another text and got a new one: {examples}{more}."
+    more = _(", and {count:,} more").format(count=len(pairs) - 5) if len(pairs) > 5 else ""
+    return _("{count:,} {keys} {where} with another text and got a new one: {examples}{more}.").format(
+        count=len(pairs), keys=_("keys") if len(pairs) > 1 else _("key"), where=where, examples=examples, more=more
+    )

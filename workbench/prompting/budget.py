@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 from workbench.prompting.template import Example, Filled, Template
 
 
@@ -44,8 +45,10 @@ class Budget:
         length = _most(max(len(text), len(text_b)), lambda n: self._measure(text[:n], (), text_b[:n]) <= self.limit)
         if length is None:
             raise SpecError(
-                f"Even without text and examples the prompt takes {self._least:,} tokens; the model takes {self.limit:,}.",
-                hint="Shorten the instruction of the template.",
+                _("Even without text and examples the prompt takes {least:,} tokens; the model takes {limit:,}.").format(
+                    least=self._least, limit=self.limit
+                ),
+                hint=_("Shorten the instruction of the template."),
             )
         return self._fitted(text[:length], (), text_b[:length], len(examples), True)
 

@@ -12,6 +12,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from workbench.base import paths
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 
 VARIABLES = ("text", "text_b", "label", "labels", "examples")
 LONGEST = 1_000_000  # characters of a finished prompt
@@ -67,12 +68,15 @@ class Template:
         shown = [{"text": one.text, "text_b": one.text_b, "label": one.label} for one in examples]
         raw = self._render({"text": text, "text_b": text_b, "label": label, "labels": list(labels), "examples": shown})
         if opening not in raw:
-            raise SpecError("The template never writes the label.", hint="Put {{ label }} where the answer belongs.")
-        before, _, rest = raw.rpartition(opening)
-        answer, _, after = rest.partition(closing)
+            raise SpecError(_("The template never writes the label."), hint=_("Put {{ label }} where the answer belongs."))
+        before, _opening, rest = raw.rpartition(opening)
+        answer, _closing, after = rest.partition(closing)
         before = before.replace(opening, "").replace(closing, "")
         if not answer.strip():
-            raise SpecError(f"The label {label!r} comes out empty in this template.", hint="Look at the filters behind {{ label }}.")
+            raise SpecError(
+                _("The label {label!r} comes out empty in this template.").format(label=label),
+                hint=_("Look at the filters behind {{ label }}."),
+            )
         return Filled(before, answer, after.replace(closing, ""))
 
     def _compile(self, source: str) -> jinja2.Template:
@@ -81,9 +85,11 @@ class Template:
             _mark(tree)
             return jinja2.Template.from_code(self._environment, self._environment.compile(tree), self._environment.globals.copy())
         except jinja2.TemplateSyntaxError as error:
-            raise SpecError(f"Line {error.lineno} of the template: {(error.message or '').rstrip('.')}.", hint=_HINT) from error
+            raise SpecError(
+                _("Line {line} of the template: {error}.").format(line=error.lineno, error=(error.message or "").rstrip(".")), hint=_HINT
+            ) from error
         except (jinja2.TemplateError, RecursionError, MemoryError) as error:
-            raise SpecError(f"The template cannot be read: {error}.", hint=_HINT) from error
+            raise SpecError(_("The template cannot be read: {error}.").format(error=error), hint=_HINT) from error
 
     def _render(self, values: dict) -> str:
         parts: list[str] = []
@@ -94,17 +100,20 @@ class Template:
                 parts.append(part)
                 size += len(part)
                 if size > LONGEST or time.monotonic() > end:
-                    raise SpecError("The template makes a prompt without end.", hint="Look at its loops.")
+                    raise SpecError(_("The template makes a prompt without end."), hint=_("Look at its loops."))
         except jinja2.UndefinedError as error:
-            raise SpecError(f"In the template, {error.message}.", hint=f"It knows {', '.join(VARIABLES)}.") from error
+            raise SpecError(
+                _("In the template, {error}.").format(error=error.message),
+                hint=_("It knows {variables}.").format(variables=", ".join(VARIABLES)),
+            ) from error
         except SpecError:
             raise
         except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError, LookupError, RecursionError, MemoryError) as error:
-            raise SpecError(f"The template cannot be filled: {error}.", hint=_HINT) from error
+            raise SpecError(_("The template cannot be filled: {error}.").format(error=error), hint=_HINT) from error
         return "".join(parts)
 
 
-_HINT = "Templates are written in Jinja2: {{ text }}, {{ label }}, {% for example in examples %} … {% endfor %}."
+_HINT = _("Templates are written in Jinja2: {{ text }}, {{ label }}, {% for example in examples %} … {% endfor %}.")
 
 
 def built_in() -> tuple[BuiltIn, ...]:
@@ -134,15 +143,17 @@ class _Environment(ImmutableSandboxedEnvironment):
     def _range(self, *args: int) -> Iterator[int]:
         for number in range(*args):
             if time.monotonic() > self.end:
-                raise SpecError("The template makes a prompt without end.", hint="Look at its loops.")
+                raise SpecError(_("The template makes a prompt without end."), hint=_("Look at its loops."))
             yield number
 
     def call_binop(self, context, operator, left, right):
         sizes = [len(one) if isinstance(one, (str, list, tuple)) else abs(one) for one in (left, right) if not isinstance(one, bool)]
         if operator != "%" and any(size > 10_000 for size in sizes):
-            raise SpecError(f"The template reckons with too large a number ({max(sizes):,}).", hint="Up to 10,000.")
+            raise SpecError(
+                _("The template reckons with too large a number ({number:,}).").format(number=max(sizes)), hint=_("Up to 10,000.")
+            )
         if operator == "%" and isinstance(left, str):
-            raise SpecError("The template formats with %.", hint="Join texts with ~ instead.")
+            raise SpecError(_("The template formats with %."), hint=_("Join texts with ~ instead."))
         return super().call_binop(context, operator, left, right)
 
     def is_safe_attribute(self, obj, attr, value):
@@ -185,5 +196,5 @@ def _free_marks(texts: Sequence[str]) -> tuple[str, str]:
     used = set().union(*texts)
     free = [mark for mark in map(chr, range(0xFDD0, 0xFDF0)) if mark not in used]
     if len(free) < 2:
-        raise SpecError("The texts hold too many Unicode noncharacters (U+FDD0 to U+FDEF).", hint="Take them out of the data.")
+        raise SpecError(_("The texts hold too many Unicode noncharacters (U+FDD0 to U+FDEF)."), hint=_("Take them out of the data."))
     return free[0], free[1]
