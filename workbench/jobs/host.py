@@ -14,6 +14,7 @@ from typing import Any
 
 from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.events import Signal
+from workbench.base.i18n import _
 from workbench.jobs.dispatch import Mailbox
 from workbench.jobs.process import Child, Grace, last_lines
 from workbench.jobs.spare import Spare
@@ -84,7 +85,7 @@ class Host:
         got: list = []
         self.ask(f"now {next(self._numbers)}", request, lambda answer, error: got.append((answer, error)))
         if not self.dispatch.wait(lambda: bool(got), timeout):
-            raise JobFailed(f"The model gave no answer in {timeout:.0f} s.")
+            raise JobFailed(_("The model gave no answer in {timeout:.0f} s.").format(timeout=timeout))
         answer, error = got[0]
         if error is not None:
             raise error
@@ -110,7 +111,7 @@ class Host:
         if child is not None:
             child.stop()
             self._leaving = [one for one in (*self._leaving, child) if not one.ended]
-            self._fail_all(JobFailed("The model was unloaded."))
+            self._fail_all(JobFailed(_("The model was unloaded.")))
             self._become("asleep")
 
     def close(self) -> None:
@@ -156,23 +157,25 @@ class Host:
         problem, self._child = self._child.problem, None
         if self.status != "failed":
             self._crashes.append(time.monotonic())
-            reason = problem or f"return code {code}"
+            reason = problem or _("return code {code}").format(code=code)
             self._become(
                 "crashed",
-                f"The process that held the model died: {reason}.",
-                "Asking again loads it anew.",
+                _("The process that held the model died: {reason}.").format(reason=reason),
+                _("Asking again loads it anew."),
                 last_lines(self.folder / "log.txt"),
             )
             self._fail_all(JobFailed(self.message, hint=self.hint))
 
     def _refusal(self) -> WorkbenchError | None:
         if self.status == "closed":
-            return JobFailed("The model has been closed.")
+            return JobFailed(_("The model has been closed."))
         recent = [one for one in self._crashes if time.monotonic() - one < WITHIN]
         if self._child is None and len(recent) >= CRASHES:
             return JobFailed(
-                f"{self.message} It died {len(recent)} times in a minute and is not started again now.",
-                hint="Wait a minute, or look at its log.",
+                _("{message} It died {count} times in a minute and is not started again now.").format(
+                    message=self.message, count=len(recent)
+                ),
+                hint=_("Wait a minute, or look at its log."),
             )
         return None
 

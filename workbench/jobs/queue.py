@@ -18,6 +18,7 @@ from pathlib import Path
 
 from workbench.base.errors import JobFailed
 from workbench.base.events import Signal
+from workbench.base.i18n import _
 from workbench.jobs import events
 from workbench.jobs.channel import OFTEN
 from workbench.jobs.dispatch import Mailbox
@@ -119,7 +120,7 @@ class Queue:
         A temporary folder goes when the last event has been told. Raises JobFailed if the folder cannot be written.
         """
         if self._closed:
-            raise JobFailed("The application is closing; no new work is begun.")
+            raise JobFailed(_("The application is closing; no new work is begun."))
         temporary = not spec.folder
         if temporary:
             spec = replace(spec, folder=tempfile.mkdtemp(prefix="glossbench-job-"))
@@ -128,7 +129,8 @@ class Queue:
             (Path(spec.folder) / "result.json").unlink(missing_ok=True)
         except OSError as error:
             raise JobFailed(
-                f"{spec.folder} cannot be written: {error.strerror or error}.", hint="Is the disk full or read-only?"
+                _("{folder} cannot be written: {error}.").format(folder=spec.folder, error=error.strerror or error),
+                hint=_("Is the disk full or read-only?"),
             ) from error
         job = Job(self, next(self._numbers), spec, temporary)
         self.jobs = (*self.jobs, job)
@@ -245,23 +247,25 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
     if job.ending == "cancel":
         return events.Finished("cancelled")
     if problem:
-        return events.Finished("failed", message=f"The worker could not be started: {problem}.", details=log)
+        return events.Finished("failed", message=_("The worker could not be started: {problem}.").format(problem=problem), details=log)
     if job.ending == "stop":
-        message = "The worker did not stop in time and was ended."
-        return events.Finished("crashed", message=message, hint="What it had saved by then is in its folder.", details=log)
-    hint = f"The last lines of its log are in the details; all of it is in {job.log_file}."
-    return events.Finished("crashed", message=f"The worker process died without a result: {_code_in_words(code)}.", hint=hint, details=log)
+        message = _("The worker did not stop in time and was ended.")
+        return events.Finished("crashed", message=message, hint=_("What it had saved by then is in its folder."), details=log)
+    hint = _("The last lines of its log are in the details; all of it is in {file}.").format(file=job.log_file)
+    return events.Finished(
+        "crashed", message=_("The worker process died without a result: {code}.").format(code=_code_in_words(code)), hint=hint, details=log
+    )
 
 
 def _code_in_words(code: int | None) -> str:
     if code is None or code >= 0:
-        return f"return code {code}"
+        return _("return code {code}").format(code=code)
     try:
         name = signal.Signals(-code).name
     except ValueError:
-        name = f"signal {-code}"
-    because = ", often because the computer ran out of memory" if name == "SIGKILL" else ""
-    return f"return code {code} ({name}{because})"
+        name = _("signal {number}").format(number=-code)
+    because = _(", often because the computer ran out of memory") if name == "SIGKILL" else ""
+    return _("return code {code} ({name}{because})").format(code=code, name=name, because=because)
 
 
 def _record(job: Job, finished: events.Finished) -> None:

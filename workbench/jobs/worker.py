@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 from workbench.jobs import events
 from workbench.jobs.channel import Channel, Commands, take_over
 from workbench.jobs.spec import JobSpec
@@ -144,8 +145,8 @@ def failure(error: BaseException) -> events.Finished:
     if isinstance(error, WorkbenchError):
         return events.Finished("failed", message=error.message, hint=error.hint, details=details)
     if _is_out_of_memory(error):
-        message = f"There was not enough memory: {_first_line(error) or type(error).__name__}"
-        return events.Finished("out_of_memory", message=message, hint="Take a smaller batch or shorter texts.", details=details)
+        message = _("There was not enough memory: {error}").format(error=_first_line(error) or type(error).__name__)
+        return events.Finished("out_of_memory", message=message, hint=_("Take a smaller batch or shorter texts."), details=details)
     message = f"{type(error).__name__}: {_first_line(error)}" if str(error) else type(error).__name__
     return events.Finished("failed", message=message, details=details)
 
