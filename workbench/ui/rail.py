@@ -26,8 +26,8 @@ class Rail(QFrame):
         layout.setSpacing(3)
         for page in pages:
             button = QToolButton()
-            button.setText(page.title)
-            button.setAccessibleName(page.title)
+            button.setText(_(page.title))
+            button.setAccessibleName(_(page.title))
             button.setIconSize(QSize(20, 20))
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
             button.setCheckable(True)

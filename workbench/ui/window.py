@@ -198,9 +198,9 @@ class Window(QMainWindow):
     def _make_dock(self, id: str) -> QDockWidget:
         panel = self.panel_class(id)(PanelContext(self.app, id))
         self._panels[id] = panel
-        dock = QDockWidget(self._entries[id].title, self)
+        dock = QDockWidget(_(self._entries[id].title), self)
         dock.setObjectName(f"dock.{id}")
-        dock.setAccessibleName(self._entries[id].title)
+        dock.setAccessibleName(_(self._entries[id].title))
         dock.setWidget(panel.view)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
         self.resizeDocks([dock], [theme.px(DOCK)], Qt.Orientation.Vertical)
@@ -221,7 +221,7 @@ class Window(QMainWindow):
         self._empties[f"torn.{page}"] = stands_for
         self.stack.addWidget(stands_for)
         self.stack.setCurrentWidget(stands_for)
-        self._torn[page] = TornPage(entry.title, panel.view, self, lambda: self.bring_back(page))
+        self._torn[page] = TornPage(_(entry.title), panel.view, self, lambda: self.bring_back(page))
         self._torn[page].show()
 
     def bring_back(self, page: str) -> None:
