@@ -444,3 +444,14 @@ def test_a_damaged_value_is_told_as_damage_of_the_file(tmp_path, statement, word
     with pytest.raises(ProjectError, match=f"damaged.*{words}"):
         list(documents.records(project.db))
     project.close()
+
+
+def test_a_project_that_the_disk_has_no_room_for_is_not_left_half_made(tmp_path, monkeypatch):
+    def full(_conn):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(migrations, "apply", full)
+
+    with pytest.raises(ProjectError, match="p.glossbench could not be written.*Make room"):
+        Project.create(tmp_path / "p.glossbench")
+    assert not (tmp_path / "p.glossbench").exists()

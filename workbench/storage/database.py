@@ -52,8 +52,10 @@ class Database:
                 migrations.apply(conn)
                 _first_rows(conn, annotator)
             return cls.open(path)
-        except BaseException:
+        except BaseException as error:
             path.unlink(missing_ok=True)
+            if isinstance(error, sqlite3.Error):
+                raise _not_written(path, error) from error
             raise
 
     @classmethod
@@ -354,10 +356,12 @@ def _touch_triggers() -> Iterator[str]:
 
 
 def _damaged(path: Path, error: Exception) -> ProjectError:
+    if isinstance(error, sqlite3.Error) and "full" in str(error):
+        return _not_written(path, error)
     return ProjectError(f"{path} is damaged or cannot be read: {error}.", hint="Take a backup of it; the file was left as it is.")
 
 
-def _not_written(path: Path, error: sqlite3.DatabaseError) -> ProjectError:
+def _not_written(path: Path, error: sqlite3.Error) -> ProjectError:
     full = "full" in str(error)
     hint = "Make room on the disk, then try again." if full else "Nothing of this step was kept. Is the disk full or the file moved?"
     return ProjectError(f"{path} could not be written: {error}.", hint=hint)
