@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 
 from workbench.jobs import events
@@ -20,11 +21,11 @@ ORPHAN_LIMIT = 600.0  # seconds that a worker without a parent may take to save 
 
 
 class Channel:
-    """Writes one JSON object a line to the parent and to `events.jsonl`. A parent that has gone is no error."""
+    """Writes one JSON object a line to the parent and to `events.jsonl`. A parent that has gone is no error, nor is a full disk."""
 
     def __init__(self, descriptor: int, record: Path | None = None):
         self._descriptor: int | None = descriptor
-        self._record = open(record, "ab", buffering=0) if record else None
+        self._record = _opened(record)
         self._held: events.Output | None = None
         self._sent = 0.0
         self._lock = threading.Lock()
@@ -44,7 +45,11 @@ class Channel:
         line = _line(message)
         with self._lock:
             if self._record is not None:
-                self._record.write(line)
+                try:
+                    self._record.write(line)
+                except OSError:  # the disk is full: the parent at least shall hear how it ends
+                    self._record.close()
+                    self._record = None
             self._tell(line)
 
     def _tell(self, line: bytes) -> None:
@@ -57,6 +62,13 @@ class Channel:
     def close(self) -> None:
         if self._record is not None:
             self._record.close()
+
+
+def _opened(record: Path | None) -> FileIO | None:
+    try:
+        return open(record, "ab", buffering=0) if record else None
+    except OSError:
+        return None
 
 
 def _line(message: Mapping) -> bytes:
