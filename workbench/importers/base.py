@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from workbench.base.i18n import _
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, TEXT_B
 from workbench.text.labels import LONGEST_NAME, Layer
@@ -121,7 +122,7 @@ def is_number(value: object) -> bool:
 def offset(value: object, what: str) -> int:
     """A position as an int. Raises Fault."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Fault(f"{what} of a span is {show(value)}, expected a whole number")
+        raise Fault(_("{what} of a span is {value}, expected a whole number").format(what=what, value=show(value)))
     return value
 
 
@@ -132,9 +133,9 @@ def label_name(value: object) -> str:
     if is_number(value):
         return str(value)
     if not isinstance(value, str):
-        raise Fault(f"a label is {show(value)}, expected a string")
+        raise Fault(_("a label is {value}, expected a string").format(value=show(value)))
     if not value.strip():
-        raise Fault("a label has no name")
+        raise Fault(_("a label has no name"))
     return value
 
 
@@ -145,16 +146,16 @@ def split_name(value: object) -> str | None:
     word = str(value).strip().lower()
     word = SPLIT_WORDS.get(word, word)
     if word not in SPLITS:
-        raise Fault(f"the split is {show(value)}, expected train, dev or test")
+        raise Fault(_("the split is {value}, expected train, dev or test").format(value=show(value)))
     return word
 
 
 def show(value: object, length: int = 40) -> str:
     """A value as a message quotes it: short, on one line."""
     if isinstance(value, dict):
-        return "an object"
+        return _("an object")
     if isinstance(value, list):
-        return "a list"
+        return _("a list")
     if value is None:
         return "null"
     text = repr(value)
@@ -169,21 +170,29 @@ def check(record: Record) -> None:
     document = record.document
     lengths: dict[str, int] = {}
     if not document.texts:
-        raise Fault("the record has no text")
+        raise Fault(_("the record has no text"))
     for name, content in document.texts:
-        check_text(content, "the text" if name == TEXT else f"the text {name!r}")
+        check_text(content, _("the text") if name == TEXT else _("the text {name!r}").format(name=name))
         lengths[name] = len(content)
     if len(document.key) > LONGEST_NAME:
-        raise Fault(f"the key has {len(document.key):,} characters, at most {LONGEST_NAME:,} are read")
+        raise Fault(
+            _("the key has {count:,} characters, at most {longest_name:,} are read").format(
+                count=len(document.key), longest_name=LONGEST_NAME
+            )
+        )
     if not document.key.isascii() or "\0" in document.key:
-        check_text(document.key or "-", "the key")
+        check_text(document.key or "-", _("the key"))
     if document.split is not None and document.split not in SPLITS:
-        raise Fault(f"the split is {document.split!r}, expected train, dev or test")
+        raise Fault(_("the split is {split!r}, expected train, dev or test").format(split=document.split))
     for name, borders in document.tokens.items():
         _check_tokens(name, borders, lengths)
     for layer, state in record.states.items():
         if state not in STATES:
-            raise Fault(f"the state of layer {layer!r} is {show(state)}, expected one of {', '.join(STATES)}")
+            raise Fault(
+                _("the state of layer {layer!r} is {state}, expected one of {names}").format(
+                    layer=layer, state=show(state), names=", ".join(STATES)
+                )
+            )
     for labels in record.marks.values():
         for label in labels:
             _check_label(label)
@@ -194,42 +203,60 @@ def check(record: Record) -> None:
 
 def check_text(content: str, what: str) -> None:
     if not content or content.isspace():
-        raise Fault(f"{what} is empty")
+        raise Fault(_("{what} is empty").format(what=what))
     if "\0" in content:
-        raise Fault(f"{what} holds a NUL character at position {content.index(chr(0))}")
+        raise Fault(_("{what} holds a NUL character at position {value}").format(what=what, value=content.index(chr(0))))
     if not content.isascii():
         try:
             content.encode("utf-8")
         except UnicodeEncodeError as error:
             code = ord(content[error.start])
             if 0xDC80 <= code <= 0xDCFF:
-                raise Fault(f"{what} holds the byte 0x{code - 0xDC00:02X} at position {error.start}, which is not UTF-8") from None
-            raise Fault(f"{what} holds half a surrogate pair (U+{code:04X}) at position {error.start}") from None
+                raise Fault(
+                    _("{what} holds the byte 0x{code:02X} at position {start}, which is not UTF-8").format(
+                        what=what, code=code - 0xDC00, start=error.start
+                    )
+                ) from None
+            raise Fault(
+                _("{what} holds half a surrogate pair (U+{code:04X}) at position {start}").format(what=what, code=code, start=error.start)
+            ) from None
 
 
 def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
     if span.field not in lengths:
-        raise Fault(f"a span lies in the text {span.field!r}, which the record does not have")
+        raise Fault(_("a span lies in the text {field!r}, which the record does not have").format(field=span.field))
     length = lengths[span.field]
     if not 0 <= span.start <= span.end <= length:
-        raise Fault(f"the span {span.start}–{span.end} ({span.label}) does not lie within the text of {length} characters")
+        raise Fault(
+            _("the span {start}–{end} ({label}) does not lie within the text of {length} characters").format(
+                start=span.start, end=span.end, label=span.label, length=length
+            )
+        )
     if not span.label:
-        raise Fault(f"the span {span.start}–{span.end} has no label")
+        raise Fault(_("the span {start}–{end} has no label").format(start=span.start, end=span.end))
     _check_label(span.label)
 
 
 def _check_label(label: str) -> None:
     if len(label) > LONGEST_NAME:
-        raise Fault(f"a label has {len(label):,} characters, at most {LONGEST_NAME:,} are read: is it a label?")
+        raise Fault(
+            _("a label has {count:,} characters, at most {longest_name:,} are read: is it a label?").format(
+                count=len(label), longest_name=LONGEST_NAME
+            )
+        )
 
 
 def _check_tokens(name: str, borders: Iterable[tuple[int, int]], lengths: Mapping[str, int]) -> None:
     if name not in lengths:
-        raise Fault(f"there are tokens for the text {name!r}, which the record does not have")
+        raise Fault(_("there are tokens for the text {name!r}, which the record does not have").format(name=name))
     last = 0
     for start, end in borders:
         if not last <= start <= end <= lengths[name]:
-            raise Fault(f"the token {start}–{end} does not lie behind the one before it or within the text of {lengths[name]} characters")
+            raise Fault(
+                _("the token {start}–{end} does not lie behind the one before it or within the text of {lengths} characters").format(
+                    start=start, end=end, lengths=lengths[name]
+                )
+            )
         last = end
 
 

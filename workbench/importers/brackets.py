@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 from workbench.text.spans import Span
 
 _LABEL = re.compile(r"[A-Z]+")
@@ -37,8 +38,8 @@ def parse(content: str) -> Iterator[Message]:
         lines = block.split("\n")
         head = lines[0].split()
         if len(head) != 4 or head[0] != "#" or len(lines) < 2:
-            raise ImportFailed(f"Expected “# key split class” and a text, found {lines[0]!r}.")
-        _, key, split, label = head
+            raise ImportFailed(_("Expected “# key split class” and a text, found {lines!r}.").format(lines=lines[0]))
+        _mark, key, split, label = head
         text, spans = marked(lines[1], key)
         spans += [_crossing(line, text, key) for line in lines[2:]]
         yield Message(key, _none(split), _none(label), text, tuple(sorted(spans, key=lambda one: (one.start, -one.end, one.label))))
@@ -66,23 +67,27 @@ def marked(line: str, key: str) -> tuple[str, list[Span]]:
         elif char == "]":
             name = _LABEL.match(line, place)
             if not starts or not name:
-                raise ImportFailed(f"{key}: ']' at column {place} {'closes nothing' if not starts else 'has no label behind it'}.")
+                raise ImportFailed(
+                    _("{key}: ']' at column {place} {what}.").format(
+                        key=key, place=place, what=_("closes nothing") if not starts else _("has no label behind it")
+                    )
+                )
             spans.append(Span(starts.pop(), len(text), name.group()))
             place = name.end()
         else:
             text.append(char)
     if starts:
-        raise ImportFailed(f"{key}: {len(starts)} brackets are not closed.")
+        raise ImportFailed(_("{key}: {count} brackets are not closed.").format(key=key, count=len(starts)))
     return "".join(text), spans
 
 
 def _crossing(line: str, text: str, key: str) -> Span:
     found = _CROSSING.fullmatch(line)
     if not found:
-        raise ImportFailed(f"{key}: {line!r} is no line like “+ LABEL: words”.")
+        raise ImportFailed(_("{key}: {line!r} is no line like “+ LABEL: words”.").format(key=key, line=line))
     start = -1
-    for _ in range(int(found[2] or 1)):
+    for _turn in range(int(found[2] or 1)):
         start = text.find(found[3], start + 1)
         if start < 0:
-            raise ImportFailed(f"{key}: {found[3]!r} does not stand in the text (so often).")
+            raise ImportFailed(_("{key}: {found!r} does not stand in the text (so often).").format(key=key, found=found[3]))
     return Span(start, start + len(found[3]), found[1])

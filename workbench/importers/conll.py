@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 from workbench.importers import roles
 from workbench.importers.base import Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check
 from workbench.importers.source import Source
@@ -46,11 +47,11 @@ class ConllImporter:
         if not rows or width_of(rows) < 2:
             return Guess(0.0)
         if tag_columns(rows):
-            return Guess(0.9, "a column holds tags like O and B-X")
+            return Guess(0.9, _("a column holds tags like O and B-X"))
         if any(row[0] == DOCSTART for row in rows):
-            return Guess(0.9, "there are -DOCSTART- lines")
+            return Guess(0.9, _("there are -DOCSTART- lines"))
         if ending:
-            return Guess(0.85, f"the name ends in {name[name.rindex('.') :]} and the lines have columns")
+            return Guess(0.85, _("the name ends in {name} and the lines have columns").format(name=name[name.rindex(".") :]))
         return Guess(0.0)
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
@@ -63,15 +64,19 @@ class ConllImporter:
         width = max([len(row) for row in rows[:limit]], default=form.width)
         names = tuple(map(str, range(1, width + 1)))
         padded = tuple(row + ("",) * (width - len(row)) for row in rows[:limit])
-        schemes_ = ", ".join(f"column {column}: {form.schemes[column]}" for column in form.schemes)
-        return Table(names, padded, form.mapping, f"a token a line; {schemes_}", form.delimiter)
+        schemes_ = ", ".join(_("column {column}: {schemes}").format(column=column, schemes=form.schemes[column]) for column in form.schemes)
+        return Table(names, padded, form.mapping, _("a token a line; {schemes}").format(schemes=schemes_), form.delimiter)
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         form = _Form.of(source, options)
         for column, scheme in form.schemes.items():
             if scheme in ("IO", "POS"):
-                kind = "neighbours with one label became one span" if scheme == "IO" else "each token became a span"
-                yield Remark(f"{source.name}: the tags of column {column} have no B- and I- before them; {kind}.")
+                kind = _("neighbours with one label became one span") if scheme == "IO" else _("each token became a span")
+                yield Remark(
+                    _("{name}: the tags of column {column} have no B- and I- before them; {kind}.").format(
+                        name=source.name, column=column, kind=kind
+                    )
+                )
         for block in blocks(source, form):
             try:
                 if block.fault:
@@ -156,12 +161,15 @@ class _Form:
         width = width_of([row for row in rows if row[0] != DOCSTART])
         if width < 2:
             raise ImportFailed(
-                f"{source.name} has {width or 'no'} column{'s' * (width != 1)}, expected at least 2 (token and tag).",
-                hint="Is this the right format? Choose another delimiter, or import it as plain text.",
+                _("{name} has {width} column{plural}, expected at least 2 (token and tag).").format(
+                    name=source.name, width=width or "no", plural="s" * (width != 1)
+                ),
+                hint=_("Is this the right format? Choose another delimiter, or import it as plain text."),
             )
         if width > _WIDEST:
             raise ImportFailed(
-                f"The lines of {source.name} have {width:,} columns.", hint="Is this the right format? Plain text has no columns."
+                _("The lines of {name} have {width:,} columns.").format(name=source.name, width=width),
+                hint=_("Is this the right format? Plain text has no columns."),
             )
         words = str(text_column(rows) + 1)
         tag = str((tag_columns(rows) or [width - 1])[-1] + 1)
@@ -170,10 +178,10 @@ class _Form:
         text = next(_number(one.column, width, source.name) for one in found if one.kind == "text")
         tags = tuple((one.name, _number(one.column, width, source.name)) for one in found if one.kind in ("tag", "spans"))
         if other := [one.text for one in found if one.kind not in ("text", "tag", "spans")]:
-            raise ImportFailed(f"Columns of tokens cannot be {', '.join(other)}.", hint="Use text and tag:LAYER.")
+            raise ImportFailed(_("Columns of tokens cannot be {names}.").format(names=", ".join(other)), hint=_("Use text and tag:LAYER."))
         misc = next((n for n in range(width) if any(len(row) > n and "SpaceAfter=" in row[n] for row in rows)), None)
         form = cls(by, width, tuple(mapping), text, tags, misc, {})
-        for _, column in tags:
+        for _layer, column in tags:
             form.schemes[str(column + 1)] = schemes.detect(
                 [row[column] for row in block.rows] for block in blocks(source, form) if not block.fault
             )
@@ -185,10 +193,13 @@ def _number(column: str, width: int, name: str) -> int:
     try:
         number = int(column.lower().removeprefix("column").strip())
     except ValueError:
-        raise ImportFailed(f"{name} has no column {column!r}.", hint="Columns of tokens are named by their number, from 1.") from None
+        raise ImportFailed(
+            _("{name} has no column {column!r}.").format(name=name, column=column),
+            hint=_("Columns of tokens are named by their number, from 1."),
+        ) from None
     index = number - 1 if number > 0 else width + number
     if not 0 <= index < width or number == 0:
-        raise ImportFailed(f"{name} has {width} columns, there is no column {column}.")
+        raise ImportFailed(_("{name} has {width} columns, there is no column {column}.").format(name=name, width=width, column=column))
     return index
 
 
@@ -203,7 +214,12 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
             continue
         if len(line) > _LONGEST:
             block.line = block.line or number
-            block.fault = block.fault or (number, f"the line has {len(line):,} characters, at most {_LONGEST:,} are read in this format")
+            block.fault = block.fault or (
+                number,
+                _("the line has {count:,} characters, at most {longest:,} are read in this format").format(
+                    count=len(line), longest=_LONGEST
+                ),
+            )
             continue
         if is_comment(line, form.delimiter, form.width):
             if match := _COMMENT.match(line):
@@ -228,11 +244,13 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
 
 def _fault(row: list[str], form: _Form) -> str:
     if len(row) != form.width:
-        return f"the line has {len(row)} column{'s' * (len(row) != 1)}, expected {form.width}"
+        return _("the line has {count} column{plural}, expected {width}").format(
+            count=len(row), plural="s" * (len(row) != 1), width=form.width
+        )
     if not row[form.text]:
-        return "the token is empty"
+        return _("the token is empty")
     if any(not row[column] for _, column in form.tags):
-        return "the tag is empty"
+        return _("the tag is empty")
     return ""
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from workbench.base.i18n import _
 from workbench.importers import roles
 from workbench.importers.base import Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, show
 from workbench.importers.source import Source
@@ -46,8 +47,8 @@ class ConlluImporter:
         lines = [line for line in head.split("\n")[:-1] or [head] if line.strip() and not line.startswith("#")][:50]
         fits = sum(line.count("\t") == 9 and bool(_ID.match(line.split("\t", 1)[0])) for line in lines)
         if lines and fits > 0.9 * len(lines):
-            return Guess(0.97, "ten columns that begin with a number")
-        return Guess(0.3 if name.lower().endswith(".conllu") else 0.0, "the name ends in .conllu")
+            return Guess(0.97, _("ten columns that begin with a number"))
+        return Guess(0.3 if name.lower().endswith(".conllu") else 0.0, _("the name ends in .conllu"))
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows: list[tuple[str, ...]] = []
@@ -56,7 +57,7 @@ class ConlluImporter:
             if len(rows) >= limit:
                 break
         return Table(
-            COLUMNS, tuple(rows[:limit]), options.mapping or (("text", "form"), ("tag:upos", "upos")), "sentences with ten columns"
+            COLUMNS, tuple(rows[:limit]), options.mapping or (("text", "form"), ("tag:upos", "upos")), _("sentences with ten columns")
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
@@ -73,7 +74,11 @@ class ConlluImporter:
             except Fault as fault:
                 yield Skipped(sentence.fault[0] if sentence.fault else sentence.line, str(fault))
         kept = ", ".join(COLUMNS[n] for n in tags.values()) or "the words"
-        yield Remark(f"{source.name}: of the columns, {kept} came in; lemmas, features and dependencies cannot be kept yet.")
+        yield Remark(
+            _("{name}: of the columns, {kept} came in; lemmas, features and dependencies cannot be kept yet.").format(
+                name=source.name, kept=kept
+            )
+        )
 
 
 def _sentences(source: Source) -> Iterator[_Sentence]:
@@ -97,11 +102,14 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
             continue
         now.group = group
         if (tabs := line.count("\t")) != 9:
-            now.fault = now.fault or (number, f"the line has {tabs + 1} column{'s' * (tabs != 0)}, expected 10")
+            now.fault = now.fault or (
+                number,
+                _("the line has {tabs} column{plural}, expected 10").format(tabs=tabs + 1, plural="s" * (tabs != 0)),
+            )
             continue
         row = line.split("\t")
         if not _ID.match(row[0]):
-            now.fault = now.fault or (number, f"the line begins with {show(row[0])}, expected the number of a word")
+            now.fault = now.fault or (number, _("the line begins with {row}, expected the number of a word").format(row=show(row[0])))
         else:
             now.rows.append(row)
     if now.rows or now.fault:
@@ -136,7 +144,7 @@ def _words(rows: list[list[str]]) -> list[_Word]:
 def _record(sentence: _Sentence, tags: dict[str, int]) -> Record:
     words = _words(sentence.rows)
     if not words or any(not word.form for word in words):
-        raise Fault("a word of the sentence is empty" if words else "the sentence has no words")
+        raise Fault(_("a word of the sentence is empty") if words else _("the sentence has no words"))
     text, borders = _place(words, sentence.text)
     spans: dict[str, tuple[Span, ...]] = {}
     for layer, column in tags.items():
@@ -155,7 +163,11 @@ def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, 
     for word in words:
         start = text.find(word.form, position)
         if start < 0 or text[position:start].strip():
-            raise Fault(f"the word {word.form!r} does not stand where it should in the text of the sentence (at position {position})")
+            raise Fault(
+                _("the word {form!r} does not stand where it should in the text of the sentence (at position {position})").format(
+                    form=word.form, position=position
+                )
+            )
         position = start + len(word.form)
         borders.append((start, position))
     return text, tuple(borders)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from workbench.base import registry
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 from workbench.importers.base import Importer
 from workbench.importers.source import Source
 
@@ -25,7 +26,9 @@ def formats() -> tuple[str, ...]:
 def importer(format: str) -> Importer:
     """A new importer. Raises ImportFailed naming the known formats."""
     if format not in formats():
-        raise ImportFailed(f"There is no import format {format!r}.", hint=f"Known: {', '.join(formats())}.")
+        raise ImportFailed(
+            _("There is no import format {format!r}.").format(format=format), hint=_("Known: {names}.").format(names=", ".join(formats()))
+        )
     return registry.builtins().get("importer", format)()
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
     Fault,
@@ -45,12 +46,12 @@ class DoccanoImporter:
         first = jsonl.first_object(head)
         if not first:
             like = head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) or name.lower().endswith((".json", ".jsonl"))
-            return Guess(0.3, "it looks like JSON") if like else Guess(0.0)
+            return Guess(0.3, _("it looks like JSON")) if like else Guess(0.0)
         text = next((key for key in _TEXT if key in first), None)
         label = next((key for key in (*_LABELS, "cats") if key in first), None)
         if text and label:
-            return Guess(0.8, f"JSON with {text!r} and {label!r}, as doccano writes it")
-        return Guess(0.5 if text else 0.35, f"JSON with {', '.join(map(repr, list(first)[:4]))}")
+            return Guess(0.8, _("JSON with {text!r} and {label!r}, as doccano writes it").format(text=text, label=label))
+        return Guess(0.5 if text else 0.35, _("JSON with {names}").format(names=", ".join(map(repr, list(first)[:4]))))
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         columns: dict[str, None] = {}
@@ -59,7 +60,7 @@ class DoccanoImporter:
         for value in found:
             columns.update(dict.fromkeys(map(str, value)))
         rows = tuple(tuple(_cell(value.get(column, "")) for column in columns) for value in found)
-        return Table(tuple(columns), rows, options.mapping or _guess(found, options), "fields of the JSON objects")
+        return Table(tuple(columns), rows, options.mapping or _guess(found, options), _("fields of the JSON objects"))
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         mapped = roles.parse(options.mapping)
@@ -80,7 +81,7 @@ class DoccanoImporter:
             except Fault as fault:
                 yield Skipped(line, str(fault))
         if relations:
-            yield Remark(f"{relations} records hold relations; relations cannot be kept yet.")
+            yield Remark(_("{relations} records hold relations; relations cannot be kept yet.").format(relations=relations))
 
 
 def _cell(value: object) -> str:
@@ -95,8 +96,10 @@ def _fields(sample: list[dict], file: str) -> list[str]:
     found = list(dict.fromkeys(str(key) for value in sample for key in value))
     if len(found) > roles.MOST_COLUMNS:
         raise ImportFailed(
-            f"The first records of {file} have {len(found):,} different fields; at most {roles.MOST_COLUMNS:,} are read.",
-            hint="Is it one object that holds all records by name? A list of records is expected.",
+            _("The first records of {file} have {count:,} different fields; at most {most_columns:,} are read.").format(
+                file=file, count=len(found), most_columns=roles.MOST_COLUMNS
+            ),
+            hint=_("Is it one object that holds all records by name? A list of records is expected."),
         )
     return found
 
@@ -147,7 +150,7 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
     if isinstance(value, Fault):
         raise value
     if not isinstance(value, dict):
-        raise Fault(f"expected an object with a text, found {show(value)}")
+        raise Fault(_("expected an object with a text, found {value}").format(value=show(value)))
     by_kind = {one.kind: one.column for one in mapped if one.kind in roles.PLAIN}
     text = _text(value, by_kind["text"])
     text_b = _text(value, by_kind["text_b"]) if "text_b" in by_kind else None
@@ -173,9 +176,9 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
 
 def _text(value: Mapping, column: str) -> str:
     if column not in value:
-        raise Fault(f"the record has no {column!r}")
+        raise Fault(_("the record has no {column!r}").format(column=column))
     if not isinstance(value[column], str):
-        raise Fault(f"{column!r} is {show(value[column])}, expected a string")
+        raise Fault(_("{column!r} is {value}, expected a string").format(column=column, value=show(value[column])))
     return value[column]
 
 
@@ -183,7 +186,7 @@ def _key(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise Fault(f"the id is {show(value)}, expected a string or a number")
+        raise Fault(_("the id is {value}, expected a string or a number").format(value=show(value)))
     return str(value)
 
 
@@ -197,7 +200,7 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
         return
     if isinstance(value, dict):  # {"positive": 1.0, "negative": 0.0}
         if not all(is_number(score) or isinstance(score, bool) for score in value.values()):
-            raise Fault(f"the labels are {show(value)}, expected a list or a score for each class")
+            raise Fault(_("the labels are {value}, expected a list or a score for each class").format(value=show(value)))
         value = [name for name, score in value.items() if score >= 0.5]
     if not isinstance(value, list):
         value = [value]
@@ -218,5 +221,5 @@ def _span(raw: object) -> Span:
     elif isinstance(raw, list) and len(raw) == 3:
         start, end, label = raw
     else:
-        raise Fault(f"a label is {show(raw)}, expected [start, end, label]")
-    return Span(offset(start, "the start"), offset(end, "the end"), label_name(label))
+        raise Fault(_("a label is {raw}, expected [start, end, label]").format(raw=show(raw)))
+    return Span(offset(start, _("the start")), offset(end, _("the end")), label_name(label))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 
 CHUNK = 1 << 20
 CHOICES = (
@@ -32,13 +33,13 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _MAGIC = (
-    (b"PK\x03\x04", "a zip archive or an Excel or Word file", "Save the sheet as CSV, or unpack the archive."),
-    (b"\x1f\x8b", "compressed with gzip", "Unpack it first."),
-    (b"%PDF", "a PDF", "Copy its text into a text file."),
-    (b"SQLite format 3\0", "a database", "A project is opened with File, Open."),
-    (b"\x89PNG", "a picture", ""),
-    (b"\xff\xd8\xff", "a picture", ""),
-    (b"\x7fELF", "a program", ""),
+    (b"PK\x03\x04", _("a zip archive or an Excel or Word file"), _("Save the sheet as CSV, or unpack the archive.")),
+    (b"\x1f\x8b", _("compressed with gzip"), _("Unpack it first.")),
+    (b"%PDF", _("a PDF"), _("Copy its text into a text file.")),
+    (b"SQLite format 3\0", _("a database"), _("A project is opened with File, Open.")),
+    (b"\x89PNG", _("a picture"), ""),
+    (b"\xff\xd8\xff", _("a picture"), ""),
+    (b"\x7fELF", _("a program"), ""),
 )
 # Letters and signs that Western European texts use beyond ASCII. Others hint at another code page.
 _WESTERN = frozenset("äöüßÄÖÜéèêëÉÈÊàâáãåÀÂÁÃÅçÇñÑíìîïÍóòôõøÓÔÕØúùûÚæÆœŒýÿ¿¡«»“”‘’„–—…€£§°·´`©®™•\xa0½²³ºª")
@@ -59,7 +60,10 @@ class Encoding:
         try:
             codec = codecs.lookup(name).name
         except LookupError:
-            raise ImportFailed(f"There is no encoding {name!r}.", hint=f"Known among others: {', '.join(CHOICES)}.") from None
+            raise ImportFailed(
+                _("There is no encoding {name!r}.").format(name=name),
+                hint=_("Known among others: {names}.").format(names=", ".join(CHOICES)),
+            ) from None
         # A mark at the start belongs to the file, not to its text; utf-8-sig also reads files without one.
         return cls("utf-8-sig" if codec == "utf-8" else codec, name, "chosen")
 
@@ -73,17 +77,17 @@ def guess(path: Path, *, limit: int | None = None) -> Encoding:
     with open(path, "rb") as file:
         head = file.read(1 << 16)
     if not head.strip() and not any(raw.strip() for raw in _chunks(path, limit)):
-        raise ImportFailed(f"{path.name} is empty.", hint="Was it saved completely?")
+        raise ImportFailed(_("{name} is empty.").format(name=path.name), hint=_("Was it saved completely?"))
     for magic, what, hint in _MAGIC:
         if head.startswith(magic):
-            raise ImportFailed(f"{path.name} is {what}, not text.", hint=hint)
+            raise ImportFailed(_("{name} is {what}, not text.").format(name=path.name, what=what), hint=hint)
     for mark, codec in _BOMS:
         if head.startswith(mark):
-            return Encoding(codec, codec.removesuffix("-sig"), "the file begins with its mark")
+            return Encoding(codec, codec.removesuffix("-sig"), _("the file begins with its mark"))
     if b"\0" in head:
         return _wide(path, head)
     if _is_utf8(path, limit):
-        return Encoding("utf-8", "utf-8", "every byte fits")
+        return Encoding("utf-8", "utf-8", _("every byte fits"))
     return _not_utf8(path, limit)
 
 
@@ -92,12 +96,14 @@ def _wide(path: Path, head: bytes) -> Encoding:
     even, odd = head[0::2], head[1::2]
     for codec, zeros, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if zeros.count(0) > 0.6 * len(zeros) and others.count(0) < 0.01 * len(others) + 1:
-            return Encoding(codec, "utf-16", "every second byte is zero", sure=False)
+            return Encoding(codec, "utf-16", _("every second byte is zero"), sure=False)
     raise _binary(path, head.index(0))
 
 
 def _binary(path: Path, position: int) -> ImportFailed:
-    return ImportFailed(f"{path.name} is not text: byte {position} is zero.", hint="Is it the right file?")
+    return ImportFailed(
+        _("{name} is not text: byte {position} is zero.").format(name=path.name, position=position), hint=_("Is it the right file?")
+    )
 
 
 def _chunks(path: Path, limit: int | None):
@@ -140,7 +146,7 @@ def _not_utf8(path: Path, limit: int | None) -> Encoding:
             sample.append(raw)
     tail = size - len(b"".join(sample)) == 0 and _only_the_end_is_bad(b"".join(sample))
     if tail or good > 5 * bad:
-        why = "the last character is cut off" if tail else f"{bad} bytes do not fit"
+        why = _("the last character is cut off") if tail else _("{bad} bytes do not fit").format(bad=bad)
         return Encoding("utf-8", "utf-8", why, sure=False)
     return _western(path, b"".join(sample))
 
@@ -156,8 +162,8 @@ def _only_the_end_is_bad(raw: bytes) -> bool:
 def _western(path: Path, raw: bytes) -> Encoding:
     """Windows-1252 where the letters beyond ASCII are few and Western. Raises ImportFailed otherwise."""
     refusal = ImportFailed(
-        f"The encoding of {path.name} cannot be told: it is not UTF-8.",
-        hint="Choose its encoding, or save the file as UTF-8.",
+        _("The encoding of {name} cannot be told: it is not UTF-8.").format(name=path.name),
+        hint=_("Choose its encoding, or save the file as UTF-8."),
     )
     try:
         text = raw.decode("cp1252")
@@ -170,4 +176,4 @@ def _western(path: Path, raw: bytes) -> Encoding:
     if len(wide) > 0.35 * max(letters, 1) or western < 0.9 * len(wide) or controls > 0.001 * len(text):
         raise refusal
     word = next((word for word in text.split() if any(letter > "\x7f" and letter.isalpha() for letter in word)), wide[0])
-    return Encoding("cp1252", "cp1252", f"it is not UTF-8; read so it holds words like “{word[:30]}”", sure=False)
+    return Encoding("cp1252", "cp1252", _("it is not UTF-8; read so it holds words like “{word}”").format(word=word[:30]), sure=False)

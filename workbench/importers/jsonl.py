@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 
+from workbench.base.i18n import _
 from workbench.importers.base import Fault, check_text
 from workbench.importers.source import HEAD, Source
 
@@ -73,7 +74,7 @@ def _lines(source: Source) -> Iterator[tuple[int, object]]:
             continue
         try:
             if not line.isascii():
-                check_text(line, "the line")
+                check_text(line, _("the line"))
             yield number, decode(line)
         except Fault as fault:
             yield number, fault
@@ -94,7 +95,7 @@ def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
             value, position = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
             fault = explain(error, len(text))
-            yield line, Fault(f"{fault}; nothing after it could be read")
+            yield line, Fault(_("{fault}; nothing after it could be read").format(fault=fault))
             return
         yield line, value
         position = _skip(text, position)
@@ -104,14 +105,21 @@ def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
         if sign == "]":
             rest = text[position + 1 :].strip()
             if rest:
-                yield line, Fault(f"the list ends here, but more follows ({rest[:20]!r}); it was not read")
+                yield line, Fault(_("the list ends here, but more follows ({rest!r}); it was not read").format(rest=rest[:20]))
             return
         if sign != ",":
-            yield line, Fault("the list is not closed: is the file cut off?" if not sign else f"a comma is missing before {sign!r}")
+            yield (
+                line,
+                Fault(
+                    _("the list is not closed: is the file cut off?")
+                    if not sign
+                    else _("a comma is missing before {sign!r}").format(sign=sign)
+                ),
+            )
             return
         position = _skip(text, position + 1)
         if text[position : position + 1] == "]":
-            yield line, Fault("a comma stands before the end of the list; the records before it were read")
+            yield line, Fault(_("a comma stands before the end of the list; the records before it were read"))
             return
 
 
@@ -124,14 +132,14 @@ def _skip(text: str, position: int) -> int:
 def explain(error: Exception, length: int) -> Fault:
     """What is wrong with a piece of JSON of `length` characters, in words."""
     if isinstance(error, RecursionError):
-        return Fault("the JSON is nested too deeply to be read")
+        return Fault(_("the JSON is nested too deeply to be read"))
     if "integer string conversion" in str(error):
-        return Fault(f"a number has more than {sys.get_int_max_str_digits():,} digits")
+        return Fault(_("a number has more than {value:,} digits").format(value=sys.get_int_max_str_digits()))
     if not isinstance(error, json.JSONDecodeError):
-        return Fault(f"this is not usable JSON: {error}")
+        return Fault(_("this is not usable JSON: {error}").format(error=error))
     if error.msg.startswith("Unterminated string") or error.pos >= length - 1:
-        return Fault(f"the JSON ends in the middle (column {error.colno}): is the file cut off?")
-    return Fault(f"this is not JSON: {error.msg} at column {error.colno}")
+        return Fault(_("the JSON ends in the middle (column {colno}): is the file cut off?").format(colno=error.colno))
+    return Fault(_("this is not JSON: {msg} at column {colno}").format(msg=error.msg, colno=error.colno))
 
 
 def first_object(head: str) -> dict:

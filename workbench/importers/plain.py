@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.base.i18n import _
 from workbench.importers.base import Fault, Guess, Item, Options, Row, Skipped, Table, check
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
@@ -13,8 +14,8 @@ from workbench.text.document import TEXT, Document
 class PlainImporter:
     def sniff(self, head: str, name: str) -> Guess:
         if name.lower().endswith((".txt", ".text", ".md")) and not head.startswith(("{", "[{")):
-            return Guess(0.3, f"the name ends in {name[name.rindex('.') :]} and nothing else fits better")
-        return Guess(0.05, "nothing else fits")
+            return Guess(0.3, _("the name ends in {name} and nothing else fits better").format(name=name[name.rindex(".") :]))
+        return Guess(0.05, _("nothing else fits"))
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows = []
@@ -23,7 +24,7 @@ class PlainImporter:
                 rows.append((line,))
             if len(rows) == limit:
                 break
-        return Table(("line",), tuple(rows), (("text", "line"),), "each line that is not empty is one document")
+        return Table(("line",), tuple(rows), (("text", "line"),), _("each line that is not empty is one document"))
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         for number, line in enumerate(source.lines(), 1):

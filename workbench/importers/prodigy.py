@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from workbench.base.i18n import _
 from workbench.importers import jsonl
 from workbench.importers.base import (
     Fault,
@@ -42,19 +43,19 @@ class ProdigyImporter:
         if not isinstance(first.get("text"), str):
             return Guess(0.0)
         if seen := [key for key in ("answer", "_task_hash", "_input_hash", "_view_id") if key in first]:
-            return Guess(0.95, f"JSON with {', '.join(map(repr, seen))}, as Prodigy writes it")
+            return Guess(0.95, _("JSON with {names}, as Prodigy writes it").format(names=", ".join(map(repr, seen))))
         if "spans" in first or ("tokens" in first and isinstance(first["tokens"], list)):
-            return Guess(0.9, "JSON with 'text' and 'spans' as Prodigy writes them")
-        return Guess(0.4, "JSON with 'text'") if "label" not in first and "labels" not in first else Guess(0.1)
+            return Guess(0.9, _("JSON with 'text' and 'spans' as Prodigy writes them"))
+        return Guess(0.4, _("JSON with 'text'")) if "label" not in first and "labels" not in first else Guess(0.1)
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows = []
-        for _, value in islice(jsonl.values(source), limit):
+        for _line, value in islice(jsonl.values(source), limit):
             if isinstance(value, dict):
                 labels = [str(one.get("label", "")) for one in value.get("spans") or () if isinstance(one, dict)]
                 labels += [str(one) for one in value.get("accept") or ()] or [str(value.get("label") or "")]
                 rows.append((str(value.get("text", "")), ", ".join(filter(None, labels)), str(value.get("answer", ""))))
-        return Table(("text", "labels", "answer"), tuple(rows), (), "texts, tokens, spans, classes and answers are taken as they are")
+        return Table(("text", "labels", "answer"), tuple(rows), (), _("texts, tokens, spans, classes and answers are taken as they are"))
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         rejected = 0
@@ -68,19 +69,19 @@ class ProdigyImporter:
             rejected += isinstance(value, dict) and value.get("answer") == "reject"
             yield Row(line, record)
         if rejected:
-            yield Remark(f"{rejected} tasks were rejected in Prodigy: their texts came in without labels.")
+            yield Remark(_("{rejected} tasks were rejected in Prodigy: their texts came in without labels.").format(rejected=rejected))
 
 
 def _record(value: object, options: Options) -> Record:
     if isinstance(value, Fault):
         raise value
     if not isinstance(value, dict):
-        raise Fault(f"expected an object with a text, found {show(value)}")
+        raise Fault(_("expected an object with a text, found {value}").format(value=show(value)))
     if not isinstance(text := value.get("text"), str):
-        raise Fault(f"'text' is {show(text)}, expected a string" if "text" in value else "the record has no 'text'")
+        raise Fault(_("'text' is {text}, expected a string").format(text=show(text)) if "text" in value else _("the record has no 'text'"))
     answer = value.get("answer")
     if answer is not None and answer not in ANSWERS:
-        raise Fault(f"the answer is {show(answer)}, expected accept, reject or ignore")
+        raise Fault(_("the answer is {answer}, expected accept, reject or ignore").format(answer=show(answer)))
     spans, marks = _spans(value), _classes(value)
     states = {}
     layers = [options.span_layer] * (spans is not None) + [options.class_layer] * bool(marks)
@@ -117,16 +118,24 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
     if not raw:
         return ()
     if not isinstance(raw, list):
-        raise Fault(f"the tokens are {show(raw)}, expected a list")
+        raise Fault(_("the tokens are {raw}, expected a list").format(raw=show(raw)))
     found = []
     for one in raw:
         if not isinstance(one, dict):
-            raise Fault(f"a token is {show(one)}, expected an object")
+            raise Fault(_("a token is {one}, expected an object").format(one=show(one)))
         start, end = offset(one.get("start"), "the start of a token"), offset(one.get("end"), "the end of a token")
         if not 0 <= start <= end <= len(text):
-            raise Fault(f"the token {start}–{end} does not lie within the text of {len(text)} characters")
+            raise Fault(
+                _("the token {start}–{end} does not lie within the text of {count} characters").format(
+                    start=start, end=end, count=len(text)
+                )
+            )
         if isinstance(one.get("text"), str) and text[start:end] != one["text"]:
-            raise Fault(f"the token {one['text']!r} does not stand at {start}–{end}: there stands {text[start:end]!r}")
+            raise Fault(
+                _("the token {text!r} does not stand at {start}–{end}: there stands {text2!r}").format(
+                    text=one["text"], start=start, end=end, text2=text[start:end]
+                )
+            )
         found.append((start, end))
     return tuple(found)
 
@@ -137,13 +146,13 @@ def _spans(value: Mapping) -> tuple[Span, ...] | None:
     if raw is None or (not raw and "label" in value) or (not raw and "options" in value):
         return None if "answer" not in value or "tokens" not in value else ()
     if not isinstance(raw, list):
-        raise Fault(f"the spans are {show(raw)}, expected a list")
+        raise Fault(_("the spans are {raw}, expected a list").format(raw=show(raw)))
     found = []
     for one in raw:
         if not isinstance(one, dict):
-            raise Fault(f"a span is {show(one)}, expected an object")
+            raise Fault(_("a span is {one}, expected an object").format(one=show(one)))
         if one.get("answer") != "reject":
-            found.append(Span(offset(one.get("start"), "the start"), offset(one.get("end"), "the end"), label_name(one.get("label"))))
+            found.append(Span(offset(one.get("start"), _("the start")), offset(one.get("end"), _("the end")), label_name(one.get("label"))))
     return unique_spans(found)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 
 PLAIN = ("id", "text", "text_b", "split", "group")
 NAMED = ("label", "tag", "spans", "meta")  # these take a name: label:LAYER, meta:NAME
@@ -54,15 +55,19 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
     found: list[Role] = []
     taken: set[str] = set()
     for role, column in mapping:
-        kind, _, name = role.partition(":")
+        kind, _colon, name = role.partition(":")
         kind, name = kind.strip(), name.strip()
         if kind in NAMED and not name:
-            raise ImportFailed(f"The role {role!r} needs a name, as in {kind}:{'NAME' if kind == 'meta' else 'LAYER'}.")
+            raise ImportFailed(
+                _("The role {role!r} needs a name, as in {kind}:{what}.").format(
+                    role=role, kind=kind, what="NAME" if kind == "meta" else "LAYER"
+                )
+            )
         if kind not in PLAIN + NAMED or (kind in PLAIN and name):
-            raise ImportFailed(f"There is no role {role!r}.", hint=f"Known: {ROLES}.")
+            raise ImportFailed(_("There is no role {role!r}.").format(role=role), hint=_("Known: {roles}.").format(roles=ROLES))
         one = Role(kind, name, column)
         if one.text in taken:
-            raise ImportFailed(f"The role {role!r} is given twice.")
+            raise ImportFailed(_("The role {role!r} is given twice.").format(role=role))
         taken.add(one.text)
         found.append(one)
     return tuple(found)
@@ -74,7 +79,7 @@ def with_text(roles: tuple[Role, ...], guessed: Iterable[tuple[str, str]], file:
         return roles
     column = dict(guessed).get("text", "")
     if not column or any(one.column == column for one in roles):
-        raise ImportFailed(f"Which column of {file} holds the text?", hint="Say text=COLUMN.")
+        raise ImportFailed(_("Which column of {file} holds the text?").format(file=file), hint=_("Say text=COLUMN."))
     return (Role("text", "", column), *roles)
 
 
@@ -84,8 +89,8 @@ def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> N
     for one in roles:
         if one.column not in known:
             raise ImportFailed(
-                f"{file} has no column {one.column!r} (for {one.text}).",
-                hint=f"Its columns: {', '.join(str(name)[:40] for name in columns[:20]) or 'none'}.",
+                _("{file} has no column {column!r} (for {text}).").format(file=file, column=one.column, text=one.text),
+                hint=_("Its columns: {names}.").format(names=", ".join(str(name)[:40] for name in columns[:20]) or "none"),
             )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 from workbench.importers.encoding import Encoding, guess
 
 HEAD = 1 << 16
@@ -24,14 +25,19 @@ class Source:
         self.name = self.path.name
         try:
             if self.path.is_dir():
-                raise ImportFailed(f"{self.path} is a folder.", hint="Choose the files in it.")
+                raise ImportFailed(_("{path} is a folder.").format(path=self.path), hint=_("Choose the files in it."))
             about = self.path.stat()
             if not stat.S_ISREG(about.st_mode):  # reading a pipe would wait for ever, and it can be read once only
-                raise ImportFailed(f"{self.path} is no file but a pipe or a device.", hint="Save the data in a file first.")
+                raise ImportFailed(
+                    _("{path} is no file but a pipe or a device.").format(path=self.path), hint=_("Save the data in a file first.")
+                )
             self.size = about.st_size
             self.encoding = guess(self.path, limit=scan) if not encoding else Encoding.named(encoding)
         except OSError as error:
-            raise ImportFailed(f"{self.path} cannot be read: {error.strerror or error}.", hint="Is the path right?") from error
+            raise ImportFailed(
+                _("{path} cannot be read: {strerror}.").format(path=self.path, strerror=error.strerror or error),
+                hint=_("Is the path right?"),
+            ) from error
         self._raw: io.BufferedReader | None = None
 
     @property
@@ -56,7 +62,10 @@ class Source:
                     yield line.removesuffix("\n").removesuffix("\r")
             except UnicodeDecodeError as error:
                 raise ImportFailed(
-                    f"{self.name} is not {self.encoding.name} throughout ({error.reason}).", hint="Choose another encoding."
+                    _("{name} is not {encoding} throughout ({reason}).").format(
+                        name=self.name, encoding=self.encoding.name, reason=error.reason
+                    ),
+                    hint=_("Choose another encoding."),
                 ) from error
 
     def _line_end(self) -> str:
@@ -71,7 +80,11 @@ class Source:
             with open(self.path, encoding=self.encoding.codec, errors=errors, newline="") as file:
                 return file.read()
         except UnicodeDecodeError as error:
-            raise ImportFailed(f"{self.name} is not {self.encoding.name} throughout ({error.reason}).") from error
+            raise ImportFailed(
+                _("{name} is not {encoding} throughout ({reason}).").format(
+                    name=self.name, encoding=self.encoding.name, reason=error.reason
+                )
+            ) from error
 
     def head(self, size: int = HEAD) -> str:
         """The first `size` bytes, decoded; a character cut at the end is left out."""

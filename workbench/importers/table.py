@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 from workbench.importers import roles
 from workbench.importers.base import (
     Fault,
@@ -59,19 +60,24 @@ class TableImporter:
         ending = name.lower().endswith(self.ending)
         mine = (delimiter == "\t") == (self.delimiter == "\t")
         if not mine or consistency == 0.0:
-            return Guess(0.35 if ending else 0.0, f"the name ends in {self.ending}")
+            return Guess(0.35 if ending else 0.0, _("the name ends in {ending}").format(ending=self.ending))
         first = head.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r").split(delimiter)
         known = sum(cell.strip().strip('"').lower() in _HEADERS for cell in first)
         if known or ending:
             return Guess(
-                min(0.95, 0.6 + 0.1 * known + 0.2 * ending), f"columns between {_name(delimiter)}" + (", with a header" if known else "")
+                min(0.95, 0.6 + 0.1 * known + 0.2 * ending),
+                _("columns between {delimiter}").format(delimiter=_name(delimiter)) + (_(", with a header") if known else ""),
             )
-        return Guess((0.2 if delimiter == "," else 0.4) * consistency, f"every line has as many {_name(delimiter)}")
+        return Guess(
+            (0.2 if delimiter == "," else 0.4) * consistency, _("every line has as many {delimiter}").format(delimiter=_name(delimiter))
+        )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         form = _Form.of(source, options, self.delimiter)
         rows = (tuple(row) for _, row in islice(((n, row) for n, row in form.rows(source) if not isinstance(row, Fault)), limit))
-        why = f"columns between {_name(form.delimiter)}, {'with' if form.header else 'without'} a header"
+        why = _("columns between {delimiter}, {what} a header").format(
+            delimiter=_name(form.delimiter), what="with" if form.header else "without"
+        )
         return Table(form.columns, tuple(rows), form.mapping, why, form.delimiter)
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
@@ -85,14 +91,20 @@ class TableImporter:
         used = {one.column for one in mapped}
         if unused := [name for name in form.columns if name not in used]:
             yield Remark(
-                f"{source.name}: not taken in: {'columns' if len(unused) > 1 else 'column'} {', '.join(name[:40] for name in unused[:10])}."
+                _("{name}: not taken in: {what} {names}.").format(
+                    name=source.name, what="columns" if len(unused) > 1 else "column", names=", ".join(name[:40] for name in unused[:10])
+                )
             )
         for line, row in form.rows(source):
             try:
                 if isinstance(row, Fault):
                     raise row
                 if len(row) != len(form.columns):
-                    raise Fault(f"the row has {len(row)} column{'s' * (len(row) != 1)}, expected {len(form.columns)}")
+                    raise Fault(
+                        _("the row has {count} column{plural}, expected {count2}").format(
+                            count=len(row), plural="s" * (len(row) != 1), count2=len(form.columns)
+                        )
+                    )
                 record = _record(row, places)
                 check(record)
                 yield Row(line, record)
@@ -131,11 +143,11 @@ class _Form:
             "\t" if preferred == "\t" else _guess_delimiter(head)[0] or preferred
         )
         if len(delimiter) != 1:
-            raise ImportFailed(f"The delimiter is {delimiter!r}, expected one character.")
+            raise ImportFailed(_("The delimiter is {delimiter!r}, expected one character.").format(delimiter=delimiter))
         quoted = delimiter != "\t" or _is_quoted(head)
         rows = [row for _, row in islice(_rows(source, delimiter, quoted), _SAMPLE) if not isinstance(row, Fault)]
         if not rows:
-            raise ImportFailed(f"No row of {source.name} can be read.", hint="Is the delimiter right?")
+            raise ImportFailed(_("No row of {name} can be read.").format(name=source.name), hint=_("Is the delimiter right?"))
         if len(rows[0]) > roles.MOST_COLUMNS:
             raise _too_wide(source.name)
         header = _has_header(rows) if options.header is None else options.header
@@ -163,8 +175,8 @@ def lift_limit() -> None:
 
 def _too_wide(file: str) -> ImportFailed:
     return ImportFailed(
-        f"The first row of {file} has more than {roles.MOST_COLUMNS:,} columns.",
-        hint="Is it a table, and is the delimiter right? Plain text comes in with the format “text”.",
+        _("The first row of {file} has more than {most_columns:,} columns.").format(file=file, most_columns=roles.MOST_COLUMNS),
+        hint=_("Is it a table, and is the delimiter right? Plain text comes in with the format “text”."),
     )
 
 
@@ -217,13 +229,15 @@ class _Lines:
 
 
 def _endless_row() -> Fault:
-    return Fault(f"the row has more than {roles.MOST_COLUMNS:,} columns")
+    return Fault(_("the row has more than {most_columns:,} columns").format(most_columns=roles.MOST_COLUMNS))
 
 
 def _csv_fault(error: csv.Error, further: int) -> Fault:
     if "unexpected end of data" in str(error):
-        return Fault(f"a quotation mark that opens on this line is never closed; the {further} lines after it went with it")
-    return Fault(f"the row cannot be read: {error}")
+        return Fault(
+            _("a quotation mark that opens on this line is never closed; the {further} lines after it went with it").format(further=further)
+        )
+    return Fault(_("the row cannot be read: {error}").format(error=error))
 
 
 def _guess_delimiter(head: str) -> tuple[str, float]:
@@ -286,11 +300,15 @@ def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[
     for n, cell in enumerate(first):
         name = cell.strip() or f"column {n + 1}"
         if name in names:
-            remarks.append(f"the column {show(name)} stands there twice; the second is called {name[:40]} ({n + 1}).")
+            remarks.append(
+                _("the column {name} stands there twice; the second is called {name2} ({n}).").format(
+                    name=show(name), name2=name[:40], n=n + 1
+                )
+            )
             name = f"{name} ({n + 1})"
         names[name] = None
     if len(remarks) > 5:
-        remarks[5:] = [f"{len(remarks) - 5:,} more columns have a name that stands there already, and got a number."]
+        remarks[5:] = [_("{count:,} more columns have a name that stands there already, and got a number.").format(count=len(remarks) - 5)]
     return tuple(names), remarks
 
 
@@ -363,9 +381,9 @@ def _tags(cell: str, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
     try:
         tags = [str(one) for one in json.loads(cell)] if cell.startswith("[") else cell.split()
     except (ValueError, RecursionError):
-        raise Fault(f"the tags {cell[:40]!r} cannot be read") from None
+        raise Fault(_("the tags {cell!r} cannot be read").format(cell=cell[:40])) from None
     if len(tags) != len(tokens):
-        raise Fault(f"there are {len(tags)} tags for {len(tokens)} tokens")
+        raise Fault(_("there are {count} tags for {count2} tokens").format(count=len(tags), count2=len(tokens)))
     found = schemes.spans(tags, schemes.detect([tags]))
     return tuple(Span(tokens[one.first][0], tokens[one.last - 1][1], one.label) for one in found)
 
@@ -375,7 +393,7 @@ def _spans(cell: str) -> tuple[Span, ...]:
     try:
         raw = json.loads(cell)
     except (ValueError, RecursionError):
-        raise Fault(f"the spans {cell[:40]!r} are no JSON list of [start, end, label]") from None
+        raise Fault(_("the spans {cell!r} are no JSON list of [start, end, label]").format(cell=cell[:40])) from None
     if not isinstance(raw, list) or not all(isinstance(one, list) and len(one) == 3 for one in raw):
-        raise Fault(f"the spans {cell[:40]!r} are no JSON list of [start, end, label]")
-    return unique_spans([Span(offset(start, "the start"), offset(end, "the end"), label_name(label)) for start, end, label in raw])
+        raise Fault(_("the spans {cell!r} are no JSON list of [start, end, label]").format(cell=cell[:40]))
+    return unique_spans([Span(offset(start, _("the start")), offset(end, _("the end")), label_name(label)) for start, end, label in raw])
