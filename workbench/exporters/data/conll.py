@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled
 from workbench.text.alignment import Audit, tags
 from workbench.text.dataset import Record
@@ -36,7 +37,7 @@ class ConllExporter:
             lines, found = block(record, chosen, plan)
             audit += found
             if not lines:
-                plan.count("{n} documents have no tokens and were left out.")
+                plan.count(_("{n} documents have no tokens and were left out."))
                 continue
             out.write("\n" if count else "")
             if record.document.group is not None and record.document.group != group:
@@ -65,8 +66,8 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
         columns.append(column)
         audit += found
     if layers and not labelled(record, layers[0].name):
-        plan.count("{n} documents are not labelled in this layer; they stand there with O only.")
-    plan.count("{n} second texts were left out.", len(record.document.texts) - 1)
+        plan.count(_("{n} documents are not labelled in this layer; they stand there with O only."))
+    plan.count(_("{n} second texts were left out."), len(record.document.texts) - 1)
     tokens = (" ".join(text[start:end].split("\t")).replace("\n", " ") for start, end in borders)
     return ["\t".join(row) for row in zip(tokens, *columns, strict=True)], audit
 
@@ -78,6 +79,6 @@ def _group_line(group: str, columns: int) -> str:
 
 
 def tell(plan: Plan, audit: Audit) -> None:
-    plan.count("{n} spans overlap longer ones and were left out.", audit.crowded)
-    plan.count("{n} spans begin or end within a word and were moved to its border.", audit.shifted)
-    plan.count("{n} spans cover no word and were left out.", audit.lost)
+    plan.count(_("{n} spans overlap longer ones and were left out."), audit.crowded)
+    plan.count(_("{n} spans begin or end within a word and were moved to its border."), audit.shifted)
+    plan.count(_("{n} spans cover no word and were left out."), audit.lost)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, Plan
 from workbench.exporters.data.conll import chosen_layers, tell
 from workbench.text.alignment import Audit, to_tokens
@@ -30,7 +31,7 @@ class ConlluExporter:
             document = record.document
             borders = [one for one in document.tokens.get(TEXT, ()) if document.text[one[0] : one[1]].strip()]
             if not borders:
-                plan.count("{n} documents have no tokens and were left out.")
+                plan.count(_("{n} documents have no tokens and were left out."))
                 continue
             found, more = to_tokens(borders, record.spans.get(layer.name, ()) if layer else ())
             audit += more

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, labelled
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
@@ -41,7 +42,7 @@ def _record(record: Record, spans: list[str], classes: list[str], names: tuple[s
     if any(labelled(record, layer) for layer in spans):
         found = [one for layer in spans for one in record.spans.get(layer, ())]
         raw[names[0]] = [[one.start, one.end, one.label] for one in sorted(found, key=_order) if one.field == TEXT]
-        plan.count("{n} spans of second texts were left out.", sum(one.field != TEXT for one in found))
+        plan.count(_("{n} spans of second texts were left out."), sum(one.field != TEXT for one in found))
     if any(labelled(record, layer) for layer in classes):
         raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]
     for name, value in (("split", document.split), ("group", document.group), ("meta", dict(document.meta))):

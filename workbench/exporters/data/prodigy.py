@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, main_layer
 from workbench.text.alignment import token_range
 from workbench.text.dataset import Record
@@ -33,7 +34,7 @@ class ProdigyExporter:
         count = 0
         for record in records:
             if len(record.document.texts) > 1:
-                plan.count("{n} pairs were left out: the format holds one text.")
+                plan.count(_("{n} pairs were left out: the format holds one text."))
                 continue
             out.write(json.dumps(_task(record, spans, classes), ensure_ascii=False) + "\n")
             count += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, Plan
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
@@ -19,9 +20,9 @@ class TextExporter:
         for record in records:
             text = " ‖ ".join(content for _, content in record.document.texts)
             if "\n" in text or "\r" in text:
-                plan.count("In {n} texts, line ends became spaces.")
+                plan.count(_("In {n} texts, line ends became spaces."))
                 text = " ".join(text.split("\n")).replace("\r", " ")
-            plan.count("{n} pairs were written on one line, ‖ between the texts.", int(len(record.document.texts) > 1))
+            plan.count(_("{n} pairs were written on one line, ‖ between the texts."), int(len(record.document.texts) > 1))
             out.write(text + "\n")
             count += 1
         return count

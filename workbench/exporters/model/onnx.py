@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from workbench.base.errors import ExportFailed
+from workbench.base.i18n import _
 from workbench.exporters.model.spec import OPSET
 from workbench.models.base import Checkpoint
 from workbench.runtime.onnx_predictor import LABELS
@@ -91,8 +92,10 @@ def graph(checkpoint: Checkpoint, names: tuple[str, ...], path: Path) -> None:
         except Exception as error:  # torch.export and onnxscript raise many kinds
             reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
             raise ExportFailed(
-                f"A model of the family {checkpoint.info.family} could not be turned into ONNX: {reason}",
-                hint="Export the Hugging Face folder alone.",
+                _("A model of the family {family} could not be turned into ONNX: {reason}").format(
+                    family=checkpoint.info.family, reason=reason
+                ),
+                hint=_("Export the Hugging Face folder alone."),
             ) from error
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.base.errors import ExportFailed
+from workbench.base.i18n import _
 from workbench.exporters.model.spec import MOST_TEXTS, ExportSpec, forecast
 from workbench.text.document import Document
 
@@ -88,24 +89,32 @@ def texts_of(path: str) -> tuple[Document, ...]:
 def check_target(out: Path) -> None:
     """Raises ExportFailed where nothing can be put there."""
     if out.exists() and not out.is_dir():
-        raise ExportFailed(f"{out} is a file.", hint="Name a folder that is empty or does not exist yet.")
+        raise ExportFailed(_("{out} is a file.").format(out=out), hint=_("Name a folder that is empty or does not exist yet."))
     if out.is_dir() and (found := sorted(one.name for one in out.iterdir())):
-        raise ExportFailed(f"The folder {out} is not empty (it holds {found[0]!r}).", hint="Choose an empty or a new folder.")
+        raise ExportFailed(
+            _("The folder {out} is not empty (it holds {found!r}).").format(out=out, found=found[0]),
+            hint=_("Choose an empty or a new folder."),
+        )
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         probe = out.parent / f".{out.name}.probe-{os.getpid()}"
         probe.mkdir()
         probe.rmdir()
     except OSError as error:
-        raise ExportFailed(f"Nothing can be written in {out.parent}: {error.strerror or error}.", hint="Choose another folder.") from error
+        raise ExportFailed(
+            _("Nothing can be written in {parent}: {strerror}.").format(parent=out.parent, strerror=error.strerror or error),
+            hint=_("Choose another folder."),
+        ) from error
 
 
 def check_space(out: Path, needed: int) -> None:
     free = shutil.disk_usage(out.parent).free
     if free < needed:
         raise ExportFailed(
-            f"The disk of {out.parent} has {free / 1e6:,.0f} MB free; the export takes about {needed / 1e6:,.0f} MB.",
-            hint="Make room or choose a folder on another disk.",
+            _("The disk of {parent} has {free:,.0f} MB free; the export takes about {needed:,.0f} MB.").format(
+                parent=out.parent, free=free / 1e6, needed=needed / 1e6
+            ),
+            hint=_("Make room or choose a folder on another disk."),
         )
 
 
@@ -120,10 +129,14 @@ def _disk_errors(out: Path) -> Iterator[None]:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
         if full or "no space left" in str(error).lower() or "disk quota" in str(error).lower():
             raise ExportFailed(
-                f"The disk of {out.parent} is full; nothing was kept.", hint="Make room or choose another folder."
+                _("The disk of {parent} is full; nothing was kept.").format(parent=out.parent),
+                hint=_("Make room or choose another folder."),
             ) from error
         if isinstance(error, OSError) and str(out.parent) in str(error.filename or ""):
-            raise ExportFailed(f"{error.filename} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
+            raise ExportFailed(
+                _("{filename} cannot be written: {strerror}.").format(filename=error.filename, strerror=error.strerror),
+                hint=_("Choose another folder."),
+            ) from error
         raise
 
 

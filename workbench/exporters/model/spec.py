@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 
 TARGET = "workbench.exporters.model.run:export"
 OPSET = 18
@@ -34,9 +35,11 @@ def parse_formats(given: str | Sequence[str]) -> tuple[str, ...]:
     names = [one.strip() for one in (given.split(",") if isinstance(given, str) else given) if one.strip()]
     known = tuple(one.id for one in FORMATS)
     if unknown := [one for one in names if one not in known]:
-        raise SpecError(f"There is no export format {unknown[0]!r}.", hint=f"Known: {', '.join(known)}.")
+        raise SpecError(
+            _("There is no export format {unknown!r}.").format(unknown=unknown[0]), hint=_("Known: {names}.").format(names=", ".join(known))
+        )
     if not names:
-        raise SpecError("No export format is chosen.", hint=f"Choose of {', '.join(known)}.")
+        raise SpecError(_("No export format is chosen."), hint=_("Choose of {names}.").format(names=", ".join(known)))
     return tuple(one for one in known if one in names)
 
 
