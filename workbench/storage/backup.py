@@ -8,13 +8,14 @@ from contextlib import closing
 from pathlib import Path
 
 from workbench.base.errors import ProjectError
+from workbench.base.i18n import _
 from workbench.base.paths import free_name
 
 
 def copy(conn: sqlite3.Connection, target: Path) -> Path:
     """Copy everything `conn` sees into a new file. Whole or not at all; raises ProjectError if `target` exists or cannot be made."""
     if target.exists():
-        raise ProjectError(f"{target} exists already.", hint="Choose another name.")
+        raise ProjectError(_("{target} exists already.").format(target=target), hint=_("Choose another name."))
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as other:
@@ -24,7 +25,8 @@ def copy(conn: sqlite3.Connection, target: Path) -> Path:
     except (OSError, sqlite3.Error) as error:
         draft.unlink(missing_ok=True)
         raise ProjectError(
-            f"{target} could not be written: {error}.", hint="Is there room on the disk, and may you write there?"
+            _("{target} could not be written: {error}.").format(target=target, error=error),
+            hint=_("Is there room on the disk, and may you write there?"),
         ) from error
     return target
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from workbench.base.errors import ProjectBusy
+from workbench.base.i18n import _
 from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
 from workbench.storage.values import now
 
@@ -132,7 +133,7 @@ class Journal:
         reason = ""
         if count > MAX_STEPS:
             (limit,) = conn.execute("select id from journal_step order by id desc limit 1 offset ?", (MAX_STEPS - 1,)).fetchone()
-            reason = f"the history keeps {MAX_STEPS:,} steps"
+            reason = _("the history keeps {max_steps:,} steps").format(max_steps=MAX_STEPS)
         elif size > MAX_BYTES:
             limit, total = newest, 0
             for id, bytes_ in conn.execute("select id, size from journal_step order by id desc").fetchall():
@@ -140,7 +141,7 @@ class Journal:
                 if total > MAX_BYTES and id != newest:
                     break
                 limit = id
-            reason = f"the history keeps {MAX_BYTES / (1 << 30):g} GB"
+            reason = _("the history keeps {max_bytes:g} GB").format(max_bytes=MAX_BYTES / (1 << 30))
         if reason and limit > oldest:
             conn.execute("delete from journal_row where step_id < ?", (limit,))
             conn.execute("delete from journal_step where id < ?", (limit,))
@@ -157,7 +158,7 @@ class Journal:
 
     def _play(self, step: HistoryStep | None, *, undone: bool) -> tuple[str, Touched] | None:
         if self.open:
-            raise ProjectBusy("Undo is not possible in the middle of an edit.")
+            raise ProjectBusy(_("Undo is not possible in the middle of an edit."))
         if step is None:
             return None
         conn = self._conn

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from workbench.base.errors import ProjectError, ProjectLocked
+from workbench.base.i18n import _
 
 if sys.platform == "win32":
     import msvcrt
@@ -43,8 +44,8 @@ class FileLock:
             os.close(descriptor)
             if time.monotonic() > give_up:
                 raise ProjectLocked(
-                    f"{project_file} is already open in another window or command.",
-                    hint="Close it there, or open it read-only to look at it.",
+                    _("{project_file} is already open in another window or command.").format(project_file=project_file),
+                    hint=_("Close it there, or open it read-only to look at it."),
                 )
             time.sleep(0.02)
 
@@ -77,8 +78,10 @@ def _open(path: Path, project_file: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise ProjectError(
-            f"{project_file} cannot be opened for writing: its lock {path.name} cannot be made ({error.strerror}).",
-            hint="Check the rights of the folder, or open the project read-only.",
+            _("{project_file} cannot be opened for writing: its lock {name} cannot be made ({strerror}).").format(
+                project_file=project_file, name=path.name, strerror=error.strerror
+            ),
+            hint=_("Check the rights of the folder, or open the project read-only."),
         ) from error
 
 

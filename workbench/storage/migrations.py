@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from workbench.base.i18n import _
+
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
@@ -233,7 +235,7 @@ def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = Non
         if version:
             conn.execute("delete from journal_row")
             conn.execute("delete from journal_step")
-            reason = f"the project was brought from version {version} to {len(migrations)}"
+            reason = _("the project was brought from version {version} to {count}").format(version=version, count=len(migrations))
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
         conn.execute(f"pragma user_version = {len(migrations)}")
         conn.execute("commit")

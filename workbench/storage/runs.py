@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 from workbench.storage.database import Database
 from workbench.storage.values import ids_in, json_in, json_out, new_uid, now
 
@@ -69,9 +70,9 @@ def update(db: Database, id: int, **values: Any) -> Run:
 
 def _check_name(db: Database, name: str) -> None:
     if not name.strip():
-        raise WorkbenchError("A run needs a name.")
+        raise WorkbenchError(_("A run needs a name."))
     if by_name(db, name) is not None:
-        raise WorkbenchError(f"There is a run {name!r} already.", hint="Choose another name.")
+        raise WorkbenchError(_("There is a run {name!r} already.").format(name=name), hint=_("Choose another name."))
 
 
 def _stored(values: dict[str, Any]) -> dict[str, Any]:

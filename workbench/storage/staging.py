@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed, ProjectBusy, WorkbenchError
+from workbench.base.i18n import _
 from workbench.storage.values import borders_in, json_in, json_out, name_in, text_in
 from workbench.text.dataset import Record
 from workbench.text.labels import Label, Layer
@@ -161,7 +162,9 @@ class StagingWriter:
                 self._conn.executemany(_INSERTS[table], rows)
                 rows.clear()
         except sqlite3.OperationalError as error:
-            raise ImportFailed(f"The import could not be prepared: {error}.", hint="Make room on the disk, then try again.") from error
+            raise ImportFailed(
+                _("The import could not be prepared: {error}.").format(error=error), hint=_("Make room on the disk, then try again.")
+            ) from error
         self._waiting = 0
 
     def close(self) -> None:
@@ -206,9 +209,11 @@ def examine(path: Path) -> Staged:
             skipped = tuple(conn.execute("select file, line, reason from skipped order by file, line").fetchall())
             warnings = tuple(message for (message,) in conn.execute("select message from warning").fetchall())
     except sqlite3.Error as error:
-        raise WorkbenchError(f"The prepared import {path} cannot be read: {error}.", hint="Import the file again.") from error
+        raise WorkbenchError(
+            _("The prepared import {path} cannot be read: {error}.").format(path=path, error=error), hint=_("Import the file again.")
+        ) from error
     if complete is None:
-        raise WorkbenchError(f"The prepared import {path} is not complete.", hint="Import the file again.")
+        raise WorkbenchError(_("The prepared import {path} is not complete.").format(path=path), hint=_("Import the file again."))
     return Staged(path, complete[0], layers, skipped, warnings)
 
 
@@ -220,7 +225,7 @@ def attached(db, path: Path) -> Iterator[None]:
     """The staging file as database `staging` of the writer. Hold it around the edit: a database is attached between transactions only."""
     # The lock of the writer, so that no other thread is in the middle of a transaction of this connection.
     if not db._mutex.acquire(blocking=not _at_home(db)):
-        raise ProjectBusy("Another change to the project is still being written.", hint="Wait until it is done, then try again.")
+        raise ProjectBusy(_("Another change to the project is still being written."), hint=_("Wait until it is done, then try again."))
     try:
         db.writer.execute("attach ? as staging", (str(path.absolute()),))
         try:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from workbench.base.errors import ProjectError
+from workbench.base.i18n import _
 
 
 def now() -> str:
@@ -87,5 +88,6 @@ def borders_out(stored: bytes) -> tuple[tuple[int, int], ...]:
 
 def _damaged(what: str) -> ProjectError:
     return ProjectError(
-        f"The project file is damaged: {what} in it cannot be read.", hint="Take a backup of it; `glossbench project check` says where."
+        _("The project file is damaged: {what} in it cannot be read.").format(what=what),
+        hint=_("Take a backup of it; `glossbench project check` says where."),
     )
