@@ -70,7 +70,7 @@ class Project:
         try:
             return cls.open(path, dispatch=dispatch)
         except ProjectLocked:
-            reason = "it is already open in another window or command"
+            reason = _("it is already open in another window or command")
         except ProjectError as error:
             reason = error.message
         project = cls.open(path, read_only=True, dispatch=dispatch)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.base.errors import ProjectError
+from workbench.base.i18n import _
 from workbench.project.project import Project
 from workbench.storage import documents, labels
 from workbench.text.dataset import dumps, gold_fingerprint, lines, record_to_json
@@ -32,7 +33,7 @@ def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]
     """
     layer = labels.layer_by_name(project.db, layer_name)
     if layer is None:
-        raise ProjectError(f"There is no layer {layer_name!r}.", hint="Nothing was written.")
+        raise ProjectError(_("There is no layer {layer_name!r}.").format(layer_name=layer_name), hint=_("Nothing was written."))
     wanted = sorted({id for ids in splits.values() for id in ids})
     folder = project.runs_folder / "data"
     draft = folder / f".{os.getpid()}.part"
@@ -51,7 +52,10 @@ def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]
 
 
 def _not_written(folder: Path, error: OSError) -> ProjectError:
-    return ProjectError(f"{folder} cannot be written ({error.strerror}).", hint="Is there room on the disk, and may you write there?")
+    return ProjectError(
+        _("{folder} cannot be written ({strerror}).").format(folder=folder, strerror=error.strerror),
+        hint=_("Is there room on the disk, and may you write there?"),
+    )
 
 
 def _write(project: Project, draft: Path, layer: Layer, wanted: Sequence[int]) -> tuple[str, str]:
