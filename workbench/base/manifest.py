@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 
 KINDS = ("importer", "task", "family", "inspector", "exporter", "panel")
 API = "1"
@@ -33,7 +34,7 @@ def read(path: Path, *, source: str = "builtin") -> tuple[Contribution, ...]:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ManifestError(f"{path} cannot be read: {error}") from error
+        raise ManifestError(_("{path} cannot be read: {error}").format(path=path, error=error)) from error
     found: list[Contribution] = []
     for kind in KINDS:
         for number, entry in enumerate(raw.get(kind, ())):
@@ -41,7 +42,7 @@ def read(path: Path, *, source: str = "builtin") -> tuple[Contribution, ...]:
     seen: set[tuple[str, str]] = set()
     for one in found:
         if (one.kind, one.id) in seen:
-            raise ManifestError(f"{path}: {one.kind} {one.id!r} stands there twice")
+            raise ManifestError(_("{path}: {kind} {id!r} stands there twice").format(path=path, kind=one.kind, id=one.id))
         seen.add((one.kind, one.id))
     return tuple(found)
 
@@ -49,8 +50,14 @@ def read(path: Path, *, source: str = "builtin") -> tuple[Contribution, ...]:
 def _contribution(path: Path, kind: str, number: int, entry: dict, source: str) -> Contribution:
     for key in ("id", "title", "object"):
         if not isinstance(entry.get(key), str) or not entry[key]:
-            raise ManifestError(f"{path}: [[{kind}]] number {number + 1} has no {key!r}")
+            raise ManifestError(
+                _("{path}: [[{kind}]] number {number} has no {key!r}").format(path=path, kind=kind, number=number + 1, key=key)
+            )
     if entry["object"].count(":") != 1:
-        raise ManifestError(f"{path}: object of {kind} {entry['id']!r} is {entry['object']!r}, expected 'module:name'")
+        raise ManifestError(
+            _("{path}: object of {kind} {id!r} is {object!r}, expected 'module:name'").format(
+                path=path, kind=kind, id=entry["id"], object=entry["object"]
+            )
+        )
     rest = {key: value for key, value in entry.items() if key not in ("id", "title", "object")}
     return Contribution(kind, entry["id"], entry["title"], entry["object"], source, rest)

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.base import manifest
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
+from workbench.base.i18n import _
 
 
 class Registry:
@@ -31,7 +32,9 @@ class Registry:
         try:
             return self._entries[kind, id]
         except KeyError:
-            raise WorkbenchError(f"There is no {kind} {id!r}.", hint=f"Known: {', '.join(self.ids(kind))}.") from None
+            raise WorkbenchError(
+                _("There is no {kind} {id!r}.").format(kind=kind, id=id), hint=_("Known: {names}.").format(names=", ".join(self.ids(kind)))
+            ) from None
 
     def get(self, kind: str, id: str) -> Any:
         """The object itself; imports its module."""
