@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
 from workbench.text.document import TEXT, Document
 from workbench.text.labels import Label, Layer
 from workbench.text.spans import Span
@@ -161,11 +162,13 @@ def read(path: Path | str) -> Dataset:
         try:
             layers = tuple(layer_from_json(one) for one in json.loads(next(file))["layers"])
         except (StopIteration, ValueError, KeyError, TypeError) as error:
-            raise ImportFailed(f"{path}, line 1: the layers cannot be read ({error!r}).") from error
+            raise ImportFailed(_("{path}, line 1: the layers cannot be read ({error!r}).").format(path=path, error=error)) from error
         records = []
         for number, line in enumerate(file, 2):
             try:
                 records.append(record_from_json(json.loads(line)))
             except (ValueError, KeyError, TypeError) as error:
-                raise ImportFailed(f"{path}, line {number}: not a document of the own format ({error!r}).") from error
+                raise ImportFailed(
+                    _("{path}, line {number}: not a document of the own format ({error!r}).").format(path=path, number=number, error=error)
+                ) from error
     return Dataset(layers, tuple(records))
