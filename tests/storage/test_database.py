@@ -455,3 +455,34 @@ def test_a_project_that_the_disk_has_no_room_for_is_not_left_half_made(tmp_path,
     with pytest.raises(ProjectError, match="p.glossbench could not be written.*Make room"):
         Project.create(tmp_path / "p.glossbench")
     assert not (tmp_path / "p.glossbench").exists()
+
+
+class NoSharedMemory(sqlite3.Connection):
+    """As on a disk without room for the 32 kB that every connection to a write-ahead log shares."""
+
+    def execute(self, *args):
+        if "query_only" in args[0]:
+            return super().execute(*args)
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+        raise error
+
+
+def test_a_project_on_a_full_disk_opens_to_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "p.glossbench"
+    project = Project.create(path)
+    add_document(project)
+    project.close()
+    connect = Database._connect
+
+    def without_room(self, uri, *kind):
+        return connect(self, uri, *kind) if "immutable" in uri else connect(self, uri, NoSharedMemory)
+
+    monkeypatch.setattr(Database, "_connect", without_room)
+    project = Project.open(path)
+
+    assert project.read_only and "no room" in project.read_only_reason and documents.counts(project.db).documents == 1
+    project.close()
+    Path(f"{path}-wal").write_bytes(b"changes that are in no other place")
+    with pytest.raises(ProjectError, match="no room left"):
+        Project.open(path)

@@ -68,12 +68,21 @@ class Database:
         found = header.examine(path)
         path = path.resolve()
         reason = "it was opened only to be read" if read_only else _why_read_only(path, found)
-        lock = None if reason else FileLock.take(path)
+        try:
+            return cls._started(path, found, None if reason else FileLock.take(path), reason)
+        except sqlite3.OperationalError:
+            return cls._started(path, found, None, "there is no room left on its disk")
+
+    @classmethod
+    def _started(cls, path: Path, found: header.Header, lock: FileLock | None, reason: str) -> Database:
+        """Raises OperationalError where only the room for writing is missing."""
         db = cls(path, lock=lock, reason=reason)
         try:
             db._start(found)
         except (sqlite3.Error, UnicodeDecodeError) as error:  # sqlite3 quotes a damaged name in its message
             db.close()
+            if isinstance(error, sqlite3.OperationalError) and _no_room(error) and lock is not None:
+                raise
             raise _damaged(path, error) from error
         except BaseException:
             db.close()
@@ -168,6 +177,9 @@ class Database:
                     conn.close()
                 if isinstance(error, ProjectError):
                     raise
+        log = Path(f"{self.path}-wal")
+        if places == ("rw", "ro") and log.is_file() and log.stat().st_size:
+            raise ProjectError(f"{self.path} cannot be read: there is no room left on its disk.", hint="Make room, then try again.")
         # No log can be made beside it, so nobody else writes it either.
         return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", _Reader)
 
@@ -274,6 +286,8 @@ class _ReadingCursor(sqlite3.Cursor):
 
     def _told(self, error: Exception) -> Exception:
         what = str(error)
+        if isinstance(error, sqlite3.OperationalError) and _no_room(error):
+            return error
         if "Could not decode to UTF-8" in what:
             what = "it holds text that is not UTF-8"
         elif isinstance(error, sqlite3.DatabaseError) and type(error) is not sqlite3.DatabaseError and not _DAMAGE.search(what):
@@ -355,13 +369,18 @@ def _touch_triggers() -> Iterator[str]:
             )
 
 
+def _no_room(error: sqlite3.OperationalError) -> bool:
+    """The disk is full, or has no room for the shared memory file that every connection to a write-ahead log needs."""
+    return getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMMAP")
+
+
 def _damaged(path: Path, error: Exception) -> ProjectError:
-    if isinstance(error, sqlite3.Error) and "full" in str(error):
+    if isinstance(error, sqlite3.OperationalError) and _no_room(error):
         return _not_written(path, error)
     return ProjectError(f"{path} is damaged or cannot be read: {error}.", hint="Take a backup of it; the file was left as it is.")
 
 
 def _not_written(path: Path, error: sqlite3.Error) -> ProjectError:
-    full = "full" in str(error)
+    full = "full" in str(error) or (isinstance(error, sqlite3.OperationalError) and _no_room(error))
     hint = "Make room on the disk, then try again." if full else "Nothing of this step was kept. Is the disk full or the file moved?"
     return ProjectError(f"{path} could not be written: {error}.", hint=hint)
