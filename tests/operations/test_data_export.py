@@ -1,9 +1,11 @@
 import json
+import os
 
 import pytest
 
 from workbench.base.errors import Cancelled, ExportFailed
 from workbench.operations import corpus
+from workbench.project.project import Project
 from workbench.storage import runs
 
 
@@ -65,7 +67,7 @@ def test_what_cannot_be_is_told_and_nothing_is_written(project, topics, tmp_path
         (tmp_path / "x", {"format": "odd"}, "odd"),
         (tmp_path / "x", {"format": "csv", "split": "odd"}, "odd"),
         (tmp_path, {"format": "csv"}, "folder"),
-        (project.path, {"format": "csv"}, "project itself"),
+        (project.path, {"format": "csv"}, "is a project"),
         (tmp_path / "none" / "x", {"format": "csv"}, "could not be written"),
         (tmp_path / "x", {"format": "csv", "source": "predictions"}, "run"),
     ):
@@ -102,3 +104,25 @@ def test_an_export_can_be_called_off(project, topics, tmp_path):
         corpus.export_data(project, tmp_path / "x.csv", format="csv", progress=stop)
 
     assert not list(tmp_path.glob("*x.csv*"))
+
+
+def test_only_an_ordinary_file_that_is_no_project_is_put_in_place(project, topics, tmp_path):
+    other = Project.create(tmp_path / "other.glossbench")
+    other.close()
+    before = other.path.read_bytes()
+    (tmp_path / "circle").symlink_to("circle")
+    os.mkfifo(tmp_path / "pipe")
+
+    for name, words in (("other.glossbench", "is a project"), ("pipe", "pipe or a device"), ("circle", "could not be written")):
+        with pytest.raises(ExportFailed, match=words):
+            corpus.export_data(project, tmp_path / name, format="csv")
+
+    assert other.path.read_bytes() == before and (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_is_followed_and_stays_a_link(project, topics, tmp_path):
+    (tmp_path / "link.csv").symlink_to("real.csv")
+
+    corpus.export_data(project, tmp_path / "link.csv", format="csv")
+
+    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "real.csv").read_text().startswith("id,")

@@ -13,6 +13,7 @@ from workbench.base import registry
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
 from workbench.storage import documents, labels, runs
+from workbench.storage.header import is_project
 from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
 
@@ -70,8 +71,8 @@ def export_data(
     from workbench.exporters.data.base import Plan
 
     exporter = _exporter(format)
-    path = Path(path)
-    _check(project, path, format, split, source, run)
+    path = _target(Path(path), project)
+    _check(format, split, source, run)
     layers = labels.layers(project.db)
     wanted = None if split is None else [None if split == "none" else split]
     records: Iterable[Record] = documents.records(project.db, splits=wanted)
@@ -92,7 +93,24 @@ def _counted(records: Iterable[Record], progress: Callable[[int], None]) -> Iter
         progress(number)
 
 
-def _check(project: Project, path: Path, format: str, split: str | None, source: str, run: Run | None) -> None:
+def _target(path: Path, project: Project) -> Path:
+    """Where the file goes, links followed. Raises ExportFailed for what must not be put in its place."""
+    try:
+        there = path.resolve()
+        if there.is_dir():
+            raise ExportFailed(_("{path} is a folder.").format(path=path), hint=_("Name a file in it."))
+        if there.exists() and not there.is_file():  # /dev/null would become a file
+            raise ExportFailed(_("{path} is no file but a pipe or a device.").format(path=path), hint=_("Name a file."))
+        if there.exists() and (there.samefile(project.path) or is_project(there)):
+            raise ExportFailed(_("{path} is a project.").format(path=path), hint=_("Choose another name."))
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        reason = getattr(error, "strerror", None) or str(error)
+        hint = _("Does the folder exist, and may you write there?")
+        raise ExportFailed(_("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint) from error
+    return there
+
+
+def _check(format: str, split: str | None, source: str, run: Run | None) -> None:
     if split not in (None, "none", *SPLITS):
         raise ExportFailed(_("There is no split {split!r}.").format(split=split), hint=_("Known: train, dev, test."))
     if source not in SOURCES:
@@ -106,10 +124,6 @@ def _check(project: Project, path: Path, format: str, split: str | None, source:
             _("{format} has no room for gold and predictions at once.").format(format=format),
             hint=_("Export one of them, or choose another format."),
         )
-    if path.is_dir():
-        raise ExportFailed(_("{path} is a folder.").format(path=path), hint=_("Name a file in it."))
-    if path.exists() and path.samefile(project.path):
-        raise ExportFailed(_("{path} is the project itself.").format(path=path), hint=_("Choose another name."))
 
 
 def _write(path: Path, write) -> int:

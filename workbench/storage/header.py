@@ -39,6 +39,13 @@ def examine(path: Path) -> Header:
     return header
 
 
+def is_project(path: Path) -> bool:
+    """Whether a file that is there begins like a project; of any version, damaged or not."""
+    with open(path, "rb") as file:
+        head = file.read(100)
+    return head.startswith(_MAGIC) and head[68:72] == struct.pack(">I", APPLICATION_ID)
+
+
 def _first_bytes(path: Path) -> bytes:
     try:
         if path.is_dir():
