@@ -1,6 +1,7 @@
 """A run from the first step to the kept version, with a tiny model on the CPU."""
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -92,6 +93,31 @@ def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(classes, tiny_mo
     assert result["best_step"] == 4 and result["scores"]["dev"]["macro_f1"] == 0.7
     assert [one.step for one in kinds(events, Saved)] == [2, 4]
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["step"] == 4
+
+
+def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(classes, tiny_model, tmp_path, monkeypatch):
+    values = iter([0.2, 0.7, 0.9])
+    save = loop.checkpoints.save
+    monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": next(values), "accuracy": 0.0})
+
+    def full(family, checkpoint, folder, description):
+        if description["step"] == 6:
+            raise OSError(28, "No space left on device")
+        return save(family, checkpoint, folder, description)
+
+    monkeypatch.setattr(loop.checkpoints, "save", full)
+    events, result = train(classes, tiny_model, tmp_path / "run", epochs=8)
+
+    assert result["best_step"] == 4 and result["scores"]["dev"]["macro_f1"] == 0.7 and result["steps"] == 6
+    assert any("disk is full" in one.line for one in kinds(events, Log))
+    assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["step"] == 4 and answers(tmp_path / "run")
+
+
+def test_a_disk_without_room_for_the_model_is_told_before_the_first_step(classes, tiny_model, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _folder: shutil._ntuple_diskusage(10**9, 10**9, 5_000_000))
+
+    with pytest.raises(SpecError, match="5 MB free.*Make room"):
+        train(classes, tiny_model, tmp_path / "run")
 
 
 def test_the_test_score_comes_from_the_best_version_not_the_last(classes, tiny_model, tmp_path, monkeypatch):

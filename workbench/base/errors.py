@@ -1,5 +1,7 @@
 """Errors that a person is meant to read. All others are bugs."""
 
+import errno
+
 LONGEST = 2000  # characters of a message
 
 
@@ -60,3 +62,10 @@ class Cancelled(WorkbenchError):
 
     def __init__(self, message: str = "Cancelled."):
         super().__init__(message)
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """By words too: SQLite and the writers of weights have errors of their own for it."""
+    words = str(error).lower()
+    told = any(one in words for one in ("no space left", "disk is full", "disk quota"))
+    return told or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)

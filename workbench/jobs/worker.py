@@ -6,7 +6,6 @@ The same job by hand: `python -m workbench worker runs/0012` (standard input mus
 
 from __future__ import annotations
 
-import errno
 import importlib
 import json
 import os
@@ -19,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError, is_disk_full
 from workbench.base.i18n import _
 from workbench.jobs import events
 from workbench.jobs.channel import Channel, Commands, take_over
@@ -149,7 +148,7 @@ def failure(error: BaseException) -> events.Finished:
     if _is_out_of_memory(error):
         message = _("There was not enough memory: {error}").format(error=_first_line(error) or type(error).__name__)
         return events.Finished("out_of_memory", message=message, hint=_("Take a smaller batch or shorter texts."), details=details)
-    if _is_disk_full(error):
+    if is_disk_full(error):
         message = _("There is no room left on the disk: {error}.").format(error=_first_line(error))
         return events.Finished("failed", message=message, hint=_("Make room, then start again."), details=details)
     message = f"{type(error).__name__}: {_first_line(error)}" if str(error) else type(error).__name__
@@ -168,12 +167,6 @@ def _is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and (
         "out of memory" in words or "not enough memory" in words or "can't allocate memory" in words
     )
-
-
-def _is_disk_full(error: BaseException) -> bool:
-    """By words too: SQLite and the writers of weights have errors of their own for it."""
-    words = str(error).lower()
-    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "no space left" in words or "disk is full" in words
 
 
 def write_result(folder: Path, finished: events.Finished) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workbench.base.errors import SpecError
+from workbench.base.errors import SpecError, is_disk_full
 from workbench.base.i18n import _
 from workbench.base.registry import builtins
 from workbench.models import device as devices
@@ -92,6 +92,7 @@ class _Run:
             )
         threads = settle(self.spec.seed, self.device)
         self.checkpoint = self.load()
+        checkpoints.check_room(self.folder, self.checkpoint)
         try:
             yield from self.say(
                 Log(
@@ -242,8 +243,18 @@ class _Run:
         if not checkpoints.better(value, self.best):
             self.stale += 1
             return
+        before = self.best, self.best_step, self.best_scores, self.best_answers
         self.best, self.best_step, self.best_scores, self.best_answers, self.stale = value, self.step, scores, answers, 0
-        yield from self.keep()
+        try:
+            yield from self.keep()
+        except Exception as error:
+            if before[0] is None or not is_disk_full(error):
+                raise
+            self.best, self.best_step, self.best_scores, self.best_answers = before
+            self.stopping = True
+            yield from self.say(
+                Log(_("The disk is full: the training ends here, and the version of step {step} is kept.").format(step=self.best_step))
+            )
 
     def answers(self, chunks: Sequence[Features]) -> Generator[Event, str | None, tuple[list[Prediction], float]]:
         """Predictions of every document, and the mean loss."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import time
@@ -10,7 +9,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from workbench.base.errors import ExportFailed
+from workbench.base.errors import ExportFailed, is_disk_full
 from workbench.base.i18n import _
 from workbench.exporters.model.spec import MOST_TEXTS, ExportSpec, forecast
 from workbench.text.document import Document
@@ -126,8 +125,7 @@ def _disk_errors(out: Path) -> Iterator[None]:
     except ExportFailed:
         raise
     except Exception as error:
-        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        if full or "no space left" in str(error).lower() or "disk quota" in str(error).lower():
+        if is_disk_full(error):
             raise ExportFailed(
                 _("The disk of {parent} is full; nothing was kept.").format(parent=out.parent),
                 hint=_("Make room or choose another folder."),
