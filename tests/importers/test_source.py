@@ -95,3 +95,13 @@ def test_a_preview_reads_the_first_line_whole_and_not_the_file_to_its_end(tmp_pa
 
     path.write_text("short\n" * 1000)
     assert len(list(Source(path, scan=4096).lines())) == 167 == 1000 // 6 + 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_an_encoding_chosen_wrongly_is_told(tmp_path, encoding):
+    path = tmp_path / "t.csv"
+    path.write_bytes("schön,gut\nübel,schlecht\n".encode("latin-1"))
+
+    for look in (Source.head, Source.text, lambda source: list(source.lines())):
+        with pytest.raises(ImportFailed, match=f"is not {encoding} throughout"):
+            look(Source(path, encoding))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +87,11 @@ def test_a_picture_in_a_folder_is_named_and_the_texts_beside_it_are_read(tmp_pat
 
     assert [one.text for one in found] == ["one", "two"]
     assert [one.file for one in skipped] == [str(tmp_path / "b.png")]
+
+
+def test_a_device_is_not_read_without_end():
+    if not Path("/dev/zero").exists():
+        pytest.skip("there is no /dev/zero here")
+
+    with pytest.raises(WorkbenchError, match="device"):
+        predict.read_inputs(Path("/dev/zero"))

@@ -486,3 +486,10 @@ def test_a_project_on_a_full_disk_opens_to_be_read(tmp_path, monkeypatch):
     Path(f"{path}-wal").write_bytes(b"changes that are in no other place")
     with pytest.raises(ProjectError, match="no room left"):
         Project.open(path)
+
+
+def test_a_pipe_is_no_project_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.glossbench")
+
+    with pytest.raises(ProjectError, match="pipe or a device"):
+        Project.open(tmp_path / "pipe.glossbench")

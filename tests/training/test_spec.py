@@ -111,3 +111,9 @@ def test_a_limit_draws_by_the_seed_and_grows_nested():
 
     assert len(few) == 10 and set(few) < set(more) and few == sorted(few)
     assert spec.limited(ids, 10, 2) != few and spec.limited(ids, None, 1) == ids and spec.limited(ids, 500, 1) == ids
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, True, "7"])
+def test_a_seed_that_not_every_generator_takes_is_refused(seed):
+    with pytest.raises(SpecError, match="The seed is"):
+        TrainSpec("classify", "class", "model", seed=seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -72,6 +73,15 @@ def resource(name: str) -> Path:
         if place.exists():
             return place
     raise FileNotFoundError(f"resource {name!r} is in none of {', '.join(map(str, places))}")
+
+
+def endless(path: Path) -> bool:
+    """Whether it is a device, as /dev/zero: reading one may never end. A pipe ends when its writer does."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 
 def runs_folder(project_file: Path) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import Progress, as_json, emit, note
@@ -63,6 +64,8 @@ def prompt(file: Path, template: Path, model: str, layer, shots: int, order: str
 
 
 def _read(template: Path) -> str:
+    if paths.endless(template):
+        raise WorkbenchError(_("{file} is no file but a device.").format(file=template), hint=_("Name a file with the template."))
     try:
         return template.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

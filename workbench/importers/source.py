@@ -60,13 +60,8 @@ class Source:
                     return
                 for line in whole:
                     yield line.removesuffix("\n").removesuffix("\r")
-            except UnicodeDecodeError as error:
-                raise ImportFailed(
-                    _("{name} is not {encoding} throughout ({reason}).").format(
-                        name=self.name, encoding=self.encoding.name, reason=error.reason
-                    ),
-                    hint=_("Choose another encoding."),
-                ) from error
+            except UnicodeError as error:
+                raise self._wrong(error) from error
 
     def _line_end(self) -> str:
         head = self.head(HEAD)
@@ -79,18 +74,22 @@ class Source:
         try:
             with open(self.path, encoding=self.encoding.codec, errors=errors, newline="") as file:
                 return file.read()
-        except UnicodeDecodeError as error:
-            raise ImportFailed(
-                _("{name} is not {encoding} throughout ({reason}).").format(
-                    name=self.name, encoding=self.encoding.name, reason=error.reason
-                )
-            ) from error
+        except UnicodeError as error:
+            raise self._wrong(error) from error
+
+    def _wrong(self, error: UnicodeError) -> ImportFailed:
+        reason = getattr(error, "reason", None) or str(error)
+        message = _("{name} is not {encoding} throughout ({reason}).").format(name=self.name, encoding=self.encoding.name, reason=reason)
+        return ImportFailed(message, hint=_("Choose another encoding."))
 
     def head(self, size: int = HEAD) -> str:
         """The first `size` bytes, decoded; a character cut at the end is left out."""
         with open(self.path, "rb") as file:
             raw = file.read(size)
-        return self.encoding.decode(raw)
+        try:
+            return self.encoding.decode(raw)
+        except UnicodeError as error:  # UTF-16 and UTF-32 that do not begin with their mark
+            raise self._wrong(error) from error
 
 
 def _beginning(lines: Iterable[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import paths
 from workbench.base.errors import Cancelled, ExportFailed, JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
@@ -220,6 +221,8 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
 
 
 def _lines(file: Path) -> list[Document]:
+    if paths.endless(file):
+        raise WorkbenchError(_("{file} is no file but a device.").format(file=file), hint=_("Name a file."))
     try:
         content = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

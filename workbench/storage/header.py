@@ -50,6 +50,8 @@ def _first_bytes(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise ProjectError(_("{path} is a folder, not a project file.").format(path=path), hint=_CHOOSE)
+        if path.exists() and not path.is_file():  # opening a pipe would wait for ever
+            raise ProjectError(_("{path} is a pipe or a device, not a project file.").format(path=path), hint=_CHOOSE)
         with open(path, "rb") as file:
             return file.read(100)
     except FileNotFoundError:

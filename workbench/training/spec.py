@@ -161,6 +161,9 @@ def defaults(task: str) -> dict[str, object]:
     return {one.name: one.default for one in options(task)}
 
 
+MOST_SEED = 2**32 - 1  # what every generator of random numbers takes
+
+
 @dataclass(frozen=True)
 class TrainSpec:
     """Everything that describes a run. `model` is a folder; `options` holds what differs from the defaults."""
@@ -177,6 +180,11 @@ class TrainSpec:
 
     def __post_init__(self):
         object.__setattr__(self, "options", parse_settings(self.task, self.options))
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed <= MOST_SEED:
+            raise SpecError(
+                _("The seed is {seed}, expected a whole number from 0 to {most:,}.").format(seed=self.seed, most=MOST_SEED),
+                hint=_("Any will do; equal ones give equal runs."),
+            )
 
     def option(self, name: str) -> Any:
         return self.options.get(name, BY_NAME[name].default)
