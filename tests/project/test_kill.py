@@ -1,0 +1,128 @@
+"""kill -9 at any moment of a large step: the file is sound, the step is whole or not there, and undo leads back to the start."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from workbench.operations import corpus
+from workbench.operations import labels as schema
+from workbench.project.check import check
+from workbench.project.project import Project
+from workbench.storage import documents, labels, staging
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.spans import Span
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNT = 4000  # documents of a step: it takes long enough to be hit in the middle
+KILLS = 5
+
+# Each does its steps over and over and tells when it begins.
+CHILD = """
+import shutil, sys
+from pathlib import Path
+from workbench.operations import corpus, exchange
+from workbench.project.project import Project
+from workbench.storage import documents, labels
+
+act, path, staged = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+project = Project.open(path)
+ids = list(corpus.filter_ids(project, documents.Filter()))
+layer = labels.layer_by_name(project.db, "class")
+
+def take_in():
+    folder = path.parent / "copy"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    shutil.copy(staged, folder / exchange.STAGING)
+    exchange._Act(project, [Path("texts.jsonl")], "skip", folder).run()
+
+def change():
+    for label in layer.labels:
+        corpus.set_class(project, ids, layer.id, label.id)
+    corpus.set_split(project, ids, "train")
+
+if act == "undo":
+    take_in()
+print("begin", flush=True)
+while True:
+    if act == "import":
+        take_in()
+        project.undo()
+    elif act == "undo":
+        project.undo()
+        project.redo()
+    else:
+        change()
+"""
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory):
+    """What the worker of an import leaves: the new documents with spans, ready to be copied in."""
+    path = tmp_path_factory.mktemp("staged") / "staging.sqlite"
+    writer = staging.StagingWriter(path)
+    for number in range(COUNT):
+        document = Document(f"new{number}", (("text", f"Ada met Bob on day {number}."),))
+        record = Record(document, {"class": "submitted", "people": "submitted"}, {"class": ("good",)}, {"people": (Span(0, 3, "PER"),)})
+        writer.add(record, document.key, 0, number + 1)
+    writer.close()
+    return path
+
+
+def make(path):
+    """A project with as many documents, each of class `good`."""
+    project = Project.create(path)
+    layer = schema.add_layer(project, "class", "class", labels=("good", "bad"))
+    with project.edit("Add"):
+        records = (Record(Document(f"old{number}", (("text", f"Text {number}."),))) for number in range(COUNT))
+        documents.add(project.db, records, source_id=project.source("person"))
+    ids = list(corpus.filter_ids(project, documents.Filter()))
+    corpus.set_class(project, ids, layer, labels.layer(project.db, layer).label("good").id)
+    project.close()
+
+
+def content(project):
+    """How many documents, marks and spans there are, by label, and the splits."""
+    counts = documents.counts(project.db)
+    return counts.documents, dict(counts.splits), [[label["count"] for label in one["labels"]] for one in corpus.labels(project)]
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+@pytest.mark.parametrize("act", ["import", "undo", "change"])
+def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, staged, act):
+    path, chance = tmp_path / "p.glossbench", random.Random(act)
+    make(path)
+    with_import = (2 * COUNT, [[2 * COUNT, 0], [COUNT]])
+    legal = {"change": [(COUNT, [[COUNT, 0]]), (COUNT, [[0, COUNT]])]}.get(act, [(COUNT, [[COUNT, 0]]), with_import])
+
+    for _ in range(KILLS):
+        child = subprocess.Popen([sys.executable, "-c", CHILD, act, str(path), str(staged)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        assert child.stdout.readline() == "begin\n"
+        time.sleep(chance.uniform(0.0, 1.0))
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+
+        assert check(path) == []
+        project = Project.open(path)
+        count, splits, by_label = content(project)
+        assert (count, by_label) in legal
+        assert act != "change" or set(splits.values()) <= {0, COUNT}
+        while project.undo_title and project.undo_title not in ("Set class of 4,000 documents", "Add"):
+            project.undo()
+        project.close()
+
+    project = Project.open(path)
+    while project.undo_title:
+        project.undo()
+    assert documents.counts(project.db).documents == 0 and corpus.labels(project) == []
+    project.close()
+    assert check(path) == []
