@@ -1,8 +1,10 @@
 """The Annotate page by keys and mouse."""
 
+import sys
+
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
@@ -68,6 +70,15 @@ def test_a_key_labels_the_word_at_the_caret_then_the_chosen_text(view, text):
     press(text, Key.Key_Left, SHIFT | CONTROL)
     press(text, Key.Key_2)
     assert spans(view)[1] == ("Paris.", "LOC")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="key codes of X11")
+def test_a_label_key_works_by_its_place_on_a_russian_keyboard(view, text):
+    for code, letter in ((24, "й"), (10, "1")):  # the keys that write q and 1 on an English one
+        QApplication.sendEvent(text, QKeyEvent(QEvent.Type.KeyPress, 0, Qt.KeyboardModifier.NoModifier, code, 0, 0, letter))
+
+    assert {view.state.label_of[id][1].name for id in view.state.marked} == {"good"}
+    assert spans(view) == [("Ada", "PER")]
 
 
 def test_tab_chooses_a_span_a_key_relabels_it_and_delete_removes_it(view, text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
+from workbench.ui import key_places
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.text_view import TextView
 
@@ -59,7 +60,7 @@ class Keys(QObject):
         return self._letter(event)
 
     def _letter(self, event: QKeyEvent) -> bool:
-        letter = event.text().lower()
+        letter = self._letter_of(event)
         if len(letter) != 1 or not letter.isprintable():
             return False
         if event.isAutoRepeat():
@@ -78,10 +79,18 @@ class Keys(QObject):
             return False
         return True
 
+    def _letter_of(self, event: QKeyEvent) -> str:
+        """What the key writes; where nothing has that key, what stands at its place on a US keyboard."""
+        written, there = event.text().lower(), key_places.meant(event)
+        if written in self._state.keys or not there:
+            return written
+        return there if there in self._state.keys or written != "/" else written
+
     # ------------------------------------------------------------ borders of the chosen span
 
     def _bracket(self, event: QKeyEvent, modifiers) -> bool:
-        which = event.text() if event.text() in _BRACKETS else next((c for c, key in _BRACKETS.items() if key == event.key()), "")
+        written = event.text() if event.text() in _BRACKETS else key_places.meant(event)
+        which = written if written in _BRACKETS else next((c for c, key in _BRACKETS.items() if key == event.key()), "")
         if not which or modifiers & _Mod.MetaModifier:
             return False
         span, text = self._state.chosen_span(), self._view.text_of_chosen()
