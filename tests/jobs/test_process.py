@@ -1,5 +1,9 @@
 """One child process by itself."""
 
+import os
+import sys
+import time
+
 import pytest
 
 from workbench.jobs import process
@@ -31,6 +35,20 @@ def test_a_program_that_is_not_there_is_a_problem_in_words_and_no_crash(tmp_path
     assert one.wait(20)
     assert ends == [None]
     assert "No such file" in one.problem
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither sessions nor process groups of this kind")
+def test_a_child_has_a_group_of_its_own_in_our_session_so_that_its_niceness_counts_against_us(tmp_path):
+    one = child(tmp_path, [], "--spare", "time").start()
+    try:
+        ends = time.monotonic() + 20
+        while one.pid is None and time.monotonic() < ends:
+            time.sleep(0.01)
+        assert os.getpgid(one.pid) == one.pid != os.getpgid(0)
+        assert os.getsid(one.pid) == os.getsid(0)
+    finally:
+        one.kill()
+        assert one.wait(20)
 
 
 def test_messages_to_a_child_that_has_gone_are_no_error(tmp_path):

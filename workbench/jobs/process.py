@@ -231,11 +231,14 @@ def _python_path() -> str:
 
 
 def _apart() -> dict:
-    """A session of its own: Ctrl+C in a terminal is for us, and the tree can be killed as a group."""
+    """A group of its own: Ctrl+C in a terminal is for us, and the tree can be killed as one.
+
+    Not a session of its own: Linux schedules sessions against each other (autogroup), and there its niceness would count for nothing.
+    """
     if sys.platform == "win32":
         flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS | subprocess.CREATE_NO_WINDOW
         return {"creationflags": flags}
-    return {"start_new_session": True}
+    return {"process_group": 0}
 
 
 def _kill_group(pid: int) -> None:
