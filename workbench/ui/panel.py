@@ -150,6 +150,18 @@ class View(QWidget):
         super().showEvent(event)
 
 
+class WatchingView(View):
+    """A view whose state reads the project anew only while it is seen: the state has `watch(on)`."""
+
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        self.state.watch(True)
+
+    def hideEvent(self, event) -> None:
+        self.state.watch(False)
+        super().hideEvent(event)
+
+
 class Panel:
     """A page or dock. Built by the window when first shown, closed by it; nobody else does either.
 

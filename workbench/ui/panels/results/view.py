@@ -8,7 +8,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.moments import points, size, when_iso
-from workbench.ui.panel import View
+from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.state import MAIN_SCORE, ResultsState, title_of
@@ -35,7 +35,7 @@ SHORT = {"classify": _("Class"), "pairs": _("Pairs"), "tag": _("Spans")}
 TABS = ("Scores", "Errors", "Settings", "Files")
 
 
-class ResultsView(View):
+class ResultsView(WatchingView):
     def __init__(self, state: ResultsState):
         super().__init__(state)
         self._compare_menu = QMenu(self)
@@ -201,14 +201,6 @@ class ResultsView(View):
         beside = self.width() - self._left.width() > theme.px(800)
         self._head.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         super().resizeEvent(event)
-
-    def showEvent(self, event) -> None:
-        super().showEvent(event)
-        self.state.watch(True)
-
-    def hideEvent(self, event) -> None:
-        self.state.watch(False)
-        super().hideEvent(event)
 
 
 def main_score(run) -> str:

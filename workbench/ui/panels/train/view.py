@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QS
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.tasks import spec as tasks
-from workbench.ui.panel import View
+from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.live import Live, shown_scores, smoothed
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
@@ -31,7 +31,7 @@ SCORE_NAMES = {"macro_f1": _("macro F1"), "accuracy": _("accuracy"), "span_f1": 
 TONES = ("accent", "warn", "good", "bad")
 
 
-class TrainView(View):
+class TrainView(WatchingView):
     def __init__(self, state: TrainState):
         super().__init__(state)
         self._left, self._right = _Choices(state), _LiveRun(state)
@@ -56,14 +56,6 @@ class TrainView(View):
             waiting = self.state.waiting
             more = _("  ·  {n} more waiting").format(n=waiting) if waiting > 0 else ""
             self._header.set_hint(_("Runs in the background; keep labelling meanwhile") + more)
-
-    def showEvent(self, event) -> None:
-        super().showEvent(event)
-        self.state.watch(True)
-
-    def hideEvent(self, event) -> None:
-        self.state.watch(False)
-        super().hideEvent(event)
 
 
 class _Choices(QFrame):
