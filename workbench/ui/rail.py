@@ -28,7 +28,6 @@ class Rail(QFrame):
             button = QToolButton()
             button.setText(_(page.title))
             button.setAccessibleName(_(page.title))
-            button.setIconSize(QSize(20, 20))
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
             button.setCheckable(True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -47,13 +46,15 @@ class Rail(QFrame):
         return self._buttons.get(page)
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.PaletteChange:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
             self._dress()
         super().changeEvent(event)
 
     def _dress(self) -> None:
         width = max(theme.RAIL, theme.px(theme.RAIL))
         self.setFixedWidth(width)
+        side = theme.px(20)
         for id, button in self._buttons.items():
-            button.setIcon(icons.two_state(self._icons[id]))
+            button.setIconSize(QSize(side, side))
+            button.setIcon(icons.two_state(self._icons[id], size=side))
             button.setFixedSize(width, theme.px(52))

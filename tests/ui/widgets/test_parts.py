@@ -7,15 +7,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
 
+from workbench.base import settings
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.chip import Chip, ChipButton
 from workbench.ui.widgets.field import Field, combo
 from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import duration, progress_of
 from workbench.ui.widgets.matrix import Matrix
 from workbench.ui.widgets.note_line import NoteLine
 from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import IconLabel
 
 
 @dataclass(frozen=True)
@@ -267,3 +270,40 @@ def test_a_larger_text_size_makes_rows_taller(look, qtbot):
     style.apply(look, Settings(theme="light", text_size=200))
     assert table.verticalHeader().defaultSectionSize() == 2 * theme.ROW
     style.apply(look, Settings(theme="light"))
+
+
+def test_words_that_do_not_fit_a_combo_box_stand_on_hover(look, qtbot):
+    box = combo([(1, "a run with a name of about sixty letters, as people give them")], value=1)
+    qtbot.addWidget(box)
+    box.resize(120, 32)
+    box.grab()
+    assert box.toolTip() == box.currentText()
+
+    box.resize(900, 32)
+    box.grab()
+    assert box.toolTip() == ""
+
+
+@pytest.fixture
+def large_text(look):
+    from workbench.ui import style
+
+    style.apply(look, settings.Settings(theme="light", text_size=150))
+    yield
+    style.apply(look, settings.Settings(theme="light"))
+
+
+def test_icons_grow_with_the_words_beside_them(large_text, qtbot):
+    button, mark = Button("Start", "play"), IconLabel("circle-check", "good", 16)
+    for one in (button, mark):
+        qtbot.addWidget(one)
+
+    assert button.iconSize().width() == 24
+    assert mark.pixmap().deviceIndependentSize().width() == 24 < mark.width()
+
+
+def test_the_header_of_a_page_has_room_for_large_text(large_text, qtbot):
+    header = PageHeader("Results", "12 runs")
+    qtbot.addWidget(header)
+
+    assert header.sizeHint().height() == 78

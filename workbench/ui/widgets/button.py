@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy
 
-from workbench.ui import icons
+from workbench.ui import icons, theme
 
 _TONES = {"primary": "on_accent", "danger": "bad", "quiet": "muted"}
 
@@ -35,7 +35,6 @@ class Button(QPushButton):
         self.setAccessibleName(name or text.replace("&", ""))
         self.setToolTip(tip or ("" if text else name))
         self.setAutoDefault(False)
-        self.setIconSize(QSize(16, 16))
         if on is not None:
             self.clicked.connect(lambda _checked=False: on())
         if menu is not None:
@@ -66,7 +65,7 @@ class Button(QPushButton):
         super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.EnabledChange):
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.EnabledChange):
             self._tint()
         super().changeEvent(event)
 
@@ -75,7 +74,9 @@ class Button(QPushButton):
             tone = _TONES.get(self._kind, "text")
             if not self.isEnabled():
                 tone = "muted" if self._kind == "primary" else "faint"
-            self.setIcon(icons.icon(self._icon, tone, 16))
+            side = theme.px(16)
+            self.setIconSize(QSize(side, side))
+            self.setIcon(icons.icon(self._icon, tone, side))
 
 
 def icon_button(icon: str, name: str, on: Callable[[], None] | None = None, *, kind: str = "quiet", small: bool = False) -> Button:

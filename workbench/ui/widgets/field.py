@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QComboBox, QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter, QVBoxLayout, QWidget
 
 from workbench.ui import theme
 from workbench.ui.widgets.layout import row
@@ -60,9 +61,23 @@ class Field(QFrame):
         return self._message.text() if self.control.property("wrong") else ""
 
 
+class _Combo(QComboBox):
+    """Words that do not fit end in "…" and stand whole in the tooltip; Qt would cut them in the middle of a letter."""
+
+    def paintEvent(self, _event) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        place = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, place, self).width()
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room - 4)
+        self.setToolTip(self.currentText() if option.currentText != self.currentText() else "")
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+
 def combo(items: tuple[tuple[object, str], ...] | list = (), *, value: object = None, name: str = "") -> QComboBox:
     """A combo box of (value, words); `value` is chosen. The value of an item is its user data."""
-    it = QComboBox()
+    it = _Combo()
     it.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     it.setMinimumContentsLength(8)
     it.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

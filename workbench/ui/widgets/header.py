@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.ui import theme
 from workbench.ui.widgets.layout import column
@@ -11,7 +11,7 @@ from workbench.ui.widgets.words import Elided, words
 
 
 class PageHeader(QFrame):
-    """64 pixels: what the page is for at the left, actions at the right, the primary button last."""
+    """64 pixels, more with large text: what the page is for at the left, actions at the right, the primary button last."""
 
     def __init__(self, title: str, hint: str = "", *actions: QWidget):
         super().__init__()
@@ -26,8 +26,17 @@ class PageHeader(QFrame):
         layout.addWidget(left, 1)
         for action in actions:
             layout.addWidget(action)
-        self.setMinimumHeight(theme.HEADER)
-        self.setMaximumHeight(max(theme.HEADER, theme.px(theme.HEADER)))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self._height())
+
+    def _height(self) -> int:
+        """Title and line with air around them at every text size, without the third that a large text has no room for."""
+        return max(theme.HEADER, theme.px(52))
 
     def set_hint(self, hint: str) -> None:
         self._hint.setText(hint)

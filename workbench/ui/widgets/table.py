@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from workbench.ui import icons, theme
@@ -104,7 +104,7 @@ class Rows(QAbstractTableModel):
             return int(_RIGHT if column.right else _LEFT)
         if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
             found = column.icon(row)
-            return icons.icon(*found, 15) if found else None
+            return icons.icon(*found, theme.px(15)) if found else None
         if role == SHARE and column.share is not None:
             return column.share(row)
         if role == CHIP and column.chip is not None:
@@ -145,6 +145,7 @@ def dress(view: QTableView, name: str) -> None:
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     view.verticalHeader().setMinimumSectionSize(10)
     view.verticalHeader().setDefaultSectionSize(theme.px(theme.ROW))
+    view.setIconSize(QSize(theme.px(16), theme.px(16)))
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -201,6 +202,7 @@ class Table(QTableView):
 
     def _rescale(self) -> None:
         self.verticalHeader().setDefaultSectionSize(theme.px(theme.ROW))
+        self.setIconSize(QSize(theme.px(16), theme.px(16)))
         for index, column in enumerate(self.rows_model.columns):
             if column.width is not None:
                 self.setColumnWidth(index, theme.px(column.width))

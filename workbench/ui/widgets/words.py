@@ -86,7 +86,6 @@ class IconLabel(QLabel):
     def __init__(self, name: str, tone: str = "muted", size: int = 18):
         super().__init__()
         self._name, self._tone, self._size = name, tone, size
-        self.setFixedSize(size + 2, size + 2)
         self._draw()
 
     def set(self, name: str, tone: str) -> None:
@@ -95,12 +94,14 @@ class IconLabel(QLabel):
             self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.PaletteChange:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
             self._draw()
         super().changeEvent(event)
 
     def _draw(self) -> None:
-        self.setPixmap(icons.pixmap(self._name, self._tone, self._size))
+        side = theme.px(self._size)  # grows with the words beside it
+        self.setFixedSize(side + 2, side + 2)
+        self.setPixmap(icons.pixmap(self._name, self._tone, side))
 
 
 def call(widget: QWidget, name: str, description: str = "") -> QWidget:

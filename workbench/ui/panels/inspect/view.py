@@ -117,7 +117,6 @@ class InspectView(View):
         state = self.state
         if concerns(fields, "choices", "choice"):
             fill(self._model, [(one.key, one.title) for one in state.choices], state.choice.key if state.choice else None)
-            self._model.setToolTip(state.choice.title if state.choice else "")
             for view in self._views:
                 self._segments.button(view).setVisible(view in state.views)
             self._segments.setVisible(len(state.views) > 1)
