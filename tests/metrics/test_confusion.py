@@ -1,4 +1,5 @@
 import random
+from time import process_time
 
 import pytest
 
@@ -35,3 +36,24 @@ def test_spans_without_a_partner_meet_the_empty_label():
     assert found.labels == ("A", "B", NO_SPAN)
     assert found.counts.tolist() == [[1, 1, 0], [0, 0, 1], [1, 0, 0]]
     assert found.documents("A", "B") == (0,)
+
+
+def test_two_labels_at_the_same_borders_are_paired_with_what_is_left_there():
+    gold = [(Span(0, 3, "A"), Span(0, 3, "B"))]
+    predicted = [(Span(0, 3, "B"), Span(0, 3, "C"), Span(0, 3, "D"))]
+
+    found = span_confusion(gold, predicted)
+
+    cells = {(found.labels[row], found.labels[column]) for row, column in found.where}
+    assert cells == {("B", "B"), ("A", "C"), (NO_SPAN, "D")}
+
+
+def test_a_book_of_spans_is_counted_in_no_time():
+    gold = [[Span(at, at + 5, "A") for at in range(0, 300_000, 10)]]
+    predicted = [[Span(at, at + 5, "AB"[at % 20 == 0]) for at in range(0, 300_000, 10)]]
+
+    begin = process_time()
+    found = span_confusion(gold, predicted)
+
+    assert process_time() - begin < 5
+    assert found.counts.tolist() == [[15_000, 15_000, 0], [0, 0, 0], [0, 0, 0]]

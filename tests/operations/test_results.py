@@ -1,5 +1,7 @@
 """Scores as run and of today, the matrix, errors, two runs side by side, deletion."""
 
+from time import process_time
+
 import pytest
 
 from workbench.base.errors import WorkbenchError
@@ -55,6 +57,23 @@ def test_errors_of_tags_show_what_only_one_side_has():
 
     assert (first.gold, first.predicted, first.score) == ("PER “Bob”", "LOC “Bob”", 0.7)
     assert (second.gold, second.predicted, second.score) == ("PER “Bob”", "–", 0.6)
+
+
+def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
+    from workbench.operations.scoring import Scored
+    from workbench.tasks.spec import Gold
+    from workbench.text.document import Document
+
+    text = "word " * 20_000
+    borders = [(at, at + 4) for at in range(0, len(text), 5)]
+    one = Scored(Document("k", (("text", text),), id=7), Gold(None, tuple(Span(*pair, "PER") for pair in borders[::2])))
+    answer = Prediction(None, tuple(WordTag(*pair, None, 0.5 + (pair[0] == 50) / 4) for pair in borders), ())
+
+    begin = process_time()
+    (row,) = results.errors("tag", [one], [answer])
+
+    assert process_time() - begin < 2
+    assert row.score == 0.75 and row.gold.count("PER “word”") == 50 and row.gold.endswith(" and 9,950 more")
 
 
 def test_an_evaluation_asks_only_for_missing_answers_and_keeps_them(project, queue, trained, answer_job):

@@ -95,6 +95,17 @@ def test_the_job_answers_records_and_plain_texts_in_their_order(trained, tmp_pat
         assert events[-1] == {"kind": "progress", "done": 2} and lines[0]["prediction"]["label"] in "xy"
 
 
+def test_one_long_document_tells_how_far_it_is(trained, tmp_path):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": "tram " * 20_000}) + "\n")
+    params = {"model": str(trained["tag"]), "input": str(tmp_path / "in.jsonl"), "output": str(tmp_path / "out.jsonl"), "device": "cpu"}
+
+    events, result = finish(predictor.run(params, tmp_path))
+
+    told = [one["done"] for one in events]
+    assert len(told) > 4 and told == sorted(told) and sum(0 < one < 1 for one in told) > 2
+    assert told[-1] == result["documents"] == 1
+
+
 def test_stop_ends_after_the_documents_at_hand(trained, tmp_path):
     with open(tmp_path / "in.jsonl", "w") as file:
         file.writelines(json.dumps({"text": f"tram {number}"}) + "\n" for number in range(1200))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -45,16 +46,16 @@ def span_confusion(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[
 
 def _pair(ours: Iterable[Span], theirs: Iterable[Span]) -> list[tuple[str, str]]:
     """(gold label, predicted label) of each span; equal labels at equal borders are paired before different ones."""
-    left = sorted({(span.field, span.start, span.end, span.label) for span in ours})
-    right = sorted({(span.field, span.start, span.end, span.label) for span in theirs})
-    pairs = [(one[3], one[3]) for one in left if one in right]
-    left, right = [one for one in left if one not in right], [one for one in right if one not in left]
-    for one in left:
-        partner = next((other for other in right if other[:3] == one[:3]), None)
-        pairs.append((one[3], partner[3] if partner else NO_SPAN))
-        if partner:
-            right.remove(partner)
-    return pairs + [(NO_SPAN, other[3]) for other in right]
+    left = {(span.field, span.start, span.end, span.label) for span in ours}
+    right = {(span.field, span.start, span.end, span.label) for span in theirs}
+    pairs = [(one[3], one[3]) for one in sorted(left & right)]
+    partners: dict[tuple[str, int, int], deque[str]] = {}
+    for key in sorted(right - left):
+        partners.setdefault(key[:3], deque()).append(key[3])
+    for key in sorted(left - right):
+        there = partners.get(key[:3])
+        pairs.append((key[3], there.popleft() if there else NO_SPAN))
+    return pairs + [(NO_SPAN, label) for there in partners.values() for label in there]
 
 
 def _fill(cells: Sequence[tuple[str, str, int]], labels: Sequence[str] | None) -> Confusion:

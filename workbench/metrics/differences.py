@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.text.spans import Span, overlap
@@ -26,16 +26,31 @@ def compare(gold: Iterable[Span], predicted: Iterable[Span]) -> tuple[Difference
     (most shared characters first), then overlapping ones of another label, which count as wrong label. The rest is missed or extra.
     """
     ours, theirs = sorted(set(gold), key=_order), sorted(set(predicted), key=_order)
+    meeting = _meeting(ours, theirs)
+    left = set(ours), set(theirs)
     found: list[Difference] = []
     for kind, fits in _RULES:
-        candidates = [(g, p) for g in ours for p in theirs if fits(g, p)]
+        candidates = [(g, p) for g, p in meeting if g in left[0] and p in left[1] and fits(g, p)]
         for g, p in sorted(candidates, key=lambda pair: (-_shared(*pair), _order(pair[0]), _order(pair[1]))):
-            if g in ours and p in theirs:
+            if g in left[0] and p in left[1]:
                 found.append(Difference(kind, g, p))
-                ours.remove(g)
-                theirs.remove(p)
-    found += [Difference(MISSED, g, None) for g in ours] + [Difference(EXTRA, None, p) for p in theirs]
+                left[0].remove(g)
+                left[1].remove(p)
+    found += [Difference(MISSED, g, None) for g in ours if g in left[0]] + [Difference(EXTRA, None, p) for p in theirs if p in left[1]]
     return tuple(sorted(found, key=lambda one: _order(one.gold or one.predicted)))  # type: ignore[arg-type]  # one of the two stands
+
+
+def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, Span]]:
+    """Pairs of both sides with equal borders or a shared character; one pass over both lists, which are in order of the text."""
+    found: list[tuple[Span, Span]] = []
+    open_ours: list[Span] = []  # begun, and perhaps not ended where the pass stands
+    open_theirs: list[Span] = []
+    for span, mine in sorted([(one, True) for one in ours] + [(one, False) for one in theirs], key=lambda one: _order(one[0])):
+        across, beside = (open_theirs, open_ours) if mine else (open_ours, open_theirs)
+        across[:] = [one for one in across if one.field == span.field and (one.end > span.start or _same_borders(one, span))]
+        found += [(span, one) if mine else (one, span) for one in across if overlap(span, one) or _same_borders(span, one)]
+        beside.append(span)
+    return found
 
 
 def tally(differences: Iterable[Difference]) -> dict[str, int]:

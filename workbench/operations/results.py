@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from workbench.operations.background import Background, here
 from workbench.operations.scoring import Evaluation, Scored
 from workbench.storage import labels, runs
 from workbench.text.labels import Layer
+from workbench.text.spans import Span
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
     from workbench.text.fields import Prediction
 
+LISTED = 50  # spans that a row of the error table names
 NOTHING = "–"  # row or column of the matrix for "no label here"
 
 
@@ -221,8 +224,9 @@ def error_row(task: str, one: Scored, answer: Prediction) -> ErrorRow:
             one.document.id, one.document.key, one.document.text[:160], one.gold.label or NOTHING, answer.label or NOTHING, score
         )
     text = one.document.text
-    only_gold = [span for span in one.gold.spans if (span.start, span.end, span.label) not in scoring.span_set(answer.spans)]
-    only_answer = [span for span in answer.spans if (span.start, span.end, span.label) not in scoring.span_set(one.gold.spans)]
+    gold, answered = scoring.span_set(one.gold.spans), scoring.span_set(answer.spans)
+    only_gold = [span for span in one.gold.spans if (span.start, span.end, span.label) not in answered]
+    only_answer = [span for span in answer.spans if (span.start, span.end, span.label) not in gold]
     return ErrorRow(
         one.document.id,
         one.document.key,
@@ -233,15 +237,18 @@ def error_row(task: str, one: Scored, answer: Prediction) -> ErrorRow:
     )
 
 
-def _listed(text: str, spans) -> str:
-    return ", ".join(f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans) or NOTHING
+def _listed(text: str, spans: Sequence[Span]) -> str:
+    """The first LISTED of them: a cell of a table is no place for thousands."""
+    shown = ", ".join(f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED])
+    return (shown + _(" and {n:,} more").format(n=len(spans) - LISTED) if len(spans) > LISTED else shown) or NOTHING
 
 
 def _sureness(only_answer, only_gold, answer: Prediction) -> float:
     """Of extra spans the surest; of missed ones how sure the words in them were to be outside."""
     if only_answer:
         return max(span.score or 0.0 for span in only_answer)
-    missed = [word.score for word in answer.words if any(word.start < span.end and span.start < word.end for span in only_gold)]
+    ends = [span.end for span in only_gold]  # flat and in order, so the first that ends behind a word's start is the one to look at
+    missed = [word.score for word in answer.words if (at := bisect_right(ends, word.start)) < len(ends) and only_gold[at].start < word.end]
     return max(missed, default=0.0)
 
 

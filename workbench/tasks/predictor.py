@@ -92,18 +92,21 @@ class Predictor:
         given = [(one,) if isinstance(one, str) else one for one in texts]
         return self.predict([Document(str(n), tuple(zip((TEXT, TEXT_B), one, strict=False))) for n, one in enumerate(given, 1)])
 
-    def stream(self, documents: Sequence[Document], batch_tokens: int | None = None) -> Iterator[tuple[int, list[Prediction]]]:
-        """(documents done so far, new predictions) after each batch; most batches finish no document, so the list is often empty."""
+    def stream(self, documents: Sequence[Document], batch_tokens: int | None = None) -> Iterator[tuple[float, list[Prediction]]]:
+        """(documents done so far, new predictions) after each batch; most batches finish no document, so the list is often empty.
+
+        Documents under way count by the share of their windows: one of some megabytes has thousands.
+        """
         for start in range(0, len(documents), CHUNK):
             features = self.features(documents[start : start + CHUNK])
             work = infer(self.task, self.checkpoint, features, tokens=batch_tokens)
             while True:
                 try:
-                    next(work)
+                    share = next(work) / len(features.items)
                 except StopIteration as end:
                     yield start + len(features.documents), self.task.decode(end.value[0], features, self.labels)
                     break
-                yield start, []
+                yield start + share * len(features.documents), []
 
 
 def read_documents(path: Path) -> Iterator[Document]:
@@ -152,7 +155,7 @@ def write_answers(file, documents: Sequence[Document], predictions: Sequence[Pre
 def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
     """Job target. params: model (folder), input (JSON lines), output (JSON lines, in the order of the input), device.
 
-    Yields {"kind": "progress", "done"}; "stop" ends after the documents at hand. Returns {"documents", "cut", "output", "device", "stopped"}.
+    Yields {"kind": "progress", "done"}, documents under way by their share; "stop" ends after the documents at hand. Returns {"documents", "cut", "output", "device", "stopped"}.
     """
     devices.use_threads()
     predictor = Predictor.load(params["model"], params.get("device", "auto"))
@@ -160,8 +163,9 @@ def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
     yield {"kind": "progress", "done": 0}
     with open(output, "w", encoding="utf-8", newline="\n") as file:
         for chunk in _chunks(read_documents(Path(params["input"]))):
-            for _, found in predictor.stream(chunk):
-                command = yield {"kind": "progress", "done": done}
+            before = done
+            for share, found in predictor.stream(chunk):
+                command = yield {"kind": "progress", "done": before + share}
                 stopped = stopped or command == "stop"
                 if found:
                     write_answers(file, chunk, found)
