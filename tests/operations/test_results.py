@@ -6,7 +6,7 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations import annotate, results
-from workbench.storage import runs
+from workbench.storage import documents, runs
 from workbench.text.fields import ClassScores, Prediction, WordTag
 from workbench.text.spans import Span
 
@@ -57,6 +57,24 @@ def test_errors_of_tags_show_what_only_one_side_has():
 
     assert (first.gold, first.predicted, first.score) == ("PER “Bob”", "LOC “Bob”", 0.7)
     assert (second.gold, second.predicted, second.score) == ("PER “Bob”", "–", 0.6)
+
+
+def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_none(project, add_layer, add_documents):
+    layer = add_layer("names", "span", ("PER", "ORG"))
+    nested = [(0, 3, "PER"), (0, 16, "ORG")]
+    ids = add_documents(
+        [("Ada Byron Trust met", split, "submitted", "names", nested) for split in ("dev", "dev", "train", "test")]
+        + [("Ada Byron Trust met", "dev", "draft", "names", nested)]
+    )
+    with project.write():
+        run = runs.add(project.db, "t", "train", layer_id=layer.id, spec={"task": "tag"}, status="done")
+    hashes = {one.document.id: one.document.text_hash for one in documents.records(project.db)}
+    flat, wrong = Prediction(spans=(Span(0, 16, "ORG"),)), Prediction(spans=(Span(0, 3, "PER"),))
+    answers = dict(zip(ids, (flat, wrong, wrong, wrong, wrong), strict=True))
+    with project.write():
+        runs.save_predictions(project.db, run.id, [(id, hashes[id], one.to_json()) for id, one in answers.items()])
+
+    assert [row.document_id for row in results.results(project, run.id).errors] == [ids[1]]
 
 
 def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():

@@ -1,12 +1,8 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import labels as label_acts
 from workbench.project.project import Project
-from workbench.storage import documents, prompts, runs
-from workbench.storage.listing import Filter, error_ids
-from workbench.text.dataset import Record
-from workbench.text.document import Document
+from workbench.storage import prompts, runs
 from workbench.text.fields import ClassScores, Prediction
 from workbench.text.spans import Span
 
@@ -71,22 +67,6 @@ def test_ids_of_deleted_runs_are_not_given_again(project):
         first = runs.add(project.db, "a")
         runs.delete(project.db, first.id)
         assert runs.add(project.db, "b").id > first.id
-
-
-def test_errors_of_a_run_are_documents_where_it_differs_from_gold(project):
-    layer = label_acts.add_layer(project, "c", "class", labels=["yes", "no"])
-    label_acts.add_layer(project, "s", "span", labels=["PER"])
-    with project.edit("Import"):
-        texts = [Record(Document(str(n), (("text", "Ada"),)), {"c": "submitted"}, {"c": ("yes",)}) for n in range(3)]
-        ids = documents.add(project.db, texts, source_id=project.source("import"))
-    with project.write():
-        run = runs.add(project.db, "r", layer_id=layer)
-        answers = {ids[0]: "yes", ids[1]: "no"}
-        rows = [(id, "", Prediction(ClassScores((label,), (1.0,))).to_json()) for id, label in answers.items()]
-        runs.save_predictions(project.db, run.id, rows)
-
-    assert error_ids(project.db, run.id) == [ids[1]]
-    assert list(documents.ids(project.db, Filter(run_errors=run.id))) == [ids[1]]
 
 
 def test_prompts_keep_their_versions_and_can_be_undone(project):

@@ -97,7 +97,10 @@ def per_label(task: str, golds: Sequence[tasks.Gold], predictions: Sequence[Pred
 
 
 def agrees(task: str, gold: tasks.Gold, prediction: Prediction) -> bool:
-    """Whether an answer equals gold: the class, or all spans with borders and labels."""
+    """Whether an answer equals gold: the class, or all spans with borders and labels; `gold` is flat, as the task learns it.
+
+    The only place that says what an error is: the error table, the documents it opens and two runs side by side all ask here.
+    """
     if task != "tag":
         return gold.label == prediction.label
     return span_set(gold.spans) == span_set(prediction.spans)

@@ -22,8 +22,7 @@ class Filter:
 
     `text`: full-text search. `split`: train, dev, test or "none". `label_id`: with a mark or span of it; `layer_id`: with any of
     that layer, or, together with `state`, the state in that layer. `state`: pending, draft, submitted, discarded (the highest of a
-    document where no layer is named). `texts`: documents with so many texts. `run_errors`: a run's id; dev documents where it
-    differs from gold. `ids`: only these.
+    document where no layer is named). `texts`: documents with so many texts. `ids`: only these.
     """
 
     text: str = ""
@@ -31,7 +30,6 @@ class Filter:
     label_id: int | None = None
     layer_id: int | None = None
     state: str | None = None
-    run_errors: int | None = None
     ids: Sequence[int] | None = None
     texts: int | None = None
 
@@ -106,8 +104,6 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
     elif wanted.layer_id is not None:
         some = "select document_id from {} where layer_id = ?"
         add(f"d.id in ({some.format('mark')} union {some.format('span')})", wanted.layer_id, wanted.layer_id)
-    if wanted.run_errors is not None:
-        add("d.id in (select value from json_each(?))", ids_in(error_ids(db, wanted.run_errors)))
     if wanted.ids is not None:
         add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
     return " and ".join(parts), values
@@ -129,25 +125,6 @@ def _add_state(add, state: str, layer_id: int | None) -> None:
     else:
         highest = f"select max({_RANK}) from {_GOLD_STATE} where s.document_id = d.id"
         add(f"ifnull(({highest}), 0) = ?", _STATES.index(state))
-
-
-def error_ids(db: Database, run_id: int) -> list[int]:
-    """Documents on which the run's prediction differs from today's gold of its layer, of those it predicted and that are submitted."""
-    from workbench.storage import documents, runs
-
-    run = runs.get(db, run_id)
-    predicted = {id: raw for id, _, raw in runs.prediction_rows(db, run_id)}
-    wrong = []
-    for record in documents.records(db, layers=[run.layer], ids=predicted, submitted_in=run.layer):
-        raw = predicted[record.document.id]
-        marks, spans = record.marks.get(run.layer, ()), record.spans.get(run.layer, ())
-        if raw.get("label") is not None:
-            differs = tuple(marks) != (raw["label"],)
-        else:
-            differs = {(s.start, s.end, s.label) for s in spans} != {(s["start"], s["end"], s["label"]) for s in raw.get("spans") or ()}
-        if differs:
-            wrong.append(record.document.id)
-    return wrong
 
 
 # ---------------------------------------------------------------- rows of a table
