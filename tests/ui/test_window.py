@@ -1,8 +1,8 @@
 """The window: pages, projects, faults, banners, torn pages, text size."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from workbench.base.errors import WorkbenchError
 from workbench.ui import theme
@@ -166,3 +166,18 @@ def test_a_large_step_is_undone_off_the_main_thread(app, project_file, qtbot, mo
     app.undo()
     qtbot.waitUntil(lambda: app.window.note_line.text() == "Undone: Add layer topic")
     assert "topic" not in [layer.name for layer in labels.layers(app.project)]
+
+
+def test_a_note_covers_no_button_of_the_page(app, project_file, qtbot):
+    app.open_project(project_file, page="annotate")
+    window = app.window
+    window.resize(1280, 760)
+    qtbot.waitUntil(lambda: window.status is not None and window.status.isVisible())
+
+    app.note("Undone: Change label to PER", lambda: None)
+
+    note = window.note_line.geometry()
+    buttons = [one for one in window.stack.findChildren(QAbstractButton) if one.isVisible()]
+    assert buttons
+    assert not [one.accessibleName() for one in buttons if note.intersects(QRect(one.mapTo(window, QPoint(0, 0)), one.size()))]
+    assert note.intersects(window.status.geometry())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QStatusBar
 
 from workbench.base.i18n import _
@@ -29,8 +30,15 @@ class Status(QStatusBar):
         self._busy = row(self._run, self._meter, gap=6, margins=(0, 0, 12, 0))
         self.addWidget(self._left)
         self.addPermanentWidget(self._busy)
-        self.addPermanentWidget(row(IconLabel("cpu", "muted", 14), self._device, gap=6, margins=(0, 0, 10, 0)))
+        self._where = row(IconLabel("cpu", "muted", 14), self._device, gap=6, margins=(0, 0, 10, 0))
+        self.addPermanentWidget(self._where)
         self._busy.hide()
+
+    def unused(self) -> QRect:
+        """What lies between the file's name and the run, or the device where nothing runs."""
+        right = self._busy if self._busy.isVisible() else self._where
+        left = self._left.geometry().left() + self._left.sizeHint().width() if self._left.isVisible() else 0
+        return QRect(QPoint(left + 16, 0), QPoint(right.geometry().left() - 16, self.height() - 1))
 
     def show_project(self, project) -> None:
         self._left.setVisible(project is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtCore import QByteArray, QRect, Qt, QTimer
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
@@ -71,7 +71,7 @@ class Window(QMainWindow):
         beside.addWidget(self.rail)
         beside.addWidget(right, 1)
         self.setCentralWidget(centre)
-        self.note_line = NoteLine(right)
+        self.note_line = NoteLine(self, free=self._room_for_notes)
         self.note_line.left.connect(self._focus_page)
         self.rail.hide()
 
@@ -240,6 +240,12 @@ class Window(QMainWindow):
 
     def note(self, text: str, undo, action: str = "") -> None:
         self.note_line.say(text, undo, action=action)
+
+    def _room_for_notes(self) -> QRect:
+        """The middle of the status bar, in the window's coordinates; empty while there is none."""
+        if self.status is None or not self.status.isVisible():
+            return QRect()
+        return self.status.unused().translated(self.status.pos())
 
     def tell(self, text: str, tone: str = "warn") -> None:
         """A message at the top that stays until it is closed."""

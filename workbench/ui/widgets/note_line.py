@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
@@ -14,24 +14,26 @@ from workbench.ui.widgets.words import words
 
 
 class NoteLine(QFrame):
-    """Floats at the bottom of its parent, over the page. The clock stands still while the mouse or the focus is on it.
+    """Floats at the bottom of its parent. The clock stands still while the mouse or the focus is on it.
 
-    `left` is emitted when it goes while it had the focus, so that the page can take it back.
+    `free()` gives the stretch of the parent's status bar that may be covered, so that no button of the page lies under a note;
+    where it is empty the note floats over the page. `left` is emitted when it goes while it had the focus, so that the page can take it back.
     """
 
     left = Signal()
 
-    def __init__(self, parent: QWidget, seconds: float = theme.NOTE_SECONDS):
+    def __init__(self, parent: QWidget, seconds: float = theme.NOTE_SECONDS, *, free: Callable[[], QRect] = QRect):
         super().__init__(parent)
+        self._free = free
         self.setProperty("part", "note")
         self._action: Callable[[], None] | None = None
         self._words = words("")
-        self._undo = Button(_("Undo"), on=self._act)
-        self._close = Button("×", on=self._leave, name=_("Close note"))
+        self._undo = Button(_("Undo"), small=True, on=self._act)
+        self._close = Button("×", small=True, on=self._leave, name=_("Close note"))
         for button in (self._undo, self._close):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(16, 4, 6, 4)
+        layout.setContentsMargins(16, 3, 6, 3)
         layout.setSpacing(12)
         layout.addWidget(self._words)
         layout.addWidget(self._undo)
@@ -77,10 +79,19 @@ class NoteLine(QFrame):
             self.hide()
 
     def _place(self) -> None:
-        room = self.parentWidget().rect()
-        self._words.setMaximumWidth(max(120, room.width() - 240))
+        page, free = self.parentWidget().rect(), self._free()
+        most = max(120, page.width() - 240)
+        self._words.setWordWrap(False)
+        self._words.setWordWrap(self._words.sizeHint().width() > most)
+        self._words.setFixedWidth(min(most, self._words.sizeHint().width()))
         self.adjustSize()
-        self.move((room.width() - self.width()) // 2, room.height() - self.height() - 16)
+        if free.isEmpty():
+            self.move((page.width() - self.width()) // 2, page.height() - self.height() - 16)
+        else:
+            across = free if self.width() <= free.width() else page
+            self.move(
+                across.center().x() - self.width() // 2, min(free.center().y() - self.height() // 2, page.height() - self.height() - 2)
+            )
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and self.isVisible():
