@@ -14,6 +14,8 @@ from workbench.base.settings import Settings
 from workbench.ui.commands import MENUS, Command
 from workbench.ui.keys import sequences
 
+LAST = "quit"  # this group of a menu stands at its end, where everyone looks for it
+
 
 class Entry:
     """A command with where it belongs: `page` "" is the window itself; `target()` gives what `run` is called with."""
@@ -49,7 +51,7 @@ class Menus:
         self.refresh()
 
     def _make_action(self, entry: Entry) -> None:
-        action = QAction(entry.command.plain() if not callable(entry.command.title) else entry.command.id, self._window)
+        action = QAction(entry.command.lasting(), self._window)
         action.setShortcuts(sequences(entry.command, self._settings))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.triggered.connect(lambda _checked=False: self.act(entry))
@@ -89,11 +91,11 @@ class Menus:
         return not entry.page or entry.command.anywhere or entry.page == self._page_shown()
 
     def _fill(self, name: str) -> None:
+        """Only what belongs to the page shown or acts anywhere: the entries of all pages at once would be a long grey list."""
         menu, group = self.menus[name], None
         menu.clear()
-        for entry in self.entries:
-            if entry.command.menu != name or entry.action is None:
-                continue
+        entries = [one for one in self.entries if one.command.menu == name and one.action is not None and self._belongs(one)]
+        for entry in sorted(entries, key=lambda one: one.command.group == LAST):
             if group is not None and (entry.page, entry.command.group) != group:
                 menu.addSeparator()
             group = (entry.page, entry.command.group)
