@@ -133,3 +133,16 @@ def test_only_a_person_going_to_a_row_is_told(look, qtbot):
 
     QTest.keyClick(listed, Qt.Key.Key_Down)
     assert told == [7]
+
+
+def test_the_row_shown_in_the_queue_has_its_neighbours_in_sight(look, qtbot):
+    listed = DocumentList(lambda ids: [row(id) for id in ids], "Queue")
+    qtbot.addWidget(listed)
+    listed.resize(220, 400)
+    listed.show()
+    listed.show_ids(list(range(100)), 0)
+
+    for at in (30, 31, 12):
+        listed.show_row(at)
+        sight = listed.viewport().rect()
+        assert all(sight.contains(listed.visualRect(listed.documents.index(near))) for near in (at - 1, at, at + 1))

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QSize, Qt, Si
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate
 
+from workbench.base.terms import term
 from workbench.ui import icons, theme
 from workbench.ui.offsets import is_rtl
 from workbench.ui.widgets.delegates import STATE_ICONS, ground
@@ -77,7 +78,7 @@ class DocumentModel(QAbstractListModel):
             return row if role == ROW else None
         if role == Qt.ItemDataRole.ToolTipRole:
             return row.text
-        return f"{row.key}, {row.state}: {row.text}"
+        return f"{row.key}, {term(row.state)}: {row.text}"
 
 
 class _Delegate(QStyledItemDelegate):
@@ -146,9 +147,16 @@ class DocumentList(QListView):
         self._showing = True
         index = self.documents.index(at) if at is not None else QModelIndex()
         self.setCurrentIndex(index)
-        if at is not None:
-            self.scrollTo(index)
+        self._bring_into_view(at)
         self._showing = False
+
+    def _bring_into_view(self, at: int | None) -> None:
+        """The row with a neighbour on both sides, so that one sees what comes next."""
+        if at is None:
+            return
+        for near in (at - 1, at + 1, at):
+            if 0 <= near < len(self.documents.ids):
+                self.scrollTo(self.documents.index(near))
 
     def _current(self, index, _before) -> None:
         if not self._showing and index.isValid():
@@ -157,7 +165,7 @@ class DocumentList(QListView):
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
         if self.currentIndex().isValid():
-            self.scrollTo(self.currentIndex())
+            self._bring_into_view(self.currentIndex().row())
 
     def restyle(self) -> None:
         self.scheduleDelayedItemsLayout()

@@ -288,6 +288,14 @@ def test_without_documents_and_without_labels_a_button_leads_on(view, context):
     assert view._stack.currentIndex() == 2
 
 
+def test_the_keys_of_skip_and_submit_show_where_there_is_room(view, qtbot):
+    view.resize(1400, 700)
+    qtbot.waitUntil(lambda: all(cap.isVisible() for cap in view._caps))
+
+    view.resize(900, 700)
+    qtbot.waitUntil(lambda: not any(cap.isVisible() for cap in view._caps))
+
+
 def test_what_is_left_to_do_is_counted(view):
     press(view.first, Key.Key_Q)
     press(view.first, Key.Key_Return)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.ui import theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.keys import Keys
@@ -25,7 +26,6 @@ from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, KeyCap, set_tone
 
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
-STATE_WORDS = {"submitted": _("submitted"), "draft": _("draft"), "discarded": _("discarded"), "pending": _("pending")}
 
 
 class AnnotateView(View):
@@ -41,7 +41,6 @@ class AnnotateView(View):
             self._splitter.addWidget(part)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([232, 740, 306])
-        self._splitter.splitterMoved.connect(lambda _at, _handle: self._fit_acts())
         page = QWidget()
         below = QVBoxLayout(page)
         below.setContentsMargins(0, 0, 0, 0)
@@ -97,6 +96,7 @@ class AnnotateView(View):
         self._paper.more.connect(self.open_palette)
         self._centre = QWidget()
         self._centre.setMinimumWidth(360)
+        self._centre.installEventFilter(self)
         layout = QVBoxLayout(self._centre)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -121,9 +121,10 @@ class AnnotateView(View):
         self._caps = KeyCap(_("Space")), KeyCap("Ctrl ↵")
         return bar(self._discard, (self._said, 1), self._skip, self._caps[0], 8, self._submit, self._caps[1])
 
-    def resizeEvent(self, event) -> None:
-        super().resizeEvent(event)
-        self._fit_acts()
+    def eventFilter(self, watched, event) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self._centre:
+            self._fit_acts()
+        return super().eventFilter(watched, event)
 
     def _fit_acts(self) -> None:
         """Where the middle is narrow, the keys give their room to the buttons."""
@@ -197,9 +198,9 @@ class AnnotateView(View):
         self._key.setMaximumWidth(QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self._key.text()) + 4)
         self._split.setVisible(bool(document and document.split))
         if document and document.split:
-            self._split.set(document.split)
+            self._split.set(term(document.split))
         kind = state.state_of_document
-        self._state_chip.set(STATE_WORDS[kind], tone=STATE_TONES[kind])
+        self._state_chip.set(term(kind), tone=STATE_TONES[kind])
         for part in (self._discard, self._submit, self._undo, self._redo):
             part.setEnabled(state.can_edit)
         self._discard.set_text(_("Take back") if kind == "discarded" else _("Discard"))
