@@ -11,6 +11,7 @@ from workbench.base import settings
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.chip import Chip, ChipButton
+from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
@@ -307,3 +308,44 @@ def test_the_header_of_a_page_has_room_for_large_text(large_text, qtbot):
     qtbot.addWidget(header)
 
     assert header.sizeHint().height() == 78
+
+
+def test_names_over_narrow_columns_of_a_matrix_are_turned_and_fit(look, qtbot):
+    matrix, names = Matrix("Confusion"), [f"a_long_label_{number}" for number in range(25)]
+    qtbot.addWidget(matrix)
+    matrix.resize(700, 700)
+    matrix.set_counts(names, [[int(a == b) for a in range(25)] for b in range(25)])
+
+    head = matrix.horizontalHeader()
+    assert head.turned and [matrix.horizontalHeaderItem(index).text() for index in (0, 24)] == [names[0], names[24]]
+    assert matrix.verticalHeader().width() + 25 * matrix.columnWidth(0) <= 700
+    matrix.set_counts(("yes", "no"), [[3, 1], [0, 2]])
+    assert not head.turned and not matrix.grab().isNull()
+
+
+def test_an_empty_state_in_a_low_place_keeps_its_words(look, qtbot):
+    state = EmptyState("circle", "Not measured yet", "A sentence that takes two lines in a place as narrow as this one is here.")
+    place = QWidget()
+    qtbot.addWidget(place)
+    state.setParent(place)
+    state.resize(300, 320)
+    place.show()
+    assert state._icon.isVisible()
+
+    state.resize(300, 120)
+    assert not state._icon.isVisible()
+    qtbot.waitUntil(lambda: state._hint.height() >= state._hint.heightForWidth(state._hint.width()))
+
+
+def test_a_table_as_tall_as_its_rows_stays_so_when_the_text_grows(look, qtbot):
+    from workbench.ui import style
+
+    table = Table((Column("Name", str),), name="Names")
+    qtbot.addWidget(table)
+    table.set_rows(["a", "b", "c"])
+    table.fit_height(8)
+    try:
+        style.apply(look, settings.Settings(theme="light", text_size=150))
+        assert table.height() >= 3 * table.verticalHeader().defaultSectionSize() + table.horizontalHeader().sizeHint().height()
+    finally:
+        style.apply(look, settings.Settings(theme="light"))

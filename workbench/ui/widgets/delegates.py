@@ -52,7 +52,8 @@ class BarDelegate(QStyledItemDelegate):
         ground(painter, option)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         text, share = index.data(Qt.ItemDataRole.DisplayRole) or "", index.data(self._role)
-        room = theme.px(54)
+        digits = option.fontMetrics.horizontalAdvance("100.0")  # right to here, so that points stand under one another
+        room = max(theme.px(54), PAD + digits + 8)
         track = QRectF(option.rect.left() + room, option.rect.center().y() - 2, option.rect.width() - room - PAD, 6)
         if share is not None and track.width() > 30:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -62,7 +63,8 @@ class BarDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(track.left(), track.top(), track.width() * min(max(share, 0.0), 1.0), 6), 3, 3)
         painter.setPen(theme.qcolour("text"))
         painter.setFont(theme.font())
-        painter.drawText(option.rect.adjusted(PAD, 0, -4, -1), Qt.AlignmentFlag.AlignVCenter, text)
+        area = QRectF(option.rect.left() + PAD, option.rect.top(), max(digits, option.fontMetrics.horizontalAdvance(text)), option.rect.height() - 1)
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
         painter.restore()
 
 

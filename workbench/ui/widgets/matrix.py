@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QStyledItemDelegate, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableWidget, QTableWidgetItem
 
 from workbench.base.i18n import _
 from workbench.ui import theme
 
 _COUNT, _SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 LEAST_CELL, MOST_CELL = 22, 56
+MOST_NAME = 180  # pixels at 100 % that a name may take, down or, turned, across
 
 
 class Matrix(QTableWidget):
@@ -26,6 +27,7 @@ class Matrix(QTableWidget):
         self.setProperty("part", "matrix")
         self._names: tuple[str, ...] = ()
         self._as_shares = False
+        self.setHorizontalHeader(_Across(self))
         self.setShowGrid(False)
         self.setCornerButtonEnabled(False)
         self.findChild(QAbstractButton).setAccessibleName(_("Gold down, predicted across"))
@@ -90,15 +92,21 @@ class Matrix(QTableWidget):
         if not count:
             return
         metrics = QFontMetrics(theme.font("caption"))
-        left = min(max(metrics.horizontalAdvance(one) for one in self._names) + 18, theme.px(120), max(60, self.width() // 3))
+        longest = max(metrics.horizontalAdvance(one) for one in self._names)
+        spare = max(theme.px(100), self.width() - 18 - LEAST_CELL * count)  # rather short names than columns out of sight
+        left = min(longest + 18, theme.px(MOST_NAME), max(60, self.width() // 3), spare)
         self.verticalHeader().setFixedWidth(left)
-        self.horizontalHeader().setFixedHeight(theme.px(26))
-        room = min((self.width() - left - 18) // count, (self.height() - theme.px(26) - 6) // count)
-        cell = min(max(room, LEAST_CELL), theme.px(MOST_CELL))
+        across = (self.width() - left - 18) // count
+        turned = longest > min(max(across, LEAST_CELL), theme.px(MOST_CELL)) - 2
+        above = min(longest + 12, theme.px(MOST_NAME)) if turned else theme.px(26)
+        self.horizontalHeader().turn(turned)
+        self.horizontalHeader().setFixedHeight(above)
+        self.setMinimumHeight(min(700, max(260, above + LEAST_CELL * count + 8)))
+        cell = min(max(min(across, (self.height() - above - 6) // count), LEAST_CELL), theme.px(MOST_CELL))
         self.horizontalHeader().setDefaultSectionSize(cell)
         self.verticalHeader().setDefaultSectionSize(cell)
         for index, name in enumerate(self._names):
-            across = QTableWidgetItem(metrics.elidedText(name, Qt.TextElideMode.ElideRight, cell - 2))
+            across = QTableWidgetItem(metrics.elidedText(name, Qt.TextElideMode.ElideRight, above - 10 if turned else cell - 2))
             down = QTableWidgetItem(metrics.elidedText(name, Qt.TextElideMode.ElideRight, left - 14))
             for item in (across, down):
                 item.setToolTip(name)
@@ -112,6 +120,32 @@ class Matrix(QTableWidget):
         item = self.item(row, column)
         if item is not None and item.data(_COUNT):
             self.opened.emit(row, column)
+
+
+class _Across(QHeaderView):
+    """The names across: upright letters where all fit over their column, else turned to be read from below."""
+
+    def __init__(self, parent: Matrix):
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.turned = False
+
+    def turn(self, on: bool) -> None:
+        if on != self.turned:
+            self.turned = on
+            self.viewport().update()
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        if not self.turned:
+            super().paintSection(painter, rect, section)
+            return
+        painter.save()
+        painter.setFont(theme.font("caption"))
+        painter.setPen(theme.qcolour("muted"))
+        painter.translate(rect.left(), rect.bottom() - 4)
+        painter.rotate(-90)
+        text = self.model().headerData(section, Qt.Orientation.Horizontal)
+        painter.drawText(QRect(0, 0, rect.height() - 4, rect.width()), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.restore()
 
 
 class _Cell(QStyledItemDelegate):

@@ -170,7 +170,7 @@ class Table(QTableView):
 
     def __init__(self, columns: Sequence[Column], *, name: str, key: Callable[[Any], Hashable] = id, many: bool = False):
         super().__init__()
-        self.rows_model = Rows(columns, key, self)
+        self.rows_model, self._most = Rows(columns, key, self), 0
         self.setModel(self.rows_model)
         dress(self, name)
         mode = QAbstractItemView.SelectionMode
@@ -206,6 +206,8 @@ class Table(QTableView):
         for index, column in enumerate(self.rows_model.columns):
             if column.width is not None:
                 self.setColumnWidth(index, theme.px(column.width))
+        if self._most:
+            self.fit_height(self._most)
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; those chosen stay chosen where they still stand."""
@@ -249,6 +251,7 @@ class Table(QTableView):
 
     def fit_height(self, most: int = 12) -> None:
         """As tall as its rows, at most `most` of them."""
+        self._most = most
         count = min(max(len(self.rows()), 1), most)
         head = self.horizontalHeader().sizeHint().height()
         self.setFixedHeight(head + count * self.verticalHeader().defaultSectionSize() + 6)

@@ -107,3 +107,55 @@ def test_documents_chosen_on_data_wait_for_the_run_that_shall_suggest(panel, mon
     monkeypatch.setattr(panel.state, "suggest", asked.append)
     panel.state.suggest_asked()
     assert asked == [(1, 2)] and not panel.view._asked.isVisible()
+
+
+def test_the_first_of_two_runs_stands_under_its_name_and_can_be_shown_alone(panel, qtbot):
+    named(panel, "Runs", QTableView).selectAll()
+    qtbot.waitUntil(lambda: panel.state.comparison is not None)
+    model = named(panel, "Scores side by side", QTableView).model()
+    first = panel.state.run_of(min(panel.state.chosen))
+
+    assert model.headerData(1, Qt.Orientation.Horizontal) == first.name
+    named(panel, "Show the first alone").click()
+    qtbot.waitUntil(lambda: panel.state.run == first)
+
+
+def test_many_labels_take_the_whole_width_one_under_the_other(panel, qtbot):
+    from PySide6.QtWidgets import QBoxLayout
+
+    from workbench.metrics.classes import LabelScore
+
+    scores = panel.view._pages.widget(0)
+    scores.resize(880, 600)
+    assert scores._beside.direction() == QBoxLayout.Direction.LeftToRight
+
+    many = tuple(LabelScore(f"a label of many words {number}", 1.0, 0.5, 0.66, 4) for number in range(25))
+    scores._labels.set_rows(many)
+    scores._arrange()
+    assert scores._beside.direction() == QBoxLayout.Direction.TopToBottom
+    name = scores._labels.fontMetrics().horizontalAdvance(many[-1].label)
+    assert scores._labels.columnWidth(0) > name
+
+
+def test_a_changed_gold_is_told_beside_the_interval_of_its_score(panel):
+    from dataclasses import replace
+
+    scores, found = panel.view._pages.widget(0), panel.state.details
+    scores._tiles(found)
+    assert scores._second._hint.text().startswith("95 %: ")
+
+    today = replace(found.results.today, scores={**found.results.today.scores, "accuracy": 1.0})
+    scores._tiles(replace(found, results=replace(found.results, today=today)))
+    assert scores._second._hint.text().startswith("today 100.0, 95 %: ")
+    scores._tiles(replace(found, low=0.0, high=0.0))
+    assert scores._second._hint.text() == "6 documents"
+
+
+def test_the_key_of_an_error_gives_way_to_its_text_where_there_is_little_room(panel):
+    panel.view._tabs.setCurrentIndex(1)
+    errors = panel.view._pages.widget(1)
+    errors.resize(900, 400)
+    assert not errors.table.isColumnHidden(1)
+
+    errors.resize(500, 400)
+    assert errors.table.isColumnHidden(1)

@@ -20,7 +20,7 @@ class ComparisonView(QFrame):
         self._state = state
         self._title = Elided("", "heading", weight=600)
         self._words, self._problem = words("", "small", "muted", wrap=True), Callout("", "warn")
-        back = Button(_("Show the first alone"), small=True, on=lambda: state.choose(state.chosen[:1]))
+        back = Button(_("Show the first alone"), small=True, on=lambda: state.choose(tuple(sorted(state.chosen)[:1])))
         columns = (
             Column(_("Score on dev, today's gold"), lambda one: one[0]),
             Column(_("First"), lambda one: points(one[1]), 110, right=True),
@@ -66,6 +66,8 @@ class ComparisonView(QFrame):
         self._body.setVisible(found is not None)
         if found is None:
             return
+        for number, run in ((1, first), (2, second)):
+            self._scores.rows_model.set_title(number, run.name)
         names = [name for name in TITLES if name in found.first.scores]
         self._scores.set_rows([(TITLES[name], found.first.scores[name], found.second.scores[name]) for name in names])
         self._scores.fit_height(8)

@@ -18,6 +18,11 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 
+FEW_LABELS = 10  # so many are read side by side with their matrix in a window of common width
+MANY_ROWS = 30  # rows of the table by label that are shown without a bar of its own
+NUMBER_COLUMNS = (84, 66, 58)  # pixels at 100 % of precision, recall and F1 without bars
+
+
 class ScoresView(QFrame):
     def __init__(self, state: ResultsState):
         super().__init__()
@@ -28,7 +33,6 @@ class ScoresView(QFrame):
         tiles = row(*[(one, 1) for one in (self._main, self._second, self._third, self._test)], gap=10)
         self._labels, self._scores = self._label_table(), self._score_table()
         self._matrix = Matrix(_("Confusion"))
-        self._matrix.setMinimumHeight(260)
         self._matrix.opened.connect(self._open_cell)
         self._how = Segments(("counts", _("Counts")), ("rows", _("Rows")), name=_("Numbers of the matrix"))
         self._how.chosen.connect(lambda how: self._matrix.show_shares(how == "rows"))
@@ -54,9 +58,29 @@ class ScoresView(QFrame):
         outer.addWidget(self._none)
 
     def resizeEvent(self, event) -> None:
-        beside = self.width() > theme.px(760)
-        self._beside.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._arrange()
         super().resizeEvent(event)
+
+    def _arrange(self) -> None:
+        """Table and matrix side by side where both can be read so; many labels need the whole width for each."""
+        beside = self.width() > theme.px(760 if len(self._labels.rows()) <= FEW_LABELS else 1150)
+        self._beside.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        room = (self.width() - 12) // 2 - 34 if beside else self.width() - 48
+        self._fit_columns(room)
+
+    def _fit_columns(self, room: int) -> None:
+        """In `room` pixels: names take what they need where there are bars, else what the numbers leave."""
+        head, bars = self._labels.horizontalHeader(), room > theme.px(520)
+        mode = head.ResizeMode
+        for index, width in enumerate(NUMBER_COLUMNS, 1):
+            head.setSectionResizeMode(index, mode.Stretch if bars else mode.Interactive)
+            if not bars:
+                self._labels.setColumnWidth(index, theme.px(width))
+        head.setSectionResizeMode(0, mode.Interactive if bars else mode.Stretch)
+        if bars:
+            metrics = self._labels.fontMetrics()
+            longest = max((metrics.horizontalAdvance(one.label) for one in self._labels.rows()), default=0)
+            self._labels.setColumnWidth(0, min(max(longest + 28, theme.px(112)), room // 3))
 
     def _label_table(self) -> Table:
         columns = (
@@ -97,12 +121,12 @@ class ScoresView(QFrame):
             return
         self._tiles(found)
         self._labels.set_rows(found.results.today.per_label if found.results.today else ())
-        self._labels.fit_height(24)
+        self._labels.fit_height(MANY_ROWS)
         self._scores.set_rows(state.score_rows())
         self._scores.fit_height(8)
+        self._arrange()
         if found.results.matrix is not None:
             self._matrix.set_counts(found.results.matrix.labels, found.results.matrix.cells)
-            self._matrix.setMinimumHeight(min(640, max(260, 30 + 26 * len(found.results.matrix.labels))))
 
     def _tiles(self, found) -> None:
         results, today = found.results, found.results.today
@@ -115,7 +139,7 @@ class ScoresView(QFrame):
             now = points(today.scores.get(name)) if today else "–"
             hint = _("as run · {score} against today's gold").format(score=now)
             if found.interval_of == name:
-                hint = f"95 %: {points(found.low)} – {points(found.high)} ({n})"
+                hint = _interval_told(found, n, now if now != points(results.as_run.get(name)) else "")
             tile.set(points(results.as_run.get(name)), hint, f"{TITLES[name]}, dev")
             tile.setToolTip(definition)
         if task == "tag":
@@ -144,3 +168,11 @@ class ScoresView(QFrame):
     def _open_cell(self, gold: int, predicted: int) -> None:
         names = self._state.matrix.labels
         self._state.open_cell(names[gold], names[predicted])
+
+
+def _interval_told(found, n: str, today: str) -> str:
+    """The interval is of the answers against today's gold, so where that gives another score than the run, it is told with it."""
+    if found.low == found.high:  # nothing right, or nothing wrong: drawing documents again cannot tell how sure that is
+        return _("{today} against today's gold ({n})").format(today=today, n=n) if today else n
+    told = f"95 %: {points(found.low)} – {points(found.high)} ({n})"
+    return _("today {score}, {interval}").format(score=today, interval=told) if today else told

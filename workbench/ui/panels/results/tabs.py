@@ -7,6 +7,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
+from workbench.ui import theme
 from workbench.ui.moments import points, size
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.widgets.button import Button, icon_button
@@ -51,6 +52,10 @@ class ErrorsView(QFrame):
         layout.addWidget(self._head)
         layout.addWidget(self.table, 1)
         layout.addWidget(self._none, 1)
+
+    def resizeEvent(self, event) -> None:
+        self.table.setColumnHidden(1, self.width() < theme.px(700))  # the key gives way to the text
+        super().resizeEvent(event)
 
     def render_part(self, _fields: frozenset[str]) -> None:
         errors = self._state.errors

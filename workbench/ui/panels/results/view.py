@@ -196,9 +196,11 @@ class ResultsView(WatchingView):
 
     def resizeEvent(self, event) -> None:
         wide = self.width() > theme.px(1240)
-        self._left.setFixedWidth(min(theme.px(340 if wide else 280), max(280, self.width() // 4)))
+        room = self.width() - theme.px(610)  # what the acts of a run leave
+        self._left.setFixedWidth(theme.px(340) if wide else min(theme.px(280), max(220, room)))
+        self._runs.setColumnHidden(1, self._left.width() < theme.px(270))  # the name first: the task stands beside it at the right
         self._runs.setColumnHidden(3, not wide)
-        beside = self.width() - self._left.width() > theme.px(800)
+        beside = self.width() - self._left.width() > theme.px(1020)
         self._head.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         super().resizeEvent(event)
 
