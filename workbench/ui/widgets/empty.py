@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from workbench.ui import theme
 from workbench.ui.widgets.words import IconLabel, words
 
 
@@ -28,6 +29,15 @@ class EmptyState(QFrame):
             if button is not None:
                 layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(2)
+
+    def resizeEvent(self, event) -> None:
+        """In a low place the words stay and the picture goes."""
+        margin = 24 if self.height() > theme.px(200) else 8
+        self.layout().setContentsMargins(margin, margin, margin, margin)
+        hint = self._hint.heightForWidth(max(1, self.width() - 2 * margin)) if self._hint.text() else 0
+        needed = self._icon.height() + self._title.sizeHint().height() + hint + 2 * margin + 40
+        self._icon.setVisible(self.height() >= needed)
+        super().resizeEvent(event)
 
     def set(self, title: str, hint: str = "") -> None:
         self._title.setText(title)

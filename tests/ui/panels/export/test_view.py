@@ -81,3 +81,18 @@ def test_a_project_without_runs_leads_to_train(app, project_file, qtbot, monkeyp
     qtbot.mouseClick(named(panel, "Train a model", QPushButton), Qt.MouseButton.LeftButton)
 
     assert gone == ["train"]
+
+
+def test_the_left_column_is_as_wide_as_its_words_need_at_150_per_cent(panel, qtbot):
+    from PySide6.QtWidgets import QApplication, QScrollArea
+
+    from workbench.base import settings
+    from workbench.ui import style
+
+    try:
+        style.apply(QApplication.instance(), settings.Settings(theme="light", text_size=150))
+        panel.context.app.window.resize(1280, 800)
+        area = panel.view._choices.findChild(QScrollArea)
+        qtbot.waitUntil(lambda: area.widget().minimumSizeHint().width() <= area.viewport().width())
+    finally:
+        style.apply(QApplication.instance(), settings.Settings(theme="light"))

@@ -117,3 +117,19 @@ def test_every_control_has_a_name(panel):
     for kind in (QComboBox, QLineEdit, QTableView):
         for one in panel.view.findChildren(kind):
             assert one.accessibleName(), one
+
+
+def test_while_the_model_is_loaded_the_page_says_so_and_shows_no_empty_table(panel, host):
+    assert panel.state.loading and panel.view._pages.currentWidget() is panel.view._opening
+
+    host.asked[-1].done(tagged(), None)
+    assert panel.view._pages.currentWidget() is panel.view._tokens
+
+
+def test_a_text_without_spans_on_either_side_says_so(panel, host):
+    host.asked[-1].done(Answer("tag", "bert", tagged().tokens, tagged().words, labels=("PER", "LOC")), None)
+    panel.state.show(SPANS)
+
+    spans = panel.view._spans
+    assert panel.state.gold is not None and not panel.state.differences
+    assert spans._agreed.isVisibleTo(spans) and not spans._table.isVisibleTo(spans)

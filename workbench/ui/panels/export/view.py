@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, QUrl
+from PySide6.QtCore import QEvent, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QHBoxLayout, QLineEdit, QStackedLayout, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.operations.export import FORMATS
+from workbench.ui import theme
 from workbench.ui.moments import points, size, when_iso
 from workbench.ui.panel import View
 from workbench.ui.panels.export.state import Checked, ExportState
@@ -71,8 +72,6 @@ class _Choices(QFrame):
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
-        self.setMinimumWidth(340)
-        self.setMaximumWidth(440)
         self.run = combo(name=_("Run"))
         self.run.activated.connect(lambda _i: state.choose(self.run.currentData()))
         self._run_field = Field(_("Which run?"), self.run, name=_("Run"))
@@ -102,6 +101,17 @@ class _Choices(QFrame):
         layout.setSpacing(0)
         layout.addWidget(scrolled(inside), 1)
         layout.addWidget(bar(None, self.cancel, self.start, margins=(20, 10, 20, 10)))
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.PaletteChange):
+            self._fit()
+        super().changeEvent(event)
+
+    def _fit(self) -> None:
+        """As wide as the words need at the text size in use; what does not fit would be cut, as the column never scrolls sideways."""
+        self.setMinimumWidth(theme.px(340))
+        self.setMaximumWidth(theme.px(440))
 
     def browse(self) -> None:
         begin = Path(self.state.folder or Path.home()).expanduser()

@@ -7,6 +7,8 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui import theme
+from workbench.ui.moments import points
+from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, clear, row
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.table import Column, Table
@@ -48,7 +50,9 @@ class SpansView(QWidget):
             gap=6,
         )
         self._table.setMinimumHeight(theme.px(theme.ROW) * 4 + 40)
-        self._below = card(self._table, margins=(4, 4, 4, 4))
+        hint = _("Nothing is marked in gold, and the model marks nothing.")
+        self._agreed = EmptyState("circle-check", _("No spans in this text"), hint)
+        self._below = card(self._table, self._agreed, margins=(4, 4, 4, 4))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
@@ -73,6 +77,8 @@ class SpansView(QWidget):
         self._gold.set_spans(gold)
         self._predicted.set_spans(predicted)
         self._table.rows_model.set_rows(list(state.differences))
+        self._table.setVisible(bool(state.differences))
+        self._agreed.setVisible(not state.differences)
         self._show_tally()
 
     def _remarks(self) -> str:
@@ -133,10 +139,10 @@ def _columns(view: SpansView) -> list[Column]:
         Column(_("Predicted"), lambda one: side(one.predicted), 180),
         Column(
             _("Sure"),
-            lambda one: f"{one.predicted.score:.2f}" if one.predicted is not None and one.predicted.score is not None else "–",
+            lambda one: points(one.predicted.score) if one.predicted is not None else "–",
             70,
             right=True,
-            hint=_("Mean probability of the words' tags"),
+            hint=_("Mean probability of the words' tags, in hundredths"),
         ),
         Column(_("Text"), text, None, tip=text),
     ]

@@ -44,7 +44,9 @@ class InspectView(View):
         self._pages = QStackedLayout()
         self._loading, self._busy = words("", "small", "muted"), Meter(None, name=_("Loading the model"))
         self._empty = EmptyState("scan-search", _("Ask a model about a text"), _("Type a text above and press Return, or pick a document."))
-        for page in (*self._views.values(), self._empty):
+        hint = _("It stays loaded, so the answers after the first one come at once.")
+        self._opening, self._answered = EmptyState("scan-search", _("The model is being loaded"), hint), None
+        for page in (*self._views.values(), self._empty, self._opening):
             self._pages.addWidget(page)
         above = column(self._asking(), self._second_row(), self._warning, self._fault, self._bar(), gap=10, margins=(24, 14, 24, 0))
         above.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
@@ -129,10 +131,18 @@ class InspectView(View):
         if concerns(fields, "asking", "status", "answer", "error", "choice", "view"):
             self._show_progress()
             self._segments.set(state.view)
-            page = self._views[state.view] if state.answer is not None or state.asking else self._empty
-            self._pages.setCurrentWidget(page)
+            self._pages.setCurrentWidget(self._page())
         for view in self._views.values():
             view.show_state(fields)
+
+    def _page(self) -> QWidget:
+        """A view as soon as it has something to show; the answer before stays in sight until the next one comes."""
+        state = self.state
+        if state.answer is not None:
+            self._answered = state.choice
+        elif state.loading and self._answered != state.choice:
+            return self._opening
+        return self._views[state.view] if state.answer is not None or state.asking else self._empty
 
     def _show_text(self) -> None:
         state = self.state
