@@ -17,7 +17,7 @@ class _Drawing:
 
     def size(self) -> QSize:
         width = QFontMetrics(theme.font("small", 600)).horizontalAdvance(self.text)
-        return QSize(width + 32 + (22 if self.key else 0), theme.px(28 if self.key else 24))
+        return QSize(width + 24 + theme.px(8) + (theme.px(18) + 4 if self.key else 0), theme.px(28 if self.key else 24))
 
     def colours(self) -> theme.LabelColours:
         if self.label is not None:
@@ -39,19 +39,21 @@ class _Drawing:
             painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), 6, 6)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.line))
-        painter.drawRoundedRect(QRectF(area.left() + 9, middle - 4, 8, 8), 2.5, 2.5)
+        square = theme.px(8)
+        painter.drawRoundedRect(QRectF(area.left() + 9, middle - square / 2, square, square), 2.5, 2.5)
         painter.setPen(theme.qcolour("text" if enabled else "faint"))
         painter.setFont(theme.font("small", 600 if chosen else 500))
-        room = area.width() - 30 - (24 if self.key else 0)
+        cap = theme.px(17)
+        room = area.width() - 22 - square - (cap + 7 if self.key else 0)
         shown = painter.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideRight, int(room) + 1)
-        painter.drawText(QRectF(area.left() + 23, area.top(), room, area.height()), Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.drawText(QRectF(area.left() + 15 + square, area.top(), room, area.height()), Qt.AlignmentFlag.AlignVCenter, shown)
         if self.key:
-            cap = QRectF(area.right() - 25, middle - 8, 17, 16)
+            frame = QRectF(area.right() - cap - 8, middle - (cap - 1) / 2, cap, cap - 1)
             painter.setPen(QPen(QColor(colours.line), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(cap, 3, 3)
+            painter.drawRoundedRect(frame, 3, 3)
             painter.setFont(theme.font("tiny", 500))
-            painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, self.key)
+            painter.drawText(frame, Qt.AlignmentFlag.AlignCenter, self.key)
 
 
 def paint_chip(painter: QPainter, area: QRectF, text: str, label=None, *, key: str = "", tone: str = "", chosen: bool = False) -> None:

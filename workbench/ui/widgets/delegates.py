@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QTableView
 
 from workbench.ui import theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
@@ -30,10 +30,10 @@ PAD = 12  # left of the words in a cell
 
 
 def ground(painter: QPainter, option, *, last_line: bool = True) -> None:
-    """The ground of a cell: chosen, under the mouse or plain, with the hairline below."""
+    """The ground of a cell: chosen, under the mouse or plain, with the hairline below. In a table one cell of a row does not light up."""
     if option.state & QStyle.StateFlag.State_Selected:
         painter.fillRect(option.rect, theme.qcolour("accent_soft"))
-    elif option.state & QStyle.StateFlag.State_MouseOver:
+    elif option.state & QStyle.StateFlag.State_MouseOver and not isinstance(option.widget, QTableView):
         painter.fillRect(option.rect, theme.qcolour("window"))
     if last_line:
         painter.setPen(theme.qcolour("line"))

@@ -96,7 +96,8 @@ class _Delegate(QStyledItemDelegate):
     def _paint_row(self, painter: QPainter, box: QRect, row, *, current: bool) -> None:
         name, tone = STATE_ICONS[row.state]
         top, half = box.top() + theme.px(7), theme.px(18)
-        painter.drawPixmap(box.left() + 14, top + (half - 15) // 2, 15, 15, icons.pixmap(name, tone, 15))
+        side = theme.px(15)
+        painter.drawPixmap(box.left() + 14, top + (half - side) // 2, side, side, icons.pixmap(name, tone, side))
         numbers = (f"{row.suggestion_count} ?  " if row.suggestion_count else "") + (str(row.span_count) if row.span_count else "")
         painter.setFont(theme.font("small"))
         painter.setPen(theme.qcolour("muted"))
@@ -104,9 +105,10 @@ class _Delegate(QStyledItemDelegate):
         painter.drawText(right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers)
         painter.setFont(theme.font("small", 600 if current else 400))
         painter.setPen(theme.qcolour("text" if current else "muted"))
-        room = box.width() - 38 - (72 if numbers else 12)
+        start = 14 + side + 8
+        room = box.width() - start - 1 - (72 if numbers else 12)
         key = painter.fontMetrics().elidedText(row.key, Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(QRect(box.left() + 37, top, room, half), Qt.AlignmentFlag.AlignVCenter, key)
+        painter.drawText(QRect(box.left() + start, top, room, half), Qt.AlignmentFlag.AlignVCenter, key)
         painter.setFont(theme.font("small"))
         line = QRect(box.left() + 14, top + half + 2, box.width() - 26, half)
         rtl = is_rtl(row.text)

@@ -127,7 +127,8 @@ class _StateIcon(QStyledItemDelegate):
         if row is not None:
             name, tone = STATE_ICONS[row.state]
             box = option.rect
-            painter.drawPixmap(box.left() + 20, box.center().y() - 7, 15, 15, icons.pixmap(name, tone, 15))
+            side = theme.px(15)
+            painter.drawPixmap(box.left() + 20, box.center().y() - side // 2, side, side, icons.pixmap(name, tone, side))
         painter.restore()
 
 

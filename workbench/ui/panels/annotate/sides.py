@@ -87,8 +87,8 @@ class _Sign(QStyledItemDelegate):
 
     def paint(self, painter, option, index) -> None:
         ground(painter, option, last_line=False)
-        at = option.rect.center()
-        painter.drawPixmap(at.x() - 7, at.y() - 7, 15, 15, icons.pixmap(self._icon, self._tone, 15))
+        at, side = option.rect.center(), theme.px(15)
+        painter.drawPixmap(at.x() - side // 2, at.y() - side // 2, side, side, icons.pixmap(self._icon, self._tone, side))
 
 
 class _LabelAndText(QStyledItemDelegate):
