@@ -41,6 +41,28 @@ def test_a_narrow_bar_uses_two_lines_and_puts_the_rest_behind_more(look, qtbot):
     assert all(chip.geometry().right() <= less._chips.width() for chip in less.chips if chip.isVisible())
 
 
+def test_a_long_label_is_cut_and_told_on_hover(look, qtbot):
+    bar = LabelBar()
+    qtbot.addWidget(bar)
+    bar.resize(600, 70)
+    bar.show()
+    bar.set("span", (Label("a label with a name of sixty letters that takes a whole line", key="1", id=1), *LABELS[:2]))
+
+    assert all(chip.isVisible() and chip.y() == 0 for chip in bar.chips)
+    assert bar.chips[0].toolTip().startswith("a label with a name of sixty letters")
+
+
+def test_a_chosen_label_shows_even_where_there_is_no_room_for_all(look, qtbot):
+    bar = shown_bar(qtbot, 260)
+    assert not bar.chips[-1].isVisible()
+
+    bar.set("class", LABELS, chosen=(LABELS[-1].id,), checkable=True)
+    assert bar.chips[-1].isVisible() and bar.chips[0].isVisible()
+    assert all(chip.geometry().bottom() <= bar._chips.height() for chip in bar.chips if chip.isVisible())
+    bar.set("class", LABELS, chosen=(), checkable=True)
+    assert not bar.chips[-1].isVisible()
+
+
 def test_a_pressed_chip_tells_its_label_and_takes_no_focus(look, qtbot):
     bar = shown_bar(qtbot, 1000)
     with qtbot.waitSignal(bar.picked) as told:
@@ -76,6 +98,20 @@ def test_the_palette_gives_the_focus_back_and_tells_what_was_picked(look, qtbot)
     with qtbot.waitSignal(palette.picked) as told:
         QTest.keyClick(line, Qt.Key.Key_Return)
     assert told.args == [3] and field.hasFocus()
+
+
+def test_the_palette_is_as_tall_as_what_is_found_and_its_field_stays(look, qtbot):
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.resize(600, 500)
+    page.show()
+    palette = LabelPalette(page)
+    palette.ask([Choice(one, "class") for one in LABELS], QPoint(300, 480))
+    before = palette.geometry()
+
+    QTest.keyClicks(palette.findChild(QLineEdit), "praise")
+    assert palette.height() < before.height() - 100
+    assert palette.geometry().topLeft() == before.topLeft()
 
 
 def row(id: int):

@@ -17,6 +17,7 @@ from workbench.ui.widgets.words import Elided, KeyCap
 
 GAP, LINE_GAP = 8, 6
 MOST_LINES = 2
+WIDEST = 240  # of a chip, at 100 %: a label of sixty letters must not take the line of ten others
 
 
 class _Chips(QWidget):
@@ -27,12 +28,12 @@ class _Chips(QWidget):
         self.chips: list[ChipButton] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
-    def lines_for(self, width: int) -> list[list[tuple[ChipButton, int, int]]]:
-        """Each line's chips with their left edge and width."""
+    def lines_for(self, width: int, chips: Sequence[ChipButton] | None = None) -> list[list[tuple[ChipButton, int, int]]]:
+        """Each line's chips (all of them unless `chips` says which) with their left edge and width."""
         lines: list[list[tuple[ChipButton, int, int]]] = [[]]
-        x = 0
-        for chip in self.chips:
-            wide = min(chip.sizeHint().width(), max(1, width))
+        x, most = 0, min(theme.px(WIDEST), max(1, width))
+        for chip in self.chips if chips is None else chips:
+            wide = min(chip.sizeHint().width(), most)
             if lines[-1] and x + wide > width:
                 lines.append([])
                 x = 0
@@ -41,15 +42,26 @@ class _Chips(QWidget):
         return lines
 
     def place(self) -> None:
-        """What is on the first lines shows; the rest is behind "more"."""
+        """What is on the first lines shows, and what is chosen; the rest is behind "more"."""
         high = theme.px(28)
-        lines = self.lines_for(self.width())
+        lines = self._lines_in_sight()
+        shown = {chip for line in lines for chip, _x, _wide in line}
+        for chip in self.chips:
+            chip.setVisible(chip in shown)
         for number, line in enumerate(lines):
             for chip, x, wide in line:
-                chip.setVisible(number < MOST_LINES)
                 chip.setGeometry(x, number * (high + LINE_GAP), wide, high)
-        shown = min(MOST_LINES, len(lines))
-        self.setFixedHeight(shown * high + (shown - 1) * LINE_GAP)
+        self.setFixedHeight(len(lines) * high + (len(lines) - 1) * LINE_GAP)
+
+    def _lines_in_sight(self) -> list[list[tuple[ChipButton, int, int]]]:
+        lines = self.lines_for(self.width())
+        if len(lines) <= MOST_LINES:
+            return lines
+        first = [chip for line in lines[:MOST_LINES] for chip, _x, _wide in line]
+        chosen = [chip for line in lines[MOST_LINES:] for chip, _x, _wide in line if chip.isChecked()]
+        while chosen and first and len(lines := self.lines_for(self.width(), [*first, *chosen])) > MOST_LINES:
+            first.pop()
+        return lines[:MOST_LINES]
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
@@ -89,10 +101,13 @@ class LabelBar(QWidget):
         if tuple(labels) != self._labels:
             self._labels = tuple(labels)
             self._make(checkable)
-        marked = set(chosen)
+        marked, changed = set(chosen), False
         for chip, label in zip(self._chips.chips, self._labels, strict=True):
+            changed |= chip.isChecked() != (label.id in marked)
             chip.setChecked(label.id in marked)
             chip.setEnabled(enabled)
+        if changed:
+            self._chips.place()
         self._more.setEnabled(enabled)
 
     def _size_ends(self) -> None:
@@ -121,7 +136,8 @@ class LabelBar(QWidget):
     def _chip(self, label: Label, checkable: bool) -> ChipButton:
         chip = ChipButton(label.name, label, key=label.key, checkable=checkable)
         chip.setParent(self._chips)
-        chip.setToolTip(label.description)
+        cut = chip.sizeHint().width() > theme.px(WIDEST)
+        chip.setToolTip("\n".join(part for part in (label.name if cut else "", label.description) if part))
         chip.clicked.connect(lambda _checked=False, id=label.id: self.picked.emit(id))
         return chip
 

@@ -112,19 +112,20 @@ class LabelPalette(QFrame):
         self._choices, self._before = choices, QApplication.focusWidget()
         self._line.clear()
         self._filter("")
-        rows = min(ROWS, max(1, len(choices)))
-        self._list.setFixedHeight(rows * theme.px(34) + 4)
         self.setFixedWidth(theme.px(WIDTH))
-        self.adjustSize()
         self.move(above.x() - self.width() // 2, max(8, above.y() - self.height()))
         self.raise_()
         self.show()
         self._line.setFocus()
 
     def _filter(self, typed: str) -> None:
+        """What fits, and as much room as it takes; the field stays where it is, so nothing jumps while one types."""
         self._model.set(matching(self._choices, typed))
         if self._model.choices:
             self._list.setCurrentIndex(self._model.index(0))
+        self._list.setVisible(bool(self._model.choices))
+        self._list.setFixedHeight(min(ROWS, len(self._model.choices)) * theme.px(34) + 4)
+        self.adjustSize()
 
     def _pick(self) -> None:
         row = self._list.currentIndex().row()

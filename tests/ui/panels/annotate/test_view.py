@@ -10,6 +10,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from workbench.operations import annotate, labels
 from workbench.operations.annotate import NewSuggestion
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.chip import ChipButton
 
@@ -239,6 +242,20 @@ def test_a_pair_shows_two_texts_and_the_first_is_called_text(view, text):
     assert [one.accessibleName() for one in shown] == ["Text", "Second text"]
     view.state.open(view.state.ids[0])
     assert [one.isVisible() for one in view._paper.texts] == [True, False]
+
+
+def test_two_long_texts_share_all_the_room_and_a_short_one_takes_no_more_than_it_needs(view, text, filled, qtbot):
+    with filled.edit("Add a pair"):
+        pair = Document("long", (("text", "It rains. " * 400), ("text_b", "The sun shines. " * 300)))
+        short = Document("mixed", (("text", "It rains."), ("text_b", "The sun shines. " * 300)))
+        documents.add(filled.db, [Record(pair), Record(short)], source_id=filled.source("person"))
+    first, second = view._paper.texts[0], None
+    for key in ("long", "mixed"):
+        view.state.open(next(row.id for row in view.state.rows(view.state.ids) if row.key == key))
+        first, second = view._paper.texts[:2]
+        qtbot.waitUntil(lambda: first.height() + second.height() > view._paper._middle.geometry().height() - 80)
+
+    assert first.height() < 60 < second.height()
 
 
 def test_every_control_has_a_name(view):

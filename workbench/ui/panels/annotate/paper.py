@@ -64,7 +64,7 @@ class Paper(QFrame):
         self._rest = QWidget()  # below short texts of a pair
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._rest.hide()
-        self._middle.addWidget(self._rest, 1)
+        self._middle.addWidget(self._rest)  # without stretch: it takes what the texts leave
         self._need_texts(1)
 
     @property
