@@ -57,6 +57,31 @@ def test_an_import_of_test_alone_leaves_the_rest_to_train_and_dev():
     assert placed(items, assign(items, seed=1)) == {"train": 90, "dev": 10, "test": 20}
 
 
+def test_the_rest_of_an_import_of_train_alone_gives_test_and_train_gives_dev():
+    items = [Item(n, "train" if n < 100 else None) for n in range(150)]
+
+    found = assign(items, seed=1)
+
+    assert placed(items, found) == {"train": 131, "dev": 14, "test": 5}  # a tenth of the rest, then of train
+    assert all(id >= 100 for id, split in found.items() if split == "test")
+
+
+def test_once_there_is_a_dev_split_what_comes_later_never_joins_test():
+    items = [Item(n) for n in range(3)]
+    first = assign(items, seed=1)
+    items = [Item(n, first.get(n)) for n in range(100)]
+
+    assert set(assign(items, seed=1).values()) == {"train"}
+
+
+def test_documents_go_where_their_group_lies_elsewhere():
+    items = [Item(n, group="g" if n < 10 else "") for n in range(100)]
+
+    found = assign(items, seed=1, homes={"g": "test"})
+
+    assert {found[n] for n in range(10)} == {"test"} and Counter(found.values()) == {"test": 19, "dev": 8, "train": 73}
+
+
 def test_few_documents_still_give_a_dev_split():
     items = [Item(n) for n in range(3)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 SHARES = {"dev": 0.1, "test": 0.1}  # the rest is train
@@ -28,30 +28,35 @@ class _Unit:
     stratum: str
 
 
-def assign(items: Sequence[Item], *, seed: int) -> dict[int, str]:
-    """New splits by id, only for documents whose split changes.
+def assign(items: Sequence[Item], *, seed: int, homes: Mapping[str, str] | None = None) -> dict[int, str]:
+    """New splits by id, only for documents whose split changes. No document ever leaves test.
 
-    Without any split: 80 % train, 10 % dev, 10 % test. Where some documents have one already, the others join their group's
-    split or train; a missing dev split is then cut from train, a tenth of it; test is never touched nor made up afterwards.
+    The first split (no document is in dev or test yet): 80 % train, 10 % dev, 10 % test; documents that are in train already stay
+    out of test. Afterwards documents without a split go to train. A group's documents go where the group is: where most of its
+    documents among `items` are, else where `homes` says. A missing dev split is cut from train, a tenth of it.
     The same items in any order, with the same seed, give the same splits.
     """
     items = sorted(items, key=lambda one: one.id)
-    if not any(one.split for one in items):
-        return _first_split(items, seed)
-    found = _later(items)
+    found = _joined(items, homes or {})
+    rest = [one for one in items if not one.split and one.id not in found]
+    first = not any(one.split in SHARES for one in items)
+    found.update(_first_split(rest, seed, alone=len(rest) == len(items)) if first else dict.fromkeys((one.id for one in rest), "train"))
     placed = {one.id: one.split or found[one.id] for one in items}
     if "dev" not in placed.values():
         train = [one for one in items if placed[one.id] == "train"]
-        tied = {one.group for one in items if one.group and placed[one.id] == "test"}
+        tied = {one.group for one in items if one.group and placed[one.id] == "test"} | {group for group in homes or {}}
         units = _units([one for one in train if one.group not in tied])
         for unit in _cut(units, {"dev": _share(0.1, len(train), at_least=len(train) > 1)}, seed)["dev"]:
             found.update(dict.fromkeys(unit.ids, "dev"))
     return found
 
 
-def _first_split(items: Sequence[Item], seed: int) -> dict[int, str]:
+def _first_split(items: Sequence[Item], seed: int, *, alone: bool) -> dict[int, str]:
+    """`alone`: nothing is in train already, so dev can be cut here too, and few documents give a test split of one."""
     total = len(items)
-    sizes = {"dev": _share(SHARES["dev"], total, at_least=total > 1), "test": _share(SHARES["test"], total, at_least=total > 4)}
+    sizes = {"test": _share(SHARES["test"], total, at_least=alone and total > 4)}
+    if alone:
+        sizes = {"dev": _share(SHARES["dev"], total, at_least=total > 1), **sizes}
     found = dict.fromkeys((one.id for one in items), "train")
     for split, units in _cut(_units(items), sizes, seed).items():
         for unit in units:
@@ -63,14 +68,14 @@ def _share(share: float, total: int, *, at_least: bool) -> int:
     return max(int(at_least), round(share * total))
 
 
-def _later(items: Iterable[Item]) -> dict[int, str]:
-    """Documents without a split go where their group is, else to train. A group in several splits counts as in its most frequent one."""
-    items = list(items)
-    homes: dict[str, Counter[str]] = {}
+def _joined(items: Sequence[Item], homes: Mapping[str, str]) -> dict[int, str]:
+    """The splits of documents without one whose group has one. A group in several splits counts as in its most frequent one."""
+    own: dict[str, Counter[str]] = {}
     for one in items:
         if one.group and one.split:
-            homes.setdefault(one.group, Counter())[one.split] += 1
-    return {one.id: homes[one.group].most_common(1)[0][0] if one.group in homes else "train" for one in items if not one.split}
+            own.setdefault(one.group, Counter())[one.split] += 1
+    where = {**homes, **{group: counts.most_common(1)[0][0] for group, counts in own.items()}}
+    return {one.id: where[one.group] for one in items if not one.split and one.group in where}
 
 
 def _units(items: Sequence[Item]) -> list[_Unit]:
