@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
 
 from workbench.operations import corpus
+from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.document_table import KEY, DocumentTable
 
 
@@ -230,3 +231,25 @@ def test_of_thousands_of_columns_the_import_dialog_shows_those_that_matter(panel
     assert "4,942 more columns" in dialog._columns._note.text()
     dialog.reject()
     state.close()
+
+
+def test_the_filters_stay_within_the_window_with_large_text(make_panel, project_file, qtbot, app):
+    app.change_text_size(0)
+    for _step in range(3):
+        app.change_text_size(1)  # 150 %
+    try:
+        panel = make_panel("data", project_file)
+        app.window.resize(1280, 780)
+        search, states, label = (
+            named(panel.view, kind, name) for kind, name in ((QLineEdit, "Search"), (Segments, "State"), (QComboBox, "Label"))
+        )
+
+        qtbot.waitUntil(lambda: right_edge(label, panel.view) <= panel.view.width())
+        assert label.isVisible() and states.width() >= states.sizeHint().width()
+        assert not search.geometry().intersects(states.geometry().translated(states.parent().pos()))
+    finally:
+        app.change_text_size(0)
+
+
+def right_edge(widget, page) -> int:
+    return widget.mapTo(page, widget.rect().topRight()).x()

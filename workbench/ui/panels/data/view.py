@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -158,8 +158,6 @@ class _Filters(QWidget):
         self._split.activated.connect(lambda _i: state.set_filter(split=self._split.currentData() or None))
         self._label = combo(name=_("Label"))
         self._label.activated.connect(lambda _i: state.set_filter(label=self._label.currentData() or None))
-        self._split.setFixedWidth(theme.px(128))
-        self._label.setFixedWidth(theme.px(168))
         self._caption = Elided("", "small", "accent", weight=600)
         self._close = icon_button("x", _("Show all documents again"), lambda: state.set_filter(only=None), small=True)
         self._only = row((self._caption, 1), self._close, gap=8, margins=(24, 8, 16, 0))
@@ -167,7 +165,28 @@ class _Filters(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._only)
-        layout.addWidget(row((self.search, 1), self._states, self._split, self._label, gap=10, margins=(24, 12, 24, 12)))
+        self._choices = row(self._states, None, self._split, self._label, gap=10)
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._line.setContentsMargins(24, 12, 24, 12)
+        self._line.setSpacing(10)
+        self._line.addWidget(self.search, 1)
+        self._line.addWidget(self._choices)
+        layout.addLayout(self._line)
+        self._fit()
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Beside one another where there is room, else the search on a line of its own."""
+        widths = {self._split: theme.px(128), self._label: theme.px(168)}
+        needed = theme.px(200) + self._states.sizeHint().width() + sum(widths.values()) + 3 * 10 + 2 * 24
+        beside = self.width() >= needed
+        for box, width in widths.items():
+            box.setMinimumWidth(width if beside else min(90, width))
+            box.setMaximumWidth(width)
+        self._line.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
 
     def _now(self) -> None:
         self._typed.stop()
@@ -202,6 +221,7 @@ class _Filters(QWidget):
             self._states.set_words(one, f"{title}  {counts.get(one, 0):,}")
         # Most projects discard nothing; the choice would only take room.
         self._states.button("discarded").setVisible(bool(counts.get("discarded")) or state.state == "discarded")
+        self._fit()
 
     def _label_items(self) -> list[tuple[tuple[int, int | None], str]]:
         items: list[tuple[tuple[int, int | None], str]] = []
@@ -214,6 +234,7 @@ class _Filters(QWidget):
     def changeEvent(self, event) -> None:
         if event.type() == event.Type.PaletteChange:
             self._glass.setIcon(icons.icon("search", "muted", 16))
+            self._fit()
         super().changeEvent(event)
 
 

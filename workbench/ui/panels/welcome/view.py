@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base import paths
 from workbench.base.events import concerns
@@ -14,7 +14,7 @@ from workbench.ui.panel import View
 from workbench.ui.panels.welcome.state import Recent, WelcomeState
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.layout import card, clear, column, fixed, row, scrolled
+from workbench.ui.widgets.layout import card, clear, column, row, scrolled
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 STEPS = (
@@ -53,9 +53,11 @@ class WelcomeView(View):
             words("Glossbench", "display", weight=700),
             words(_("From raw text to a fine-tuned model, on your own machine."), "heading", "muted", wrap=True),
             20,
-            _start(sample, _("420 messages to a transport service, two thirds labelled. Try everything in ten minutes.")),
-            _start(new, _("One file on your disk. Nothing leaves this computer.")),
-            _start(old, _("A project, or data to start one: JSONL, CSV, CoNLL, text.")),
+            _starts(
+                (sample, _("420 messages to a transport service, two thirds labelled. Try everything in ten minutes.")),
+                (new, _("One file on your disk. Nothing leaves this computer.")),
+                (old, _("A project, or data to start one: JSONL, CSV, CoNLL, text.")),
+            ),
             12,
             Callout(_("Drop a project or data files anywhere on this window."), icon="lightbulb"),
             None,
@@ -118,8 +120,19 @@ class _Card(Button):
         return self.layout().sizeHint().expandedTo(QSize(100, 54))
 
 
-def _start(button: Button, hint: str) -> QFrame:
-    return row(fixed(button, max(214, button.sizeHint().width() + 8)), (words(hint, "small", "muted", wrap=True), 1), gap=16)
+def _starts(*starts: tuple[Button, str]) -> QFrame:
+    """Buttons of one width at every text size, beside each what it leads to."""
+    it = QFrame()
+    grid = QGridLayout(it)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(16)
+    grid.setVerticalSpacing(12)
+    grid.setColumnStretch(1, 1)
+    for number, (button, hint) in enumerate(starts):
+        button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        grid.addWidget(button, number, 0)
+        grid.addWidget(words(hint, "small", "muted", wrap=True), number, 1)
+    return it
 
 
 def _steps() -> QFrame:
