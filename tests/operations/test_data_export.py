@@ -6,7 +6,9 @@ import pytest
 from workbench.base.errors import Cancelled, ExportFailed
 from workbench.operations import corpus
 from workbench.project.project import Project
-from workbench.storage import runs
+from workbench.storage import documents, runs
+from workbench.text.fields import Prediction
+from workbench.text.spans import Span
 
 
 def test_the_own_format_comes_back_byte_for_byte(tmp_path, inline_jobs):
@@ -60,6 +62,46 @@ def test_predictions_take_the_place_of_gold_or_stand_beside_it(project, trained,
     header, first, *_ = map(json.loads, out.read_text().splitlines())
     assert [one["name"] for one in header["layers"]] == ["topic", "topic (first)"]
     assert first["marks"] == {"topic": ["complaint"], "topic (first)": ["praise"]}
+
+
+@pytest.fixture
+def two_span_layers(project, add_layer, add_documents):
+    """Layers `names` and `places` with gold on one document, another without answer, and a run that answered for `places`."""
+    add_layer("names", "span", ("PER",))
+    places = add_layer("places", "span", ("LOC",))
+    add_documents([("Ada in Rome", "dev", "submitted", "names", [(0, 3, "PER")]), ("Bob", "dev", "submitted", "names", [(0, 3, "PER")])])
+    first, _second = documents.ids(project.db)
+    hash = documents.get(project.db, first).text_hash
+    with project.write():
+        run = runs.add(project.db, "r", "train", layer_id=places.id, spec={"task": "tag"}, status="done")
+        runs.save_predictions(project.db, run.id, [(first, hash, Prediction(spans=(Span(7, 11, "LOC"),)).to_json())])
+    return runs.get(project.db, run.id)
+
+
+@pytest.mark.parametrize("format", [one.id for one in corpus.formats()])
+def test_an_export_of_predictions_holds_no_gold(project, two_span_layers, tmp_path, format):
+    out = tmp_path / "out"
+
+    found = corpus.export_data(project, out, format=format, source="predictions", run=two_span_layers)
+
+    assert "PER" not in out.read_text() and "Bob" not in out.read_text()
+    assert "Only the predictions for layer places are written; not predicted, so left out: names." in found.warnings
+    if format != "conllu":  # there is nothing without tokens
+        assert "1 documents have no prediction of this run and were left out." in found.warnings and found.documents == 1
+
+
+def test_the_note_says_beforehand_that_predictions_leave_gold_out(project, two_span_layers):
+    alone = corpus.what_is_lost("conll", project, source="predictions", run=two_span_layers)
+    both = corpus.what_is_lost("conll", project, source="both", run=two_span_layers)
+
+    assert any("not predicted, so left out: names" in one for one in alone)
+    assert not any("One layer is written" in one for one in alone) and any("One layer is written" in one for one in both)
+
+
+def test_columns_of_gold_and_predictions_are_about_one_layer(project, two_span_layers, tmp_path):
+    corpus.export_data(project, tmp_path / "x.conll", format="conll", source="both", run=two_span_layers)
+
+    assert (tmp_path / "x.conll").read_text().split("\n\n")[0] == "Ada\tO\tO\nin\tO\tO\nRome\tO\tB-LOC"
 
 
 def test_what_cannot_be_is_told_and_nothing_is_written(project, topics, tmp_path):

@@ -128,15 +128,21 @@ def labels(file: Path, as_json: bool) -> None:
     help=_("The format to write; glossbench is complete, others lose what they cannot hold."),
 )
 @click.option("--split", type=click.Choice(SPLITS), help=_("Only documents of this split."))
-@click.option("--source", type=click.Choice(("gold", "predictions")), default="gold", show_default=True, help=_("Whose labels to write."))
+@click.option(
+    "--source",
+    type=click.Choice(("gold", "predictions", "both")),
+    default="gold",
+    show_default=True,
+    help=_("Whose labels to write: gold of all layers, predictions for the layer of the run alone, or both where the format has room."),
+)
 @click.option("--run", help=_("The run whose predictions are written."))
 @as_json
 def export_data(file: Path, out: Path, format: str, split, source: str, run, as_json: bool) -> None:
     """Write the documents and labels of FILE to OUT. Works beside an open window."""
     from workbench.operations import corpus, results
 
-    if source == "predictions" and not run:
-        raise click.UsageError(_("--source predictions needs --run RUN."))
+    if source != "gold" and not run:
+        raise click.UsageError(_("--source {source} needs --run RUN.").format(source=source))
     with reading(file) as opened:
         chosen = results.run_named(opened, run) if run else None
         outcome = corpus.export_data(opened, out, format=format, split=split, source=source, run=chosen)

@@ -48,9 +48,19 @@ def _exporter(format: str) -> DataExporter:
     return registry.builtins().get("exporter", format)()
 
 
-def what_is_lost(format: str, project: Project) -> tuple[str, ...]:
-    """Sentences on what this format cannot hold of this project."""
-    return _exporter(format).lost(labels.layers(project.db))
+def what_is_lost(format: str, project: Project, *, source: str = "gold", run: Run | None = None) -> tuple[str, ...]:
+    """Sentences on what this format cannot hold of this project, and on what the choice of `source` leaves out."""
+    layers = labels.layers(project.db)
+    if source == "predictions" and run is not None and (mine := [one for one in layers if one.id == run.layer_id]):
+        return (*_exporter(format).lost(mine), *_left_out(layers, run))
+    return _exporter(format).lost(layers)
+
+
+def _left_out(layers: Iterable[Layer], run: Run) -> tuple[str, ...]:
+    """What an export of predictions alone says of the layers that the run did not learn."""
+    names = ", ".join(one.name for one in layers if one.id != run.layer_id)
+    told = _("Only the predictions for layer {layer} are written; not predicted, so left out: {names}.")
+    return (told.format(layer=run.layer, names=names),) if names else ()
 
 
 def export_data(
@@ -65,7 +75,8 @@ def export_data(
 ) -> ExportOutcome:
     """Write documents and labels. Raises ExportFailed; the file that stood there before is then left as it was.
 
-    `source`: gold, predictions (of `run`) or both, where the format has room (a further layer named after the run).
+    `source`: gold of all layers; predictions (of `run`, for its layer and nothing else, of the documents that have one); or both,
+    where the format has room (a further layer named after the run).
     `progress(n)` is called after each document read; what it raises (Cancelled) ends the export, nothing is written then.
     """
     from workbench.exporters.data.base import Plan
@@ -82,6 +93,9 @@ def export_data(
     if progress is not None:
         records = _counted(records, progress)
     count = _write(path, lambda out: exporter.write(records, plan, out))
+    if source == "predictions" and run is not None:
+        for sentence in _left_out(layers, run):
+            plan.count(sentence.replace("{", "{{").replace("}", "}}"))
     if not count:
         plan.count(_("No document was written: there is none that fits."))
     return ExportOutcome(count, plan.warnings)
@@ -161,27 +175,23 @@ def _with_predictions(project: Project, run: Run, layers: tuple[Layer, ...], rec
     if not found:
         raise ExportFailed(_("Run {name!r} has no predictions.").format(name=run.name), hint=_("Evaluate it or let it suggest first."))
     name = f"{layer.name} ({run.name})" if both else layer.name
-    predicted = replace(layer, name=name, guideline="", options={**layer.options, "predicted": run.name})
-    kept = (*layers, predicted) if both else tuple(predicted if one.id == layer.id else one for one in layers)
-    counts = Plan(kept, plan.counted)
-    return counts, _predicted(records, found, layer.name, name, counts, both)
+    predicted = replace(layer, name=name, guideline="", options={**layer.options, "predicted": run.name, "of": layer.name})
+    counts = Plan((*layers, predicted) if both else (predicted,), plan.counted)
+    return counts, _predicted(records, found, name, counts, both)
 
 
-def _predicted(
-    records: Iterable[Record], found: dict[int, tuple[str, Prediction]], layer: str, name: str, plan, both: bool
-) -> Iterator[Record]:
+def _predicted(records: Iterable[Record], found: dict[int, tuple[str, Prediction]], name: str, plan, both: bool) -> Iterator[Record]:
     for record in records:
         document = record.document
         text_hash, prediction = found.get(document.id, ("", None))
         if prediction is None or text_hash != document.text_hash:
-            plan.count(_("{n} documents have no prediction of this run."))
             if both:
+                plan.count(_("{n} documents have no prediction of this run."))
                 yield record
+            else:
+                plan.count(_("{n} documents have no prediction of this run and were left out."))
             continue
-        states, marks, spans = dict(record.states), dict(record.marks), dict(record.spans)
-        if not both:
-            for one in (states, marks, spans):
-                one.pop(layer, None)
+        states, marks, spans = (dict(record.states), dict(record.marks), dict(record.spans)) if both else ({}, {}, {})
         states[name] = "submitted"
         if prediction.label is not None:
             marks[name] = (prediction.label,)

@@ -50,10 +50,14 @@ class ConllExporter:
 
 
 def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
+    """Gold, and predictions for the same layer: of several, the layer that was predicted, else the first with labels."""
     spans = plan.span_layers()
+    predicted = [one for one in spans if one.options.get("predicted")][:1]
     gold = [one for one in spans if not one.options.get("predicted")]
-    with_labels = [one for one in gold if one.labels] or gold
-    return tuple(with_labels[:1] + [one for one in spans if one.options.get("predicted")][:1])
+    wanted = (
+        [one for one in gold if predicted and one.name == predicted[0].options.get("of")] or [one for one in gold if one.labels] or gold
+    )
+    return tuple(wanted[:1] + predicted)
 
 
 def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str], Audit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -19,6 +20,9 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.meter import Meter
+
+if TYPE_CHECKING:
+    from workbench.storage.runs import Run
 
 
 class ExportDialog(Dialog):
@@ -60,7 +64,8 @@ class ExportDialog(Dialog):
         self.put(row((self._path_field, 1), column(None, browse)), self._lost, self._told, self._meter)
         self.end(self._open, None, self._close, self._start)
         self._format.activated.connect(lambda _i: self._format_changed())
-        self._split.activated.connect(lambda _i: self._show())
+        for box in (self._split, self._run):
+            box.activated.connect(lambda _i: self._show())
         self._source.chosen.connect(lambda _value: self._show())
         self._path.textEdited.connect(lambda _text: self._path_field.set_error(""))
         self._format_changed(first=True)
@@ -92,9 +97,14 @@ class ExportDialog(Dialog):
         if not several and self._source.value() == "both":
             self._source.set("gold")
         self._run_field.setVisible(self._source.value() != "gold")
-        self._lost.set("\n".join(corpus.what_is_lost(format, self._project)))
+        self._lost.set("\n".join(corpus.what_is_lost(format, self._project, source=self._source.value(), run=self._chosen_run())))
         self._told.set("")
         self.adjustSize()
+
+    def _chosen_run(self) -> Run | None:
+        """Whose predictions are wanted; None where only gold is."""
+        chosen = self._run.currentData() if self._source.value() != "gold" else None
+        return next((one for one in self._runs if one.id == chosen), None)
 
     def _browse(self) -> None:
         found, _kind = QFileDialog.getSaveFileName(self, _("Export data"), self._path.text(), f"*{self._suffix()};;{_('All files')} (*)")
@@ -111,7 +121,7 @@ class ExportDialog(Dialog):
             return
         path = Path(self._path.text().strip()).expanduser()
         values = {"format": self._format.currentData(), "split": self._split.currentData() or None, "source": self._source.value()}
-        run = next((one for one in self._runs if one.id == self._run.currentData()), None) if values["source"] != "gold" else None
+        run = self._chosen_run()
         self._begin(values["split"])
         project = self._project
         self._context.run(
