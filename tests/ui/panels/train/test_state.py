@@ -217,5 +217,29 @@ def test_the_page_opens_with_the_curves_of_the_last_training(context):
 
     assert again.live.losses == {"task": [2.0, 1.0]}
     assert (again.live.status, again.live.message, again.running) == ("failed", "It broke.", False)
-    assert again.live.log == ["step 2: dev macro_f1 50.0  accuracy 60.0"]
+    assert again.live.log == ["step 2: dev macro F1 50.0  accuracy 60.0"]
     again.close()
+
+
+def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
+    from workbench.storage import runs
+
+    def ended(name, spec, seconds):
+        with context.project.edit("Train"):
+            result = {"steps": 12, "seconds": seconds, "plan": {"batch_size": 16}}
+            runs.add(context.project.db, name, spec=spec, status="done", result=result)
+
+    spec = {"task": "classify", "model_name": "starter-bert"}
+    ended("same", spec, 24.0)
+    ended("another model", {**spec, "model_name": "starter-gpt"}, 900.0)
+    state = TrainState(context)
+
+    state.set_values({"epochs": "1"})
+    assert state.defaults_told().startswith("One epoch of 12 steps") and state.defaults_told().endswith(
+        "Going by same, less than a minute."
+    )
+    state.set_values({"epochs": "10"})
+    assert state.defaults_told().endswith("Going by same, about 4 min.")
+    state.choose_model("starter-gpt")
+    assert "Going by another model" in state.defaults_told()
+    state.close()

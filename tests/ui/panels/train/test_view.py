@@ -3,9 +3,9 @@
 import pytest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
-from workbench.jobs.events import Output, Started
+from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import corpus
-from workbench.ui.panels.train.live import follow
+from workbench.ui.panels.train.live import Live, follow
 
 
 @pytest.fixture
@@ -69,3 +69,49 @@ def test_a_live_run_shows_figures_curves_and_its_two_buttons(page, app):
     assert list(right._loss.curves) == ["each step", "smoothed"]
     assert right._score.curves["macro F1"].y == [0.5]
     page.state.live = None
+
+
+@pytest.fixture
+def done():
+    return Finished("done", {"steps": 40, "best_step": 30, "seconds": 125.4, "device": "cpu"})
+
+
+def live_run(page):
+    live = page.state.live = Live(1, "classify-1", "class · starter-bert")
+    follow(live, Started(1, ""))
+    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 1100, "seconds_left": 31.0}
+    follow(live, Output({"kind": "step", "step": 37, "total": 40, "losses": {"task": 0.3}, **figures}))
+    page.state.changed.emit(frozenset({"live", "run"}))
+    return live
+
+
+def test_a_run_that_has_ended_tells_its_last_step_and_how_long_it_took(page, done):
+    live, right = live_run(page), page.view._right
+    assert right._figures["left"][0].isVisible()
+
+    follow(live, done)
+    page.state.changed.emit(frozenset({"live", "run"}))
+    assert right._figures["step"][1].text() == "40" and right._when.text() == "classify-1  ·  took 2:05"
+    assert not right._figures["left"][0].isVisible()
+
+
+def test_when_a_run_ends_the_focus_goes_from_its_buttons_to_its_results(page, done, qtbot):
+    live, right = live_run(page), page.view._right
+    right.cancel.setFocus()
+    qtbot.waitUntil(right.cancel.hasFocus)
+
+    follow(live, done)
+    page.state.changed.emit(frozenset({"live", "run"}))
+    assert right._results.hasFocus()
+
+
+def test_start_keeps_the_focus_while_the_documents_are_frozen(page, qtbot):
+    live_run(page)
+    start = page.view._left.start
+    start.setFocus()
+    qtbot.waitUntil(start.hasFocus)
+
+    page.state.update(preparing=True)
+    assert not start.isEnabled() and not page.view._right.cancel.hasFocus()
+    page.state.update(preparing=False)
+    assert start.isEnabled() and start.hasFocus()

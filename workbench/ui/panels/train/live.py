@@ -10,6 +10,7 @@ from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started
 
 LOG_LINES = 400
+SCORE_NAMES = {"macro_f1": _("macro F1"), "accuracy": _("accuracy"), "span_f1": _("span F1"), "token_accuracy": _("token accuracy")}
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Live:
     learning_rate: float = 0.0
     speed: float = 0.0
     seconds_left: float = 0.0
+    seconds: float | None = None  # that the whole run took, once it has ended
     memory_mb: int = 0
     device: str = ""
     steps: list[int] = field(default_factory=list)
@@ -59,7 +61,8 @@ def follow(live: Live, event) -> None:
         live.status, live.message, live.hint, live.details = event.status, event.message, event.hint, event.details
         live.device = str(event.result.get("device") or live.device)
         live.best = event.result.get("best_step", live.best)
-        live.seconds_left = 0.0
+        live.seconds_left, live.seconds = 0.0, event.result.get("seconds")
+        live.step = event.result.get("steps", live.step)  # the last steps may have come too fast to be told one by one
     elif isinstance(event, Output):
         _TAKE.get(event.payload.get("kind"), _ignore)(live, event.payload)
 
@@ -83,7 +86,7 @@ def _evaluated(live: Live, told) -> None:
     live.seen.append(told["step"])
     for name, value in told["scores"].items():
         live.scores.setdefault(name, []).append(value)
-    shown = "  ".join(f"{name} {100 * told['scores'][name]:.1f}" for name in shown_scores(told["scores"]))
+    shown = "  ".join(f"{SCORE_NAMES[name]} {100 * told['scores'][name]:.1f}" for name in shown_scores(told["scores"]))
     _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
 
 

@@ -129,9 +129,24 @@ class TrainState(State):
             width=self.card.width or 384,
             model_length=self.card.max_length or 512,
         )
-        return _("{epochs} epochs of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept.").format(
-            epochs=made.epochs, steps=made.steps_per_epoch, batch=made.batch_size, rate=made.learning_rate
-        )
+        told = (
+            _("{epochs} epochs of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept.")
+            if made.epochs != 1
+            else _("One epoch of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept.")
+        ).format(epochs=made.epochs, steps=made.steps_per_epoch, batch=made.batch_size, rate=made.learning_rate)
+        return " ".join(part for part in (told, self._time_told(made.epochs * made.steps_per_epoch, made.batch_size)) if part)
+
+    def _time_told(self, steps: int, batch: int) -> str:
+        """About how long it will take, going by the latest run of this task with this model; "" where there is none."""
+        for one in results.all_runs(self.project):
+            did, spent = one.result.get("steps"), one.result.get("seconds")
+            same = one.kind == "train" and one.spec.get("task") == self.task and one.spec.get("model_name") == self.model
+            if same and did and spent:
+                texts = one.result.get("plan", {}).get("batch_size") or batch
+                seconds = spent / (did * texts) * steps * batch
+                about = _("less than a minute") if seconds < 50 else _("about {n} min").format(n=max(1, round(seconds / 60)))
+                return _("Going by {run}, {time}.").format(run=one.name, time=about)
+        return ""
 
     def _work_out(self) -> None:
         """What would be used and how many words are unknown, off the main thread; only the latest answer counts."""

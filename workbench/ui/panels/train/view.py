@@ -10,7 +10,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.tasks import spec as tasks
 from workbench.ui.panel import WatchingView
-from workbench.ui.panels.train.live import Live, shown_scores, smoothed
+from workbench.ui.panels.train.live import SCORE_NAMES, Live, shown_scores, smoothed
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -27,7 +27,6 @@ from workbench.ui.widgets.words import Elided, call, words
 
 REDRAW = 500  # milliseconds between two redraws of the curves at the least
 FIRST = ("epochs", "learning_rate")
-SCORE_NAMES = {"macro_f1": _("macro F1"), "accuracy": _("accuracy"), "span_f1": _("span F1"), "token_accuracy": _("token accuracy")}
 TONES = ("accent", "warn", "good", "bad")
 
 
@@ -171,7 +170,15 @@ class _Choices(QFrame):
             self._seed.setValue(state.seed)
         if concerns(fields, "plan", "warnings", "task", "values", "model", "errors", "preparing"):
             self._show_plan()
-        self.start.setEnabled(state.ready)
+        self._let_start(state.ready)
+
+    def _let_start(self, on: bool) -> None:
+        """While Start rests the focus waits for it: Qt would pass it on to Cancel, and a second Enter would throw the run away."""
+        if not on and self.start.hasFocus():
+            self.setFocus()
+        self.start.setEnabled(on)
+        if on and self.hasFocus():
+            self.start.setFocus()
 
     def _show_values(self) -> None:
         for one in (self._epochs, self._rate):
@@ -293,8 +300,9 @@ class _LiveRun(QFrame):
         layout = QHBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addWidget(self._title, 1)
+        layout.addWidget(self._title)
         layout.addWidget(self._chip)
+        layout.addStretch(1)
         return box
 
     def _open_folder(self) -> None:
@@ -305,11 +313,16 @@ class _LiveRun(QFrame):
         if live is None or self._live is None:
             return
         self._title.setText(live.title)
-        self._when.setText(live.name)
+        took = _("took {time}").format(time=duration(live.seconds)) if live.seconds and not live.active else ""
+        self._when.setText("  ·  ".join(part for part in (live.name, took) if part))
+        self._figures["left"][0].setVisible(live.active)
         self._chip.set(status_words(live.status), tone=RUN_TONES.get(live.status, ""))
+        focused = self.stop.hasFocus() or self.cancel.hasFocus()
         self.stop.setVisible(live.status == "running")
         self.cancel.setVisible(live.active)
         self._results.setVisible(live.status in ("done", "stopped"))
+        if focused and not live.active:  # the buttons that went would throw the focus anywhere
+            (self._results if self._results.isVisibleTo(self) else self).setFocus()
         self._meter.set((live.share if live.status == "running" else 0.0) if live.active else 1.0)
         for name, (value, unit) in _figures(live).items():
             self._figures[name][1].setText(value)
@@ -365,6 +378,6 @@ def _figures(live: Live) -> dict[str, tuple[str, str]]:
         "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
         "speed": (f"{live.speed:.0f}" if begun else "–", _("texts/s") if begun else ""),
         "rate": (f"{live.learning_rate:.1e}" if begun else "–", ""),
-        "device": (live.device.upper() if len(live.device) < 9 else live.device or "–", ""),
+        "device": ((live.device.upper() if len(live.device) < 9 else live.device) or "–", ""),
         "memory": (f"{live.memory_mb / 1000:.1f}" if live.memory_mb else "–", "GB" if live.memory_mb else ""),
     }
