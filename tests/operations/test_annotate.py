@@ -249,7 +249,25 @@ def test_neighbours_follow_the_filter(s):
     assert annotate.neighbour(s.project, s.one, -1) is None
     assert annotate.neighbour(s.project, s.one, 1, Filter(texts=2)) == s.pair
     assert annotate.neighbour(s.project, None, -1) == s.pair
-    assert [row.key for row in annotate.queue_page(s.project, annotate.queue(s.project, Filter(texts=1)))] == ["d0", "d1", "d2"]
+    ids = annotate.queue(s.project, Filter(texts=1))
+    assert [row.key for row in annotate.queue_page(s.project, ids, [s.spans])] == ["d0", "d1", "d2"]
+
+
+@pytest.mark.parametrize(
+    ("states", "word"),
+    [
+        (("submitted", "submitted"), "submitted"),
+        (("submitted", "pending"), "draft"),
+        (("draft", "submitted"), "draft"),
+        (("pending", "pending"), "pending"),
+        (("discarded", "pending"), "pending"),
+        (("discarded", "submitted"), "submitted"),
+        (("discarded",), "discarded"),
+        ((), "pending"),
+    ],
+)
+def test_the_state_in_several_layers_is_one_word(states, word):
+    assert annotate.overall(states) == word
 
 
 def test_open_documents_are_counted_for_the_chosen_layers(s):

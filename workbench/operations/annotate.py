@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
@@ -303,9 +303,18 @@ def queue(project: Project, wanted: Filter | None = None) -> array:
     return documents.ids(project.db, wanted or Filter())
 
 
-def queue_page(project: Project, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
-    """What the queue shows of these documents."""
-    return documents.rows(project.db, ids)
+def queue_page(project: Project, ids: Sequence[int], layer_ids: Sequence[int]) -> tuple[DocumentRow, ...]:
+    """What the queue shows of these documents; their state is that in these layers."""
+    states = listing.states_in(project.db, ids, layer_ids)
+    return tuple(replace(row, state=overall(states.get(row.id, ()))) for row in documents.rows(project.db, ids))
+
+
+def overall(states: Iterable[str]) -> str:
+    """One word for a document's states in several layers: submitted or discarded only where no layer is left to do."""
+    there = set(states)
+    if "draft" in there or {"pending", "submitted"} <= there:
+        return "draft"
+    return next((one for one in ("pending", "submitted", "discarded") if one in there), "pending")
 
 
 def neighbour(project: Project, document_id: int | None, step: int, wanted: Filter | None = None) -> int | None:

@@ -156,6 +156,20 @@ def rows(db: Database, ids: Iterable[int]) -> tuple[DocumentRow, ...]:
     return tuple(found[id] for id in wanted if id in found)
 
 
+def states_in(db: Database, ids: Iterable[int], layer_ids: Iterable[int]) -> Mapping[int, frozenset[str]]:
+    """The states of each document in those of the layers that are for documents with so many texts as it has."""
+    fitting = "ifnull(json_extract(l.options, '$.texts'), 1) = d.texts"
+    gold = "s.document_id = d.id and s.layer_id = l.id and s.annotator_id = l.gold"
+    found: dict[int, set[str]] = {}
+    query = (
+        f"select d.id, ifnull(s.state, 'pending') from document d join layer l on {fitting} left join state s on {gold} "
+        "where d.id in (select value from json_each(?)) and l.id in (select value from json_each(?))"
+    )
+    for id, state in db.reader().execute(query, (ids_in(ids), ids_in(layer_ids))).fetchall():
+        found.setdefault(id, set()).add(state)
+    return {id: frozenset(states) for id, states in found.items()}
+
+
 def counts(db: Database) -> Counts:
     read = db.reader().execute
     splits = {"train": 0, "dev": 0, "test": 0, "none": 0}

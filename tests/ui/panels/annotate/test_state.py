@@ -227,6 +227,18 @@ def test_submit_touches_only_the_layers_that_are_switched_on(state):
     assert annotate.view(state.project, first).states[layer_id(state, "names")] == "submitted"
 
 
+def test_the_queue_tells_the_state_in_the_layers_that_are_switched_on(state):
+    first = state.document_id
+    state.switch_layer(layer_id(state, "mood"), False)
+    state.submit()
+    state.open(first)
+    assert [row.state for row in state.rows([first])] == ["submitted"] and state.state_of_document == "submitted"
+
+    state.switch_layer(layer_id(state, "mood"), True)
+    state.open(first)
+    assert [row.state for row in state.rows([first])] == ["draft"] and state.state_of_document == "draft"
+
+
 def test_editing_leaves_a_submitted_document_submitted(state):
     state.label(label_id(state, "good"))
     first = state.document_id

@@ -132,9 +132,8 @@ class AnnotateState(State):
 
     @property
     def state_of_document(self) -> str:
-        """One word for the shown layers: draft while one of them is, then submitted, discarded, pending."""
-        states = {self.doc.states.get(layer.id, "pending") for layer in self.active or self.doc.layers} if self.doc else set()
-        return next((one for one in ("draft", "submitted", "discarded") if one in states), "pending")
+        """One word for the shown layers: draft while some of them are submitted and others are not."""
+        return annotate.overall(self.doc.states.get(layer.id, "pending") for layer in self.active) if self.doc else "pending"
 
     @property
     def without_class(self) -> tuple[str, ...]:
@@ -158,7 +157,7 @@ class AnnotateState(State):
         return any(layer.labels for layer in self.layers)
 
     def rows(self, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
-        return annotate.queue_page(self.project, ids)
+        return annotate.queue_page(self.project, ids, self.active_ids)
 
     # ------------------------------------------------------------ loading
 
