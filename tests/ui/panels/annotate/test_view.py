@@ -314,6 +314,16 @@ def test_the_keys_of_skip_and_submit_show_where_there_is_room(view, qtbot):
     qtbot.waitUntil(lambda: not any(cap.isVisible() for cap in view._caps))
 
 
+def test_without_documents_enter_leads_to_the_import(view, context):
+    from workbench.operations import corpus
+
+    corpus.delete_documents(view.state.project, list(view.state.ids))
+    view.take_focus()
+
+    press(QApplication.focusWidget(), Key.Key_Return)
+    assert context.gone == [("data", {"dialog": "import"})]
+
+
 def test_what_is_left_to_do_is_counted(view):
     press(view.first, Key.Key_Q)
     press(view.first, Key.Key_Return)

@@ -133,7 +133,7 @@ class AnnotateView(View):
 
     def _build_empties(self) -> tuple[QWidget, QWidget]:
         go = self.state.context.go
-        to_import = Button(_("Import…"), "upload", "primary", on=lambda: go("data", dialog="import"))
+        to_import = Button(_("Import…"), "download", "primary", on=lambda: go("data", dialog="import"))
         to_labels = Button(_("Define labels"), "tags", "primary", on=lambda: go("labels"))
         return (
             EmptyState("highlighter", _("No documents yet"), _("Bring texts in: JSONL, CSV, CoNLL or plain text."), to_import),
@@ -233,11 +233,10 @@ class AnnotateView(View):
         self._errors.set(" ".join(told))
 
     def take_focus(self) -> None:
-        widget = self._stack.currentWidget()
         if self._stack.currentIndex() == 0:
             self._paper.texts[0].setFocus()
         else:
-            widget.setFocus()
+            self._stack.currentWidget().findChild(Button).setFocus()  # the one thing to do next
 
     def _restyle(self) -> None:
         self._paper.restyle()
