@@ -251,7 +251,10 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
     if job.ending == "stop":
         message = _("The worker did not stop in time and was ended.")
         return events.Finished("crashed", message=message, hint=_("What it had saved by then is in its folder."), details=log)
-    hint = _("The last lines of its log are in the details; all of it is in {file}.").format(file=job.log_file)
+    hint = _("Try it again; where memory was short, close other programs first.")
+    if log:
+        told = _("The last lines of its log are in the details; all of it is in {file}.").format(file=job.log_file)
+        hint = " ".join((hint, told))
     return events.Finished(
         "crashed", message=_("The worker process died without a result: {code}.").format(code=_code_in_words(code)), hint=hint, details=log
     )

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QSpinBox, QWidget
 
 from workbench.base import settings
 from workbench.ui import theme
+from workbench.ui.widgets import layout
 from workbench.ui.widgets.button import Button, Segments, icon_button
+from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip, ChipButton
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo
@@ -19,7 +21,7 @@ from workbench.ui.widgets.job_row import duration, progress_of
 from workbench.ui.widgets.matrix import Matrix
 from workbench.ui.widgets.note_line import NoteLine
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import IconLabel
+from workbench.ui.widgets.words import Elided, IconLabel
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ def test_a_note_offers_undo_and_goes_by_itself(look, qtbot):
 
 
 def test_the_matrix_opens_only_cells_that_count_something(look, qtbot):
-    matrix, opened = Matrix(), []
+    matrix, opened = Matrix("Confusion"), []
     qtbot.addWidget(matrix)
     matrix.opened.connect(lambda row, column: opened.append((row, column)))
     matrix.set_counts(("a", "b"), [[3, 0], [1, 2]])
@@ -349,3 +351,32 @@ def test_a_table_as_tall_as_its_rows_stays_so_when_the_text_grows(look, qtbot):
         assert table.height() >= 3 * table.verticalHeader().defaultSectionSize() + table.horizontalHeader().sizeHint().height()
     finally:
         style.apply(look, settings.Settings(theme="light"))
+
+
+def test_details_of_an_error_fold_out_below_it_and_go_with_it(look, qtbot):
+    callout = Callout("It broke.", "bad")
+    qtbot.addWidget(callout)
+    callout.show()
+    assert not callout._fold.isVisible()
+
+    callout.set("It broke.", "bad", "line one\nline two")
+    callout._fold.click()
+    box = callout.findChild(QPlainTextEdit)
+    assert box.isVisible() and box.toPlainText() == "line one\nline two" and box.isReadOnly()
+    callout.set("It broke.", "bad", "line one\nline two")
+    assert box.isVisible(), "said again, it stays as it was left"
+    callout.set("Another thing broke.", "bad")
+    assert not box.isVisible() and not callout._fold.isVisible()
+
+
+def test_a_chip_follows_its_title_and_a_long_title_is_elided(look, qtbot):
+    title, chip = Elided("tag-1"), Chip("done")
+    title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    line = layout.row(title, chip, None)
+    qtbot.addWidget(line)
+    line.resize(400, 30)
+    line.show()
+    assert title.width() >= title.fontMetrics().horizontalAdvance("tag-1") and chip.x() < 120
+
+    title.setText("a run with a name of about sixty letters, as people give them, or more")
+    qtbot.waitUntil(lambda: chip.geometry().right() < 400 and title.width() > 200)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui.widgets.button import icon_button
-from workbench.ui.widgets.words import IconLabel, set_tone, words
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
 ICONS = {"accent": "info", "good": "circle-check", "warn": "triangle-alert", "bad": "circle-x"}
 
 
 class Callout(QFrame):
-    """`tone`: accent (a remark), good, warn, bad. Actions stand at the right; `closable` adds a cross."""
+    """`tone`: accent (a remark), good, warn, bad. Actions stand at the right; `closable` adds a cross.
+
+    Details of an error (a traceback, the end of a log) fold out below and can be copied.
+    """
 
     def __init__(self, text: str = "", tone: str = "accent", *actions: QWidget, icon: str = "", closable: bool = False):
         super().__init__()
@@ -21,23 +25,49 @@ class Callout(QFrame):
         self._own_icon = icon
         self._icon = IconLabel(icon or ICONS[tone], tone, 16)
         self._words = words(text, "small", wrap=True, select=True)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 9, 12, 9)
+        self._box: QPlainTextEdit | None = None  # of the details; built when they are first asked for
+        self._unread = ""
+        self._fold = Button(_("Details"), "chevron-right", "quiet", small=True, on=self._unfold)
+        self._fold.hide()
+        self._whole = QVBoxLayout(self)
+        self._whole.setContentsMargins(12, 9, 12, 9)
+        layout = QHBoxLayout()
         layout.setSpacing(9)
+        self._whole.addLayout(layout)
         layout.addWidget(self._icon)
         layout.addWidget(self._words, 1)
+        layout.addWidget(self._fold)
         for action in actions:
             layout.addWidget(action)
         if closable:
             layout.addWidget(icon_button("x", _("Close message"), self.hide, small=True))
 
-    def set(self, text: str, tone: str = "") -> None:
+    def set(self, text: str, tone: str = "", details: str = "") -> None:
         """Change the sentence; an empty one hides the callout."""
         self._words.setText(text)
+        self._fold.setVisible(bool(details))
+        if details != self._unread:
+            self._unread = details
+            self._show_details(False)
         if tone:
             set_tone(self, tone)
             self._icon.set(self._own_icon or ICONS[tone], tone)
         self.setVisible(bool(text))
+
+    def _unfold(self) -> None:
+        self._show_details(self._box is None or self._box.isHidden())
+
+    def _show_details(self, on: bool) -> None:
+        if on and self._box is None:
+            self._box = QPlainTextEdit()
+            self._box.setReadOnly(True)
+            self._box.setProperty("kind", "mono")
+            self._box.setFixedHeight(theme.px(150))
+            self._whole.addWidget(call(self._box, _("Details")))
+        if self._box is not None:
+            self._box.setPlainText(self._unread)
+            self._box.setVisible(on)
+        self._fold.set_icon("chevron-down" if on else "chevron-right")
 
     def text(self) -> str:
         return self._words.text()

@@ -44,7 +44,7 @@ class ExportState(State):
         self.share: float | None = None  # of the check, done of 1
         self.rows: tuple[Checked, ...] = ()
         self.result: Mapping = {}
-        self.problem = ""  # why the last export failed
+        self.problem, self.details = "", ""  # why the last export failed
         self._own_folder = False  # typed or chosen by the user, so it is not replaced
         self._drop = lambda: None
         self.listen(self.project.changed, self._project_changed)
@@ -125,7 +125,7 @@ class ExportState(State):
             return
         if not self._own_folder and Path(self.folder).exists():  # an earlier export lies there
             self.update(folder=str(self._free_folder()))
-        self.update(rows=(), result={}, problem="", share=None, stage=_("Waiting for its turn"))
+        self.update(rows=(), result={}, problem="", details="", share=None, stage=_("Waiting for its turn"))
         try:
             job = export.start(self.project, self.queue, self.run, Path(self.folder).expanduser(), self.formats)
         except WorkbenchError as error:
@@ -166,7 +166,7 @@ class ExportState(State):
         if not done and event.status != "cancelled":
             problem = " ".join(one for one in (event.message, event.hint) if one) or _("The export ended without a result.")
         rows = tuple(sorted(self.rows, key=lambda one: (one.equal, -one.difference))) if done else self.rows
-        self.update(stage="", share=None, rows=rows, result=dict(event.result) if done else {}, problem=problem)
+        self.update(stage="", share=None, rows=rows, result=dict(event.result) if done else {}, problem=problem, details=event.details)
         self._own_folder = self._own_folder and not done  # the next export gets a folder of its own
         self.changed.emit(frozenset({"job"}))
         self.context.commands_changed()

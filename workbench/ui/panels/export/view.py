@@ -129,7 +129,7 @@ class _Choices(QFrame):
         for one in self._formats.values():
             one.render(fields)
         if concerns(fields, "problem"):
-            self._problem.set(state.problem, "bad")
+            self._problem.set(state.problem, "bad", state.details)
         self._show_buttons()
 
     def _show_buttons(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QMenu, QStackedWidget, QTabBar, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QTabBar, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -94,7 +94,8 @@ class ResultsView(WatchingView):
         self._again = Button(_("Train again"), "rotate-ccw", small=True, on=state.train_again, tip=_("The same settings on today's labels"))
         self._export = Button(_("Export model"), "package-open", "primary", small=True, on=state.export)
         acts = row(self._suggest, self._inspect, self._apply, self._again, None, self._export, gap=6)
-        head = row((row((self._title, 1), self._chip), 1), acts, gap=10)
+        self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)  # the chip follows the words
+        head = row((row(self._title, self._chip, None), 1), acts, gap=10)
         self._head = head.layout()
         self._keep = Button(_("Keep its best checkpoint"), small=True, on=state.keep_checkpoint)
         self._message = Callout("", "bad", self._keep)
@@ -156,7 +157,7 @@ class ResultsView(WatchingView):
         self._asked.set(asked.format(n=len(state.asked)) if state.asked else "")
         self._for_these.setEnabled(self._suggest.isEnabled())
         text, tone = self._what_to_say(run)
-        self._message.set(text, tone)
+        self._message.set(text, tone, str(run.result.get("details", "")) if tone != "accent" and text != state.problem else "")
         self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
 
     def _what_to_say(self, run) -> tuple[str, str]:

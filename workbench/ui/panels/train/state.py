@@ -234,7 +234,7 @@ class TrainState(State):
                 for event in found:
                     follow(live, event)
                 live.status, live.message = last.status, str(last.result.get("message", ""))
-                live.hint = str(last.result.get("hint", ""))
+                live.hint, live.details = str(last.result.get("hint", "")), str(last.result.get("details", ""))
                 self.live = live
                 self.changed.emit(frozenset({"live", "run"}))
 

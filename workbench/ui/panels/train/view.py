@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QSpinBox, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QSpinBox, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -300,6 +300,7 @@ class _LiveRun(QFrame):
         layout = QHBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
+        self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)  # the chip follows the words
         layout.addWidget(self._title)
         layout.addWidget(self._chip)
         layout.addStretch(1)
@@ -320,7 +321,7 @@ class _LiveRun(QFrame):
         focused = self.stop.hasFocus() or self.cancel.hasFocus()
         self.stop.setVisible(live.status == "running")
         self.cancel.setVisible(live.active)
-        self._results.setVisible(live.status in ("done", "stopped"))
+        self._results.setVisible(not live.active and live.status != "cancelled")
         if focused and not live.active:  # the buttons that went would throw the focus anywhere
             (self._results if self._results.isVisibleTo(self) else self).setFocus()
         self._meter.set((live.share if live.status == "running" else 0.0) if live.active else 1.0)
@@ -328,7 +329,7 @@ class _LiveRun(QFrame):
             self._figures[name][1].setText(value)
             self._figures[name][2].setText(unit)
         told = " ".join(part for part in (live.message, live.hint) if part)
-        self._message.set(told if not live.active else "", "warn" if live.status == "interrupted" else "bad")
+        self._message.set(told if not live.active else "", "warn" if live.status == "interrupted" else "bad", live.details)
         self._draw_curves(live)
         lines = "\n".join(reversed(live.log))
         if self._log.toPlainText() != lines:
