@@ -24,6 +24,7 @@ from workbench.operations.training_data import (
     fitting_layers,
     plan,
     text_warnings,
+    unlearned,
 )  # fmt: skip
 from workbench.project import snapshot
 from workbench.project.snapshot import Snapshot
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
-__all__ = ["LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer", "fitting_layers", "plan", "text_warnings"]
+__all__ = ["LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer", "fitting_layers", "plan", "text_warnings", "unlearned"]
 
 TARGET = "workbench.training.loop:run"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,7 +61,8 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
     if name is not None:
         return _named_layer(project, task, name, fitting), ""
     if not fitting:
-        kinds = _(" or ").join(tasks.info(task).kinds)
+        _refuse_several_classes(task, labels.layers(project.db))
+        kinds = f" {_('or')} ".join(tasks.info(task).kinds)
         texts = tasks.info(task).texts
         raise SpecError(
             _("The project has no layer for task {task}: it needs one of kind {kinds} with {n} text(s).").format(
@@ -84,12 +85,34 @@ def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
             return layer
     all_layers = labels.layers(project.db)
     if any(one.name == name for one in all_layers):
+        _refuse_several_classes(task, [one for one in all_layers if one.name == name])
         fit = ", ".join(one.name for one, _count in fitting) or _("none")
         raise SpecError(
             _("Layer {name!r} does not fit task {task}.").format(name=name, task=task), hint=_("Layers that fit: {fit}.").format(fit=fit)
         )
     known = ", ".join(one.name for one in all_layers) or _("none")
     raise SpecError(_("The project has no layer {name!r}.").format(name=name), hint=_("Its layers: {known}.").format(known=known))
+
+
+def _refuse_several_classes(task: str, given: Sequence[Layer]) -> None:
+    """Raises SpecError where the task would learn classes and one of these layers has several of them per document."""
+    texts = tasks.info(task).texts
+    names = [one.name for one in given if one.kind == "multi" and one.texts == texts and "class" in tasks.info(task).kinds]
+    if names:
+        raise SpecError(several_classes(names), hint=_("Train on a layer with one class per document; the Labels page adds one."))
+
+
+def several_classes(names: Sequence[str]) -> str:
+    """What to say of layers with several classes per document, which can be labelled but not learned."""
+    return _("A document may have several classes in layer {names} (kind multi); no task learns such a layer yet.").format(
+        names=", ".join(names)
+    )
+
+
+def unlearned(project: Project) -> str:
+    """A sentence on layers that hold classes but cannot be trained on; "" if there are none."""
+    names = [one.name for one in labels.layers(project.db) if one.kind == "multi"]
+    return several_classes(names) if names else ""
 
 
 # ---------------------------------------------------------------- what is used

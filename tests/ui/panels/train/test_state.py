@@ -10,6 +10,7 @@ from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import corpus, train
 from workbench.project.project import Project
+from workbench.storage import labels
 from workbench.ui.panels.train.live import smoothed
 from workbench.ui.panels.train.state import TrainState
 
@@ -243,3 +244,13 @@ def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     state.choose_model("starter-gpt")
     assert "Going by another model" in state.defaults_told()
     state.close()
+
+
+def test_a_layer_that_cannot_be_trained_on_is_told(context, state):
+    assert state.unlearned == ""
+
+    with context.project.edit("Add layer"):
+        labels.add_layer(context.project.db, "themes", "multi")
+    state.look()
+
+    assert "themes" in state.unlearned and "kind multi" in state.unlearned

@@ -32,6 +32,7 @@ class TrainState(State):
         self.errors: dict[str, str] = {}
         self.plan = None
         self.warnings: tuple[str, ...] = ()
+        self.unlearned = ""  # of layers that can be labelled, but not trained on
         self.live: Live | None = None
         self.waiting = 0
         self._lives: dict[int, Live] = {}
@@ -56,7 +57,8 @@ class TrainState(State):
         cards = tuple(one for one in models.list(self.context.settings) if one.usable)
         names = [one.name for one in cards]
         model = self.model if self.model in names else self._best_model(cards)
-        self.update(tasks=present, task=task, layers=layers, layer=layer, models=cards, model=model)
+        unlearned = train.unlearned(self.project)
+        self.update(tasks=present, task=task, layers=layers, layer=layer, models=cards, model=model, unlearned=unlearned)
         self._work_out()
 
     @staticmethod

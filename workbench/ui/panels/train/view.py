@@ -168,7 +168,7 @@ class _Choices(QFrame):
             self._show_values()
         if concerns(fields, "seed") and self._seed.value() != state.seed:
             self._seed.setValue(state.seed)
-        if concerns(fields, "plan", "warnings", "task", "values", "model", "errors", "preparing"):
+        if concerns(fields, "plan", "warnings", "unlearned", "task", "values", "model", "errors", "preparing"):
             self._show_plan()
         self._let_start(state.ready)
 
@@ -212,7 +212,7 @@ class _Choices(QFrame):
             self._used.set(plan.problem, "warn")
         else:
             self._used.set(_used_told(plan), "accent")
-        told = (*(plan.warnings if plan and not plan.problem else ()), *state.warnings)
+        told = (*(plan.warnings if plan and not plan.problem else ()), *state.warnings, *filter(None, (state.unlearned,)))
         self._warnings.set("\n".join(told), "warn")
 
 
