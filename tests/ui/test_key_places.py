@@ -17,6 +17,7 @@ def press(text: str, *, code: int = 0, virtual: int = 0, modifiers=NONE) -> QKey
     ("layout", "text", "code", "meant"),
     [
         ("Russian", "й", 24, "q"),
+        ("Russian", ".", 61, "/"),
         ("Greek", "ς", 25, "w"),
         ("Arabic", "ض", 24, "q"),
         ("Hebrew", "/", 24, "q"),
@@ -34,7 +35,15 @@ def test_a_key_that_writes_no_letter_of_ours_stands_for_its_place(layout, text, 
 
 @pytest.mark.parametrize(
     ("layout", "text", "code"),
-    [("German", "z", 29), ("German", "ü", 34), ("French", "a", 24), ("Dvorak", "'", 24), ("English", "/", 61), ("English", "1", 10)],
+    [
+        ("German", "z", 29),
+        ("German", "ü", 34),
+        ("French", "a", 24),
+        ("Dvorak", "'", 24),
+        ("English", "/", 61),
+        ("English", ".", 60),
+        ("English", "1", 10),
+    ],
 )
 def test_what_a_latin_layout_writes_is_taken_as_it_is(layout, text, code):
     assert key_places.meant(press(text, code=code), "linux") == ""

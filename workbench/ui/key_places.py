@@ -21,7 +21,7 @@ _MAC = {  # kVK_ANSI_… of Carbon, Events.h
     **{44: "/", 45: "n", 46: "m"},
 }
 _WINDOWS = {0xBF: "/", 0xDB: "[", 0xDD: "]", **{ord(one): one.lower() for one in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"}}
-_HEBREW = {("/", "q"), ("'", "w")}  # signs that a Hebrew layout has on places of letters
+_SIGNS = {("/", "q"), ("'", "w"), (".", "/")}  # what Hebrew and Russian layouts have on places of keys of ours
 _SHIFTED = {"[": "{", "]": "}"}
 
 
@@ -42,7 +42,7 @@ def meant(event: QKeyEvent, platform: str = sys.platform) -> str:
     shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
     if at.isdigit() and not shifted and not (text.isascii() and text.isalnum()):
         return at
-    if foreign(text) or (text, at) in _HEBREW:
+    if foreign(text) or (text, at) in _SIGNS:
         return _SHIFTED.get(at, at) if shifted else at
     return ""
 
