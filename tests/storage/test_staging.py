@@ -1,8 +1,9 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.storage import documents, labels, staging
-from workbench.storage.staging import StagingWriter, Targets
+from workbench.storage import documents, intake, labels, staging
+from workbench.storage.intake import Targets
+from workbench.storage.staging import StagingWriter
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
@@ -33,14 +34,14 @@ def staged(tmp_path):
 
 
 def take(project, found, skip=(), keys=None):
-    with staging.attached(project.db, found.path), project.edit("Import", bulk=True):
+    with intake.attached(project.db, found.path), project.edit("Import", bulk=True):
         layers, names = {}, {}
         for one in found.layers:
             layers[one.n] = labels.add_layer(project.db, one.layer.name, one.layer.kind, texts=one.layer.texts)
             for number, label in one.labels:
                 names[number] = labels.add_label(project.db, layers[one.n], label.name)
         targets = Targets(layers, names, {0: project.source("import", "f")})
-        return staging.take_in(
+        return intake.take_in(
             project.db, targets, annotator_id=project.annotator_id, at="2026-01-01T00:00:00Z", skip=list(skip), keys=keys or {}
         )
 

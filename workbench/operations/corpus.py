@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.data_export import ExportOutcome, export_data, formats, what_is_lost
 from workbench.operations.exchange import ImportHandle, ImportOutcome, Preview, SkippedRecord, import_files, preview
 from workbench.operations.sample import create_sample
@@ -89,27 +90,32 @@ def labels(project: Project) -> list[dict]:
 
 # ---------------------------------------------------------------- bulk acts
 
+# `watch` hears how far each is; called off, it raises Cancelled and leaves everything as it was, with no step in the history.
+
+STORED = 0.95  # the share of an act after which only the end of the transaction is left
 
 def _title(act: str, ids: Sequence[int]) -> str:
     return _("{act} of {n:,} documents").format(act=act, n=len(ids)) if len(ids) != 1 else _("{act} of a document").format(act=act)
 
 
-def delete_documents(project: Project, ids: Sequence[int], *, origin: object = None) -> int:
+def delete_documents(project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET) -> int:
     """With their labels. Gives how many were deleted."""
     title = _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
     with project.edit(title, origin=origin):
-        return documents.delete(project.db, ids)
+        return documents.delete(project.db, ids, watch=watch.part(0.0, STORED))
 
 
-def set_split(project: Project, ids: Sequence[int], split: str | None, *, origin: object = None) -> int:
+def set_split(project: Project, ids: Sequence[int], split: str | None, *, origin: object = None, watch: Watch = QUIET) -> int:
     """`split`: train, dev, test or None. Gives how many documents changed."""
     if split not in (None, *SPLITS):
         raise SpecError(_("There is no split {split!r}.").format(split=split))
     with project.edit(_title(_("Set split"), ids), origin=origin):
-        return documents.set_split(project.db, ids, split)
+        return documents.set_split(project.db, ids, split, watch=watch.part(0.0, STORED))
 
 
-def set_class(project: Project, ids: Sequence[int], layer_id: int, label_id: int | None, *, origin: object = None) -> int:
+def set_class(
+    project: Project, ids: Sequence[int], layer_id: int, label_id: int | None, *, origin: object = None, watch: Watch = QUIET
+) -> int:
     """Give documents one class of a layer, or take it away (None). Pending ones become drafts; pairs and single texts are told apart.
 
     Gives how many documents were changed.
@@ -119,12 +125,11 @@ def set_class(project: Project, ids: Sequence[int], layer_id: int, label_id: int
         raise SpecError(_("Layer {name} holds no classes.").format(name=layer.name))
     with project.edit(_title(_("Set class"), ids), origin=origin):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
-        return bulk.set_class(
-            project.db, fitting, layer_id, label_id, annotator_id=project.annotator_id, source_id=project.source("person")
-        )
+        who = {"annotator_id": project.annotator_id, "source_id": project.source("person")}
+        return bulk.set_class(project.db, fitting, layer_id, label_id, **who, watch=watch.part(0.0, STORED))
 
 
-def set_state(project: Project, ids: Sequence[int], layer_id: int, state: str, *, origin: object = None) -> int:
+def set_state(project: Project, ids: Sequence[int], layer_id: int, state: str, *, origin: object = None, watch: Watch = QUIET) -> int:
     """Set the state of documents in a layer. A class layer's documents without a class cannot be submitted: they become drafts.
 
     Gives how many documents were changed.
@@ -136,9 +141,10 @@ def set_state(project: Project, ids: Sequence[int], layer_id: int, state: str, *
         fitting = bulk.with_texts(project.db, ids, layer.texts)
         if state == "submitted" and layer.kind == "class":  # in a multi layer, no class at all is an answer too
             bare = bulk.without_class(project.db, fitting, layer_id, project.annotator_id)
-            annotations.set_state(project.db, bare, layer_id, project.annotator_id, "draft")
-            fitting = sorted(set(fitting) - set(bare))
-        return annotations.set_state(project.db, fitting, layer_id, project.annotator_id, state)
+            split = STORED * len(bare) / max(1, len(fitting))
+            annotations.set_state(project.db, bare, layer_id, project.annotator_id, "draft", watch=watch.part(0.0, split))
+            fitting, watch = sorted(set(fitting) - set(bare)), watch.part(split, 1.0)
+        return annotations.set_state(project.db, fitting, layer_id, project.annotator_id, state, watch=watch.part(0.0, STORED))
 
 
 # ---------------------------------------------------------------- splits
@@ -154,7 +160,9 @@ class SplitOutcome:
     changed: int
 
 
-def make_splits(project: Project, layer_name: str | None = None, seed: int | None = None, *, origin: object = None) -> SplitOutcome:
+def make_splits(
+    project: Project, layer_name: str | None = None, seed: int | None = None, *, origin: object = None, watch: Watch = QUIET
+) -> SplitOutcome:
     """Split what is submitted: 80/10/10 at first; later documents go to train; a missing dev split is cut from train, never from test.
 
     Seeded by the project unless `seed` is given, stratified by class, document groups and equal texts kept together.

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import paths
-from workbench.base.errors import Cancelled, ImportFailed, JobFailed, WorkbenchError
-from workbench.base.events import Signal
+from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.importers.base import CLASS, PAIRS, SPANS, Options
-from workbench.jobs.events import Finished, Output
 from workbench.jobs.spec import JobSpec
+from workbench.operations.import_handle import ImportHandle, ImportOutcome, SkippedRecord
 from workbench.operations.staging_job import STAGING, TARGET, renamed
-from workbench.storage import labels, staging
+from workbench.storage import intake, labels, staging
 from workbench.storage.values import now
 from workbench.text.labels import Layer, free_key
 
@@ -93,85 +93,6 @@ def preview(
 # ---------------------------------------------------------------- import
 
 
-@dataclass(frozen=True)
-class SkippedRecord:
-    file: str
-    line: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class ImportOutcome:
-    """`documents` and `spans` that are new in the project; `suggestions` only where duplicates were taken so."""
-
-    documents: int
-    spans: int
-    skipped: tuple[SkippedRecord, ...]
-    warnings: tuple[str, ...]
-    suggestions: int = 0
-    formats: tuple[Mapping, ...] = ()
-
-
-class ImportHandle:
-    """A running import. `changed` is emitted on the main thread; at the end `outcome` or `error` is set.
-
-    status: reading, storing, done, failed, cancelled.
-    """
-
-    def __init__(self, store: Callable[[ImportHandle], None]):
-        self.changed = Signal("import.changed")
-        self.job: Job | None = None
-        self.status = "reading"
-        self.progress: tuple[float, str] = (0.0, "")
-        self.outcome: ImportOutcome | None = None
-        self.error: WorkbenchError | None = None
-        self._store = store
-        self._drop: Callable[[], None] = lambda: None
-
-    @property
-    def ended(self) -> bool:
-        return self.status in ("done", "failed", "cancelled")
-
-    def cancel(self) -> None:
-        """Possible until the records are being stored; nothing of the import is in the project then."""
-        if self.job is not None and self.status == "reading":
-            self.job.cancel()
-
-    def follow(self, job: Job) -> None:
-        self.job = job
-        self._drop = job.changed.connect(self._on_event)
-
-    def _on_event(self, event: object) -> None:
-        if isinstance(event, Output) and event.payload.get("kind") == "progress":
-            self.progress = (float(event.payload["part"]), str(event.payload["text"]))
-            self.changed.emit()
-        elif isinstance(event, Finished):
-            self._drop()
-            if event.status == "done":
-                self.status = "storing"
-                self.changed.emit()
-                self._store(self)
-            elif event.status == "cancelled":
-                self.finish(None, Cancelled(_("The import was cancelled; nothing was changed.")))
-            else:
-                self.finish(None, _job_error(event))
-
-    def finish(self, outcome: ImportOutcome | None, error: BaseException | None) -> None:
-        self.outcome = outcome
-        if error is not None:
-            self.error = (
-                error if isinstance(error, WorkbenchError) else ImportFailed(_("The import failed: {error!r}.").format(error=error))
-            )
-        self.status = "cancelled" if isinstance(self.error, Cancelled) else "failed" if self.error else "done"
-        self.changed.emit()
-
-
-def _job_error(event: Finished) -> WorkbenchError:
-    if event.message:
-        return ImportFailed(event.message, hint=event.hint)
-    return JobFailed(_("The import ended without a result ({status}).").format(status=event.status), hint=event.details[-300:])
-
-
 def import_files(
     project: Project,
     queue: Queue,
@@ -216,7 +137,7 @@ def import_files(
         "options": asdict(options),
     }
     act = _Act(project, chosen, duplicates, folder)
-    handle = ImportHandle(lambda self: act.store(self, background))
+    handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
     title = _("Import {name}").format(name=chosen[0].name if len(chosen) == 1 else _("{n} files").format(n=len(chosen)))
     handle.follow(queue.add(JobSpec(TARGET, params, str(folder), device="", title=title)))
     return handle
@@ -263,17 +184,17 @@ class _Act:
 
     def store(self, handle: ImportHandle, background) -> None:
         if background is not None:
-            background(lambda: self.run(handle.job), handle.finish)
+            background(lambda: self.run(handle.job, handle.watch), handle.finish)
             return
         try:
-            handle.finish(self.run(handle.job), None)
+            handle.finish(self.run(handle.job, handle.watch), None)
         except WorkbenchError as error:
             handle.finish(None, error)
 
-    def run(self, job: Job | None = None) -> ImportOutcome:
+    def run(self, job: Job | None = None, watch: Watch = QUIET) -> ImportOutcome:
         try:
             staged = staging.examine(self.folder / STAGING)
-            outcome = self._copy(staged)
+            outcome = self._copy(staged, watch)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
         if job is not None:
@@ -281,25 +202,27 @@ class _Act:
             outcome = ImportOutcome(outcome.documents, outcome.spans, outcome.skipped, outcome.warnings, outcome.suggestions, formats)
         return outcome
 
-    def _copy(self, staged: staging.Staged) -> ImportOutcome:
+    def _copy(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:
         skipped = [SkippedRecord(str(self.files[file]), line, reason) for file, line, reason in staged.skipped]
         warnings = list(dict.fromkeys(staged.warnings))
         if not staged.documents and not any(one.declared for one in staged.layers):
             return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
         project = self.project
         name = self.files[0].name if len(self.files) == 1 else _("{n} files").format(n=len(self.files))
-        with staging.attached(project.db, staged.path):
+        with intake.attached(project.db, staged.path):
             with project.edit(_("Import {name}").format(name=name), bulk=True):
                 same, keys = self._clashes(skipped, warnings)
                 wanted = [] if self.duplicates == "add" else [one.seq for one in same]
                 if staged.documents == len(wanted) and self.duplicates == "skip":
                     return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
                 targets = self._targets(staged, warnings)
-                documents, spans = staging.take_in(project.db, targets, annotator_id=project.annotator_id, at=now(), skip=wanted, keys=keys)
+                documents, spans = intake.take_in(
+                    project.db, targets, annotator_id=project.annotator_id, at=now(), skip=wanted, keys=keys, watch=watch.part(0.0, 0.95)
+                )
                 suggestions = 0
                 if self.duplicates == "suggest" and same:
                     pairs = [(one.seq, one.document_id) for one in same]
-                    suggestions = staging.suggest(project.db, targets, pairs, at=now())
+                    suggestions = intake.suggest(project.db, targets, pairs, at=now())
                     warnings.append(
                         _("{n:,} records stood in the project already; {m:,} of their labels came in as suggestions.").format(
                             n=len(same), m=suggestions
@@ -307,23 +230,23 @@ class _Act:
                     )
         return ImportOutcome(documents, spans, tuple(skipped), tuple(warnings), suggestions)
 
-    def _clashes(self, skipped: list[SkippedRecord], warnings: list[str]) -> tuple[list[staging.Clash], dict[int, str]]:
+    def _clashes(self, skipped: list[SkippedRecord], warnings: list[str]) -> tuple[list[intake.Clash], dict[int, str]]:
         """Documents with key and text of one in the project, and new keys by seq for those that need one."""
-        found = staging.clashes(self.project.db)
+        found = intake.clashes(self.project.db)
         same = [one for one in found if one.same_text]
         if self.duplicates == "skip":
             reason = _("its key ({key}) and text both stand in the project already")
             skipped += [SkippedRecord(str(self.files[one.file]), one.line, reason.format(key=one.key)) for one in same]
             skipped.sort(key=lambda one: (one.file, one.line))
         other = [one for one in found if self.duplicates == "add" or not one.same_text]
-        new = staging.free_keys(self.project.db, [one.key for one in other])
+        new = intake.free_keys(self.project.db, [one.key for one in other])
         if different := [(one.key, new[place]) for place, one in enumerate(other) if not one.same_text]:
             warnings.append(renamed(different, _("stood in the project already")))
         if again := [(one.key, new[place]) for place, one in enumerate(other) if one.same_text]:
             warnings.append(_("{n:,} records that stand in the project already were added again, under new keys.").format(n=len(again)))
         return same, {one.seq: new[place] for place, one in enumerate(other)}
 
-    def _targets(self, staged: staging.Staged, warnings: list[str]) -> staging.Targets:
+    def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
         layer_ids: dict[int, int] = {}
         label_ids: dict[int, int] = {}
         for one in staged.layers:
@@ -331,7 +254,7 @@ class _Act:
             layer_ids[one.n] = layer.id
             label_ids.update(self._labels(layer, one))
         sources = {number: self.project.source("import", path.name) for number, path in enumerate(self.files)}
-        return staging.Targets(layer_ids, label_ids, sources)
+        return intake.Targets(layer_ids, label_ids, sources)
 
     def _layer(self, staged: staging.StagedLayer, warnings: list[str]) -> Layer:
         """The layer of the project with that name and kind, or a new one under a free name."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
 from workbench.storage import labels as store
 from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer, free_key
@@ -68,11 +69,11 @@ def rename_layer(project: Project, layer_id: int, name: str, *, origin: object =
         store.update_layer(project.db, layer_id, name=name)
 
 
-def delete_layer(project: Project, layer_id: int, *, origin: object = None) -> None:
+def delete_layer(project: Project, layer_id: int, *, origin: object = None, watch: Watch = QUIET) -> None:
     """With its labels and everything labelled with them: one undo step. `will_go` says beforehand what that is."""
     name = store.layer(project.db, layer_id).name
     with project.edit(_("Delete layer {name}").format(name=name), origin=origin):
-        store.delete_layer(project.db, layer_id)
+        store.delete_layer(project.db, layer_id, watch=watch.part(0.0, 0.95))
 
 
 def set_guideline(project: Project, layer_id: int, guideline: str, *, origin: object = None) -> None:
@@ -183,11 +184,11 @@ def delete_label(project: Project, label_id: int, *, origin: object = None) -> N
     delete_labels(project, [label_id], origin=origin)
 
 
-def delete_labels(project: Project, label_ids: Sequence[int], *, origin: object = None) -> None:
+def delete_labels(project: Project, label_ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET) -> None:
     """Submitted documents that lose their class go back to draft."""
     with project.edit(_("Delete {names}").format(names=_named(project, label_ids)), origin=origin):
-        for id in label_ids:
-            store.delete_label(project.db, id)
+        for place, id in enumerate(label_ids):
+            store.delete_label(project.db, id, watch=watch.part(0.95 * place / len(label_ids), 0.95 * (place + 1) / len(label_ids)))
 
 
 def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | None = None) -> str:

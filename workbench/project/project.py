@@ -12,6 +12,7 @@ from workbench.base import paths, settings
 from workbench.base.errors import ProjectError, ProjectLocked
 from workbench.base.events import Signal
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.project.changes import Changes
 from workbench.storage import annotators, journal, runs
 from workbench.storage.database import Database
@@ -190,20 +191,27 @@ class Project:
 
     # ------------------------------------------------------------ undo
 
-    def undo(self) -> str | None:
-        """Take back the newest step. Gives its title, or None if there is nothing to undo."""
-        return self._play(lambda: self.db.journal.undo())
+    def undo(self, steps: int = 1, *, watch: Watch = QUIET) -> str | None:
+        """Take back the newest steps. Gives the title of the last of them, or None if there is nothing to undo.
 
-    def redo(self) -> str | None:
-        return self._play(lambda: self.db.journal.redo())
+        Called off, it leaves all of them as they were.
+        """
+        return self._play("undo", steps, watch)
 
-    def _play(self, move: Callable[[], tuple[str, Touched] | None]) -> str | None:
+    def redo(self, steps: int = 1, *, watch: Watch = QUIET) -> str | None:
+        return self._play("redo", steps, watch)
+
+    def _play(self, way: str, steps: int, watch: Watch) -> str | None:
+        played: list[tuple[str, Touched]] = []
         with self._writing("", None):
-            done = move()
-        if done is None:
-            return None
-        self._tell(self._news_of(done[0], done[1], None))
-        return done[0]
+            move = getattr(self.db.journal, way)
+            for number in range(steps):
+                if (done := move(watch=watch.part(number / steps, (number + 1) / steps))) is None:
+                    break
+                played.append(done)
+        for title, touched in played:
+            self._tell(self._news_of(title, touched, None))
+        return played[-1][0] if played else None
 
     @property
     def undo_title(self) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow, add_suggestions, set_suggestion_status, suggestions
 from workbench.storage.values import ids_in, new_uid, now
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 STATES = ("pending", "draft", "submitted", "discarded")
+CHUNK = 1000  # documents changed by one statement, after which an act can be called off
 
 
 @dataclass(frozen=True)
@@ -180,20 +182,20 @@ def clear_mark(db: Database, document_id: int, layer_id: int, annotator_id: int,
     db.writer.execute(statement, (document_id, layer_id, annotator_id, label_id))
 
 
-def set_state(db: Database, document_ids: Iterable[int], layer_id: int, annotator_id: int, new: str) -> int:
+def set_state(db: Database, document_ids: Iterable[int], layer_id: int, annotator_id: int, new: str, *, watch: Watch = QUIET) -> int:
     """Documents that the layer is not for are left out. Gives how many have that state now. Raises ValueError for an unknown state."""
     if new not in STATES:
         raise ValueError(f"state {new!r} is none of {STATES}")
-    ids = ids_in(document_ids)
+    execute, at, pieces = db.writer.execute, now(), watch.over(sorted(document_ids), CHUNK)
     if new == "pending":
-        wanted = "layer_id = ? and annotator_id = ? and document_id in (select value from json_each(?))"
-        return db.writer.execute(f"delete from state where {wanted}", (layer_id, annotator_id, ids)).rowcount
+        statement = "delete from state where layer_id = ? and annotator_id = ? and document_id in (select value from json_each(?))"
+        return sum(execute(statement, (layer_id, annotator_id, ids_in(some))).rowcount for some in pieces)
     statement = (
         "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, l.id, ?, ?, ? from document d, layer l"
         " where l.id = ? and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and d.id in (select value from json_each(?))"
         " on conflict (document_id, layer_id, annotator_id) do update set state = excluded.state, at = excluded.at where state != excluded.state"
     )
-    return db.writer.execute(statement, (annotator_id, new, now(), layer_id, ids)).rowcount
+    return sum(execute(statement, (annotator_id, new, at, layer_id, ids_in(some))).rowcount for some in pieces)
 
 
 # ---------------------------------------------------------------- what is to do

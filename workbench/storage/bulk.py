@@ -1,12 +1,16 @@
-"""Acts on many documents at once, each one statement for all of them."""
+"""Acts on many documents at once, a statement for each thousand of them, so that they can be called off between."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
 from workbench.storage.values import ids_in, now
+
+CHUNK = 1000  # documents
 
 
 def with_texts(db: Database, ids: Iterable[int], texts: int) -> list[int]:
@@ -15,7 +19,16 @@ def with_texts(db: Database, ids: Iterable[int], texts: int) -> list[int]:
     return [id for (id,) in db.reader().execute(statement, (texts, ids_in(ids))).fetchall()]
 
 
-def set_class(db: Database, ids: Iterable[int], layer_id: int, label_id: int | None, *, annotator_id: int, source_id: int) -> int:
+def set_class(
+    db: Database,
+    ids: Iterable[int],
+    layer_id: int,
+    label_id: int | None,
+    *,
+    annotator_id: int,
+    source_id: int,
+    watch: Watch = QUIET,
+) -> int:
     """The class of documents in one layer, None takes it away; gives how many changed.
 
     Pending documents become drafts, as after an edit by hand; a submitted one that loses its class becomes a draft.
@@ -36,7 +49,15 @@ def set_class(db: Database, ids: Iterable[int], layer_id: int, label_id: int | N
     else:
         have = {id for (id,) in conn.execute(one, (*key, label_id)).fetchall()}
         wanted = [id for id in ids if id not in have]
-    changed = ids_in(wanted)
+    wanted.sort()
+    for some in watch.over(wanted, CHUNK):
+        _set_class(conn, ids_in(some), key, label_id, source_id)
+    return len(wanted)
+
+
+def _set_class(conn: sqlite3.Connection, changed: str, key: tuple[int, int], label_id: int | None, source_id: int) -> None:
+    """`key`: layer and annotator; `changed`: document ids as JSON."""
+    mine, (layer_id, annotator_id) = "layer_id = ? and annotator_id = ?", key
     conn.execute(f"delete from mark where {mine} and document_id in (select value from json_each(?))", (*key, changed))
     if label_id is not None:
         conn.execute(
@@ -55,7 +76,6 @@ def set_class(db: Database, ids: Iterable[int], layer_id: int, label_id: int | N
             f"update state set state = 'draft', at = ? where {mine} and state = 'submitted' and document_id in (select value from json_each(?))",
             (now(), *key, changed),
         )
-    return len(wanted)
 
 
 def without_class(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> list[int]:
@@ -86,6 +106,6 @@ def split_rows(db: Database, layer_name: str | None) -> list[SplitRow]:
         "select d.id, d.split, d.fold_group, d.text_hash, ifnull((select min(b.name) from mark m join label b on b.id = m.label_id"
         " where m.document_id = d.id and m.layer_id = min(l.id) and m.annotator_id = l.gold), '')"
         " from document d join state s on s.document_id = d.id join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
-        f" where s.state = 'submitted'{where} group by d.id order by d.id"
+        " where s.state = 'submitted' and l.name = ? order by d.id"
     )
     return [SplitRow(*row) for row in db.reader().execute(statement, values).fetchall()]

@@ -17,6 +17,7 @@ from itertools import groupby
 
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
 from workbench.storage.values import now
 
@@ -24,6 +25,7 @@ MAX_STEPS = 10_000
 MAX_BYTES = 1 << 30
 TRIM_EVERY = 64  # small steps: counting the whole history at each of them would cost more than the step
 MANY_ROWS = 1_000  # a step with more rows is reported as "reload"
+PIECE = 1_000  # rows that undo and redo bring back by one statement, after which they can be called off
 
 _ROWS = "case op when 'range' then c0 - rid + 1 else 1 end"
 _ALL = (1 << 63) - 1
@@ -112,7 +114,7 @@ class Journal:
         conn.execute("delete from journal_step where undone")
         if step % TRIM_EVERY == 0 or size > MAX_BYTES >> 10:
             self._trim()
-        return self._touched(step)
+        return self._touched(step, rows)
 
     def _highest(self, table: str) -> int:
         return self._conn.execute(f"select max(id) from {table}").fetchone()[0] or 0
@@ -149,14 +151,14 @@ class Journal:
 
     # ------------------------------------------------------------ undo and redo
 
-    def undo(self) -> tuple[str, Touched] | None:
+    def undo(self, *, watch: Watch = QUIET) -> tuple[str, Touched] | None:
         """Take back the newest step that stands. Gives its title and what changed, or None if there is none."""
-        return self._play(next_undo(self._conn), undone=True)
+        return self._play(next_undo(self._conn), watch, undone=True)
 
-    def redo(self) -> tuple[str, Touched] | None:
-        return self._play(next_redo(self._conn), undone=False)
+    def redo(self, *, watch: Watch = QUIET) -> tuple[str, Touched] | None:
+        return self._play(next_redo(self._conn), watch, undone=False)
 
-    def _play(self, step: HistoryStep | None, *, undone: bool) -> tuple[str, Touched] | None:
+    def _play(self, step: HistoryStep | None, watch: Watch, *, undone: bool) -> tuple[str, Touched] | None:
         if self.open:
             raise ProjectBusy(_("Undo is not possible in the middle of an edit."))
         if step is None:
@@ -167,16 +169,14 @@ class Journal:
         try:
             self._record(self._all_new(step.id))
             (last,) = conn.execute("select max(seq) from journal_row").fetchone()
-            order = "select tbl, op, rid, seq from journal_row where step_id = ? order by seq desc"
-            for (table, op), group in groupby(conn.execute(order, (step.id,)).fetchall(), key=lambda row: row[:2]):
-                self._replay(table, op, [(rid, seq) for _, _, rid, seq in group])
-            conn.execute("delete from journal_row where step_id = ? and seq <= ?", (step.id, last))
+            self._replay_all(watch.part(0.0, 0.9))
+            self._forget(last, watch.part(0.9, 0.95))
             self._stop_recording()
         finally:
             self._step, self._bulk = None, None
         rows, size = self._measure(step.id)
         conn.execute("update journal_step set undone = ?, rows = ?, size = ? where id = ?", (int(undone), rows, size, step.id))
-        return step.title, self._touched(step.id)
+        return step.title, self._touched(step.id, rows)
 
     def _all_new(self, step: int) -> dict[str, int] | None:
         """For the redo of a large step that only adds rows behind all others: the highest ids, so that it is journaled as ranges again."""
@@ -194,32 +194,76 @@ class Journal:
         statement = f"select ifnull(sum({_ROWS}), 0), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?"
         return self._conn.execute(statement, (step,)).fetchone()
 
-    def _replay(self, table: str, op: str, rows: list[tuple[int, int]]) -> None:
-        """Rows of one table and kind, newest first. The values stay in SQL: one statement copies a row back."""
-        columns = self._columns[table]
-        names = ", ".join(f'"{name}"' for name in columns)
-        stored = ", ".join(f"c{number}" for number in range(len(columns)))
-        if op == "range":
-            for first, seq in rows:
-                (last,) = self._conn.execute("select c0 from journal_row where seq = ?", (seq,)).fetchone()
-                self._conn.execute(f"delete from {table} where id between ? and ?", (first, last))
-        elif op == "delete":
-            self._conn.executemany(f"delete from {table} where id = ?", ((rid,) for rid, _ in rows))
-        elif op == "update":
-            statement = f"update {table} set ({names}) = (select {stored} from journal_row where seq = ?) where id = ?"
-            self._conn.executemany(statement, ((seq, rid) for rid, seq in rows))
-        else:
-            # One statement for the group, in order of ids: appending to tables and to the full-text index is much cheaper than
-            # the other way round. Between the ends of a group there are no other rows of its step.
-            seqs = [seq for _, seq in rows]
-            statement = (
-                f"insert into {table}({names}) select {stored} from journal_row where step_id = ? and seq between ? and ? order by rid"
-            )
-            self._conn.execute(statement, (self._step, min(seqs), max(seqs)))
+    def _replay_all(self, watch: Watch) -> None:
+        """All rows of the open step, the newest first."""
+        read, step = self._conn.execute, (self._step,)
+        rows = read("select tbl, op, rid, c0, seq from journal_row where step_id = ? order by seq desc", step).fetchall()
+        if rows and all(op == "insert" for _table, op, *_rest in rows):
+            self._bring_back({table for table, *_rest in rows}, rows[-1][-1], rows[0][-1], watch)
+            return
+        ranges = sum(last - first for _table, op, first, last, _seq in rows if op == "range")
+        done, total = 0, len(rows) + ranges
+        for (table, op), group in groupby(rows, key=lambda row: row[:2]):
+            found = [row[2:] for row in group]
+            for piece in _ranges(found) if op == "range" else _pieces(found):
+                watch.at(done / total)
+                self._replay(table, op, piece)
+                done += piece[0][1] - piece[0][0] + 1 if op == "range" else len(piece)
 
-    def _touched(self, step: int) -> Touched:
+    def _forget(self, last: int, watch: Watch) -> None:
+        """The rows of the open step up to `last`: they have been played."""
+        (first,) = self._conn.execute("select min(seq) from journal_row where step_id = ?", (self._step,)).fetchone()
+        statement = "delete from journal_row where +step_id = ? and seq between ? and ?"
+        for some in watch.over(range(first or last + 1, last + 1), 10 * PIECE):
+            self._conn.execute(statement, (self._step, some[0], some[-1]))
+
+    def _bring_back(self, tables: set[str], first: int, last: int, watch: Watch) -> None:
+        """A step that only deleted: its rows stood beside one another, so they may return in any order, owners first.
+
+        Deleting a document takes what belongs to it row by row; brought back in that order each row would be a statement.
+        """
+        for start in range(first, last + 1, PIECE):
+            watch.at((start - first) / (last - first + 1))
+            for table in (one for one in JOURNALED if one in tables):
+                self._insert(table, start, min(start + PIECE - 1, last), f" and tbl = '{table}'")
+
+    def _insert(self, table: str, first: int, last: int, where: str = "") -> None:
+        """One statement, in order of ids: appending to tables and to the full-text index is much cheaper than the other way round."""
+        names, stored = self._names(table)
+        self._conn.execute(
+            f"insert into {table}({names}) select {stored} from journal_row where +step_id = ? and seq between ? and ?{where} order by rid",
+            (self._step, first, last),
+        )
+
+    def _names(self, table: str) -> tuple[str, str]:
+        columns = self._columns[table]
+        return ", ".join(f'"{name}"' for name in columns), ", ".join(f"c{number}" for number in range(len(columns)))
+
+    def _replay(self, table: str, op: str, rows: list[tuple[int, int, int]]) -> None:
+        """Rows (id, last id of a range, seq) of one table and kind, newest first. The values stay in SQL: one statement copies a row back."""
+        execute = self._conn.execute
+        seqs = rows[-1][-1], rows[0][-1]  # between these there are no other rows of the step
+        if op == "range":
+            execute(f"delete from {table} where id between ? and ?", rows[0][:2])
+        elif op == "delete":
+            self._conn.executemany(f"delete from {table} where id = ?", ((rid,) for rid, *_rest in rows))
+        elif op == "insert":
+            self._insert(table, *seqs)
+        elif changed := self._changed(table, seqs):
+            names, stored = ", ".join(f'"{self._columns[table][number]}"' for number in changed), ", ".join(f"c{n}" for n in changed)
+            statement = f"update {table} set ({names}) = (select {stored} from journal_row where seq = ?) where id = ?"
+            self._conn.executemany(statement, ((seq, rid) for rid, _, seq in rows))
+
+    def _changed(self, table: str, seqs: tuple[int, int]) -> list[int]:
+        """Places of the columns in which these updates differ from what stands now: to write the others would renew their indexes too."""
+        differs = ", ".join(f'max(j.c{number} is not t."{name}")' for number, name in enumerate(self._columns[table]))
+        statement = f"select {differs} from journal_row j join {table} t on t.id = j.rid where +j.step_id = ? and j.seq between ? and ?"
+        return [number for number, differ in enumerate(self._conn.execute(statement, (self._step, *seqs)).fetchone()) if differ]
+
+    def _touched(self, step: int, count: int) -> Touched:
+        """`count`: how many rows it changed."""
         conn = self._conn
-        if self._measure(step)[0] > MANY_ROWS:
+        if count > MANY_ROWS:
             return Touched(None, None)
         rows: dict[str, set[int]] = {}
         documents: set[int] = set()
@@ -233,6 +277,18 @@ class Journal:
             elif doc is not None:
                 documents.add(doc)
         return Touched({table: frozenset(ids) for table, ids in rows.items()}, frozenset(documents))
+
+
+def _pieces(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
+    for start in range(0, len(rows), PIECE):
+        yield rows[start : start + PIECE]
+
+
+def _ranges(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
+    """Each range of ids as short ones."""
+    for first, last, seq in rows:
+        for start in range(first, last + 1, PIECE):
+            yield [(start, min(start + PIECE - 1, last), seq)]
 
 
 def _document_column(columns: list[str]) -> str | None:

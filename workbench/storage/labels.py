@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
 from workbench.storage.values import ids_in, json_in, json_out, name_in, new_uid
 from workbench.text.labels import Label, Layer
 
+CHUNK = 1000  # rows deleted by one statement, after which an act can be called off
 _LABEL = "id, uid, layer_id, name, colour, key, description, position"
 
 
@@ -74,8 +76,9 @@ def update_layer(db: Database, id: int, **values: Any) -> None:
     _update(db, "layer", {"name", "guideline", "gold", "options"}, id, values)
 
 
-def delete_layer(db: Database, id: int) -> None:
+def delete_layer(db: Database, id: int, *, watch: Watch = QUIET) -> None:
     """With its labels, marks, spans, states and suggestions."""
+    _clear(db, ("mark", "span", "suggestion", "state"), "layer_id", id, watch)
     db.writer.execute("delete from layer where id = ?", (id,))
 
 
@@ -104,7 +107,7 @@ def move_label(db: Database, id: int, position: int) -> None:
     db.writer.executemany("update label set position = ? where id = ?", [(place, one) for place, one in enumerate(order)])
 
 
-def delete_label(db: Database, id: int) -> None:
+def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
     """With its marks, spans and suggestions. Submitted documents that lose their class go back to draft."""
     layer_id, _ = label(db, id)
     if layer(db, layer_id).kind == "class":
@@ -113,7 +116,19 @@ def delete_label(db: Database, id: int) -> None:
             " where mark.label_id = ? and mark.document_id = state.document_id and mark.annotator_id = state.annotator_id)",
             (layer_id, id),
         )
+    _clear(db, ("mark", "span", "suggestion"), "label_id", id, watch)
     db.writer.execute("delete from label where id = ?", (id,))
+
+
+def _clear(db: Database, tables: Sequence[str], column: str, id: int, watch: Watch) -> None:
+    """What hangs on a layer or label goes piece by piece before it: the one statement that takes all along cannot be called off."""
+    found = [
+        (table, row[0]) for table in tables for row in db.writer.execute(f"select id from {table} where {column} = ? order by id", (id,))
+    ]
+    for some in watch.over(found, CHUNK):
+        for table in tables:
+            these = ids_in(row for of, row in some if of == table)
+            db.writer.execute(f"delete from {table} where id in (select value from json_each(?))", (these,))
 
 
 def _update(db: Database, table: str, allowed: set[str], id: int, values: dict[str, Any]) -> None:

@@ -1,0 +1,105 @@
+"""An import under way: how far it is, how to call it off, what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import Cancelled, ImportFailed, JobFailed, WorkbenchError
+from workbench.base.events import Signal
+from workbench.base.i18n import _
+from workbench.base.watch import Watch
+from workbench.jobs.events import Finished, Output
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+
+
+@dataclass(frozen=True)
+class SkippedRecord:
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class ImportOutcome:
+    """`documents` and `spans` that are new in the project; `suggestions` only where duplicates were taken so."""
+
+    documents: int
+    spans: int
+    skipped: tuple[SkippedRecord, ...]
+    warnings: tuple[str, ...]
+    suggestions: int = 0
+    formats: tuple[Mapping, ...] = ()
+
+
+class ImportHandle:
+    """A running import. `changed` is emitted on the main thread; at the end `outcome` or `error` is set.
+
+    status: reading, storing, done, failed, cancelled. `progress`: the share of that phase, and words.
+    `watch` is for the storing: told from its thread, it speaks through `dispatch`.
+    """
+
+    def __init__(self, store: Callable[[ImportHandle], None], dispatch: Callable[[Callable[[], None]], None]):
+        self.changed = Signal("import.changed")
+        self.job: Job | None = None
+        self.status = "reading"
+        self.progress: tuple[float, str] = (0.0, "")
+        self.outcome: ImportOutcome | None = None
+        self.error: WorkbenchError | None = None
+        self.watch = Watch(lambda share: dispatch(lambda: self._stored(share)))
+        self._store = store
+        self._drop: Callable[[], None] = lambda: None
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ("done", "failed", "cancelled")
+
+    def cancel(self) -> None:
+        """Possible until the last record is stored; nothing of the import is in the project then."""
+        self.watch.cancel()
+        if self.job is not None and self.status == "reading":
+            self.job.cancel()
+
+    def follow(self, job: Job) -> None:
+        self.job = job
+        self._drop = job.changed.connect(self._on_event)
+
+    def _on_event(self, event: object) -> None:
+        if isinstance(event, Output) and event.payload.get("kind") == "progress":
+            self.progress = (float(event.payload["part"]), str(event.payload["text"]))
+            self.changed.emit()
+        elif isinstance(event, Finished):
+            self._drop()
+            if event.status == "done":
+                self.status, self.progress = "storing", (0.0, _("Storing…"))
+                self.changed.emit()
+                self._store(self)
+            elif event.status == "cancelled":
+                self.finish(None, Cancelled())
+            else:
+                self.finish(None, _job_error(event))
+
+    def _stored(self, share: float) -> None:
+        if self.status == "storing":
+            self.progress = (share, _("Storing…"))
+            self.changed.emit()
+
+    def finish(self, outcome: ImportOutcome | None, error: BaseException | None) -> None:
+        self.outcome = outcome
+        if isinstance(error, Cancelled):
+            error = Cancelled(_("The import was cancelled; nothing was changed."))
+        if error is not None:
+            self.error = (
+                error if isinstance(error, WorkbenchError) else ImportFailed(_("The import failed: {error!r}.").format(error=error))
+            )
+        self.status = "cancelled" if isinstance(self.error, Cancelled) else "failed" if self.error else "done"
+        self.changed.emit()
+
+
+def _job_error(event: Finished) -> WorkbenchError:
+    if event.message:
+        return ImportFailed(event.message, hint=event.hint)
+    return JobFailed(_("The import ended without a result ({status}).").format(status=event.status), hint=event.details[-300:])
