@@ -14,7 +14,11 @@ def has_project(window) -> bool:
 
 
 def can_write(window) -> bool:
-    return has_project(window) and not window.app.project.read_only and not window.app.project.busy
+    return has_project(window) and not (window.app.project.read_only or window.app.project.busy or window.app.working)
+
+
+def may_close(window) -> bool:
+    return has_project(window) and not window.app.working
 
 
 def window_commands() -> tuple[Command, ...]:
@@ -46,7 +50,7 @@ def _file() -> tuple[Command, ...]:
             enabled=has_project,
             group="data",
         ),
-        Command("close", _("&Close project"), lambda w: w.app.close_project(), "File", "Ctrl+W", enabled=has_project, group="close"),
+        Command("close", _("&Close project"), lambda w: w.app.close_project(), "File", "Ctrl+W", enabled=may_close, group="close"),
         Command("settings", _("Se&ttings…"), lambda w: w.app.act("settings"), "File", "Ctrl+,", group="settings"),
         Command("quit", _("&Quit"), lambda w: w.close(), "File", "Ctrl+Q", group="quit"),
     )

@@ -58,6 +58,20 @@ class App:
         queue.reported.connect(self._devices_reported)
         return queue
 
+    @cached_property
+    def work(self):
+        """The long act on the project under way, made when first asked for."""
+        from workbench.ui.work import Work
+
+        work = Work(self)
+        work.changed.connect(self.commands_changed)
+        return work
+
+    @property
+    def working(self) -> bool:
+        """Whether a long act on the project is under way: nothing can be edited meanwhile."""
+        return "work" in self.__dict__ and self.work.active
+
     def _devices_reported(self, devices: list[dict]) -> None:
         """What a worker found: kept, so that the window never asks torch."""
         names = [one["name"] for one in devices]
@@ -143,39 +157,38 @@ class App:
 
         self.dispatch(wait)  # a bulk edit asks from a thread of the pool, where no timer ever fires
 
-    def undo(self) -> None:
-        self._step("undo", _("Undone: {title}"))
+    def undo(self, steps: int = 1) -> None:
+        self._step("undo", _("Undo {title}"), _("Undone: {title}"), steps)
 
-    def redo(self) -> None:
-        self._step("redo", _("Redone: {title}"))
+    def redo(self, steps: int = 1) -> None:
+        self._step("redo", _("Redo {title}"), _("Redone: {title}"), steps)
 
-    def _step(self, way: str, words: str) -> None:
-        """One step back or forth; a large one in a thread, so the window goes on."""
+    def _step(self, way: str, doing: str, did: str, steps: int) -> None:
+        """Steps back or forth, all or none; large ones in a thread, so the window goes on."""
         project = self.project
-        if project is None or project.read_only or project.busy:
+        if project is None or project.read_only or project.busy or self.working:
             return
-        if self._step_rows(way) <= LARGE_STEP:
+        found = self._next_steps(way, steps)
+        if not found:
+            return
+
+        def done(title: str | None) -> None:
+            if title is not None:
+                self.note(did.format(title=title))
+
+        if sum(one.rows for one in found) <= LARGE_STEP:
             try:
-                self._stepped(words, getattr(project, way)(), None)
+                done(getattr(project, way)(len(found)))
             except WorkbenchError as error:
                 self.fail(error)
             return
-        from workbench.jobs import threads
+        self.work.start(doing.format(title=found[-1].title), lambda watch: getattr(project, way)(len(found), watch=watch), done)
 
-        self.note(_("This step is large; it takes a moment …"))
-        threads.run(getattr(project, way), lambda title, error: self._stepped(words, title, error), dispatch=self.dispatch)
-
-    def _step_rows(self, way: str) -> int:
-        """How many rows the next step touches."""
-        steps = self.project.history()
-        fitting = [one for one in steps if one.undone == (way == "redo")]
-        return (fitting[0] if way == "undo" else fitting[-1]).rows if fitting else 0
-
-    def _stepped(self, words: str, title: str | None, error: Exception | None) -> None:
-        if error is not None:
-            self.fail(error)
-        elif title is not None:
-            self.note(words.format(title=title))
+    def _next_steps(self, way: str, steps: int) -> list:
+        """The next `steps` to undo or redo, in that order."""
+        undone = way == "redo"
+        fitting = [one for one in self.project.history() if one.undone == undone]
+        return (fitting[::-1] if undone else fitting)[:steps]
 
     # ---------------------------------------------------------------- what panels call
 
@@ -278,12 +291,10 @@ class App:
         gc.freeze()  # what stands now stays: a full round over it stalled typing for 60 ms
 
     def may_close(self) -> bool:
-        """Ask if jobs run; False: the person goes back."""
-        if not self.active_jobs():
-            return True
-        from workbench.ui.dialogs.closing import ask
+        """Ask if jobs run or a long act is under way; False: the person goes back."""
+        from workbench.ui.dialogs import closing
 
-        return ask(self)
+        return (not self.working or closing.ask_to_cancel(self)) and (not self.active_jobs() or closing.ask(self))
 
     def closed(self) -> None:
         """The window has closed: end the rest, keep the settings."""

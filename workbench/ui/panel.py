@@ -39,9 +39,11 @@ from workbench.ui.commands import Command
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
+    from workbench.base.watch import Watch
     from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.ui.app import App
+    from workbench.ui.work import Work
 
 
 class PanelContext:
@@ -108,6 +110,25 @@ class PanelContext:
                 (failed or self.fail)(error)
 
         threads.run(work, finished, dispatch=self.dispatch)
+
+    def long(self, title: str, act: Callable[[Watch], Any], done: Callable[[Any], None]) -> None:
+        """A long act on the project off the main thread: `act(watch)`, then `done(result)` unless the panel was closed meanwhile.
+
+        One at a time. The window shows `title`, how far it is and Cancel, which takes all of it back; faults are told there too.
+        """
+        self.app.work.start(title, act, lambda result: None if self.closed else done(result))
+
+    @property
+    def work(self) -> Work:
+        """What `long` has under way: `work.active`, `work.changed`."""
+        return self.app.work
+
+    def undo(self, steps: int = 1) -> None:
+        """Take back the newest steps, all or none; large ones as a long act."""
+        self.app.undo(steps)
+
+    def redo(self, steps: int = 1) -> None:
+        self.app.redo(steps)
 
     def commands_changed(self) -> None:
         """Titles or ticks of the panel's commands are others now."""

@@ -52,3 +52,36 @@ class ClosingQuestion(Dialog):
         if not self._app.active_jobs():
             self._clock.stop()
             self.accept()
+
+
+def ask_to_cancel(app) -> bool:
+    """Whether the window may close while a long act on the project is under way: True after it was taken back or has ended."""
+    return bool(CancelQuestion(app).exec())
+
+
+class CancelQuestion(Dialog):
+    """Cancel the act, or go back; Escape goes back. Ends by itself with the act."""
+
+    def __init__(self, app):
+        super().__init__(app.window, _("A change is being written"), app.work.title, width=460)
+        self._app = app
+        self._words = words(_("Cancelled, everything is put back as it was before it."), wrap=True)
+        self.put(self._words)
+        self._back = Button(_("Go back"), kind="primary", on=self.reject)
+        self._cancel = Button(_("Cancel it, then close"), on=self._call_off)
+        self.end(None, self._cancel, self._back)
+        self._drop = app.work.changed.connect(self._look)
+        self._back.setFocus()
+
+    def _call_off(self) -> None:
+        self._cancel.setEnabled(False)
+        self._words.setText(_("Putting everything back …"))
+        self._app.work.cancel()
+
+    def _look(self) -> None:
+        if not self._app.working:
+            self.accept()
+
+    def done(self, result: int) -> None:
+        self._drop()
+        super().done(result)

@@ -2,8 +2,17 @@
 
 import pytest
 
+from workbench.base.events import Signal
+from workbench.base.watch import Watch
 from workbench.operations import corpus
 from workbench.project.project import Project
+
+
+class Work:
+    active = False
+
+    def __init__(self):
+        self.changed = Signal("work.changed")
 
 
 class Context:
@@ -11,6 +20,7 @@ class Context:
         self.project, self.queue = project, queue
         self.notes, self.went, self.failures = [], [], []
         self.held = None  # a list: work waits in it
+        self.work = Work()
 
     def dispatch(self, fn):
         fn()
@@ -25,6 +35,9 @@ class Context:
             (failed or self.fail)(error)
         else:
             done(result)
+
+    def long(self, title, act, done):
+        self.run(lambda: act(Watch()), done)
 
     def note(self, text, undo=False, *, action=""):
         self.notes.append((text, bool(undo)))

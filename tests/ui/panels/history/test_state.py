@@ -10,6 +10,7 @@ from workbench.ui.panels.history.state import HistoryState
 class Context:
     def __init__(self, project):
         self.project, self.faults = project, []
+        self.undo, self.redo = project.undo, project.redo
 
     def fail(self, error):
         self.faults.append(error)

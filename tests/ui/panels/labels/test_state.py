@@ -3,6 +3,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
+from workbench.base.watch import Watch
 from workbench.operations import annotate
 from workbench.project.project import Project
 from workbench.ui.panels.labels.state import LabelsState
@@ -20,9 +21,9 @@ class Context:
     def fail(self, error):
         self.faults.append(str(error))
 
-    def run(self, work, done):
+    def long(self, title, act, done):
         self.ran = True
-        done(work())
+        done(act(Watch()))
 
     def commands_changed(self):
         pass

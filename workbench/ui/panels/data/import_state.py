@@ -173,7 +173,8 @@ class ImportState(State):
     def _import_changed(self) -> None:
         handle = self.handle
         if not handle.ended:
-            self.update(progress=handle.progress if handle.status == "reading" else (1.0, _("Storing…")))
+            share, words = handle.progress  # reading and storing take about as long
+            self.update(progress=(share / 2 + (handle.status == "storing") / 2, words))
             return
         if handle.error is not None:
             self.update(phase="ready", error=str(handle.error))

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.watch import Watch
 from workbench.operations import corpus
 from workbench.operations import labels as schema
 from workbench.text.labels import Label, Layer
@@ -17,7 +18,7 @@ CLASS_KINDS = ("class", "multi")
 
 
 class DataState(State):
-    """`ids` are the documents that pass; `searching` is true while they are being looked up, `acting` while a bulk act runs."""
+    """`ids` are the documents that pass; `searching` is true while they are being looked up, `acting` while a long act on the project runs."""
 
     def __init__(self, context):
         super().__init__()
@@ -37,6 +38,8 @@ class DataState(State):
         self.stale = False
         self._asked = 0
         self.listen(self.project.changed, self._project_changed)
+        self.listen(context.work.changed, lambda: self.update(acting=context.work.active))
+        self.acting = context.work.active
         self._read_schema()
         self.look()
 
@@ -131,12 +134,19 @@ class DataState(State):
 
     def delete(self) -> None:
         ids = self.chosen
-        self._act(lambda: corpus.delete_documents(self.project, ids), lambda n: _("{n} deleted.").format(n=_documents(n)))
+        title = _("Delete {n}").format(n=_documents(len(ids)))
+        self._act(
+            title,
+            lambda watch: corpus.delete_documents(self.project, ids, watch=watch),
+            lambda n: _("{n} deleted.").format(n=_documents(n)),
+        )
 
     def set_split(self, split: str | None) -> None:
         ids, name = self.chosen, split or _("no split")
         self._act(
-            lambda: corpus.set_split(self.project, ids, split), lambda n: _("{n} moved to {split}.").format(n=_documents(n), split=name)
+            _("Set split of {n}").format(n=_documents(len(ids))),
+            lambda watch: corpus.set_split(self.project, ids, split, watch=watch),
+            lambda n: _("{n} moved to {split}.").format(n=_documents(n), split=name),
         )
 
     def suggest(self) -> None:
@@ -147,14 +157,16 @@ class DataState(State):
         ids = self.chosen
         words = _("{n} now {label}.").format(n="{n}", label=label.name) if label else _("{n} now without a class.")
         self._act(
-            lambda: corpus.set_class(self.project, ids, layer.id, label.id if label else None),
+            _("Set class of {n}").format(n=_documents(len(ids))),
+            lambda watch: corpus.set_class(self.project, ids, layer.id, label.id if label else None, watch=watch),
             lambda n: words.replace("{n}", _documents(n)),
         )
 
     def set_state(self, layer: Layer, state: str) -> None:
         ids = self.chosen
         self._act(
-            lambda: corpus.set_state(self.project, ids, layer.id, state),
+            _("Set state of {n}").format(n=_documents(len(ids))),
+            lambda watch: corpus.set_state(self.project, ids, layer.id, state, watch=watch),
             lambda n: _("{n} now {state} in layer {layer}.").format(n=_documents(n), state=state, layer=layer.name),
         )
 
@@ -169,23 +181,12 @@ class DataState(State):
                 else _("Splits stand already: {counts}.").format(counts=counts)
             )
 
-        self._act(lambda: corpus.make_splits(self.project), told, changed=lambda found: bool(found.changed))
+        self._act(_("Make splits"), lambda watch: corpus.make_splits(self.project, watch=watch), told, lambda found: bool(found.changed))
 
-    def _act(self, act: Callable[[], Any], told: Callable[[Any], str], changed: Callable[[Any], bool] = bool) -> None:
-        """A bulk act off the main thread; the note line offers to undo it."""
-        if self.acting or not self.editable:
-            return
-        self.update(acting=True)
-
-        def done(result) -> None:
-            self.update(acting=False)
-            self.context.note(told(result), undo=changed(result))
-
-        def failed(error: Exception) -> None:
-            self.update(acting=False)
-            self.context.fail(error)
-
-        self.context.run(act, done, failed)
+    def _act(self, title: str, act: Callable[[Watch], Any], told: Callable[[Any], str], changed: Callable[[Any], bool] = bool) -> None:
+        """A bulk act off the main thread, which can be called off; the note line offers to undo it."""
+        if not self.acting and self.editable:
+            self.context.long(title, act, lambda result: self.context.note(told(result), undo=changed(result)))
 
 
 def _documents(n: int) -> str:

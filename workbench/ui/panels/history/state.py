@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.ui.moments import when_iso
@@ -66,11 +64,5 @@ class HistoryState(State):
 
     def go_to(self, step: StepRow) -> None:
         """Undo back to just before this step, or redo up to and with it."""
-        act: Callable = self.project.redo if step.undone else self.project.undo
-        try:
-            for _number in range(abs(step.place)):
-                if act() is None:
-                    break
-        except WorkbenchError as error:
-            self.context.fail(error)
+        (self.context.redo if step.undone else self.context.undo)(abs(step.place))
         self.look_again()

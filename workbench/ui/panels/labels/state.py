@@ -196,8 +196,8 @@ class LabelsState(State):
             if self._try(act, what):
                 self.context.note(told, True)
         else:
-            self.context.note(_("Deleting …"))
-            self.context.run(lambda: act(self.project, what, origin=self), lambda _done: self.context.note(told, True))
+            title = _("Delete {n:,} labelled places").format(n=rows)
+            self.context.long(title, lambda watch: act(self.project, what, watch=watch), lambda _done: self.context.note(told, True))
 
     def _try(self, act: Callable, *values) -> bool:
         """Do it in the project; a fault is told and gives False, and the page shows again what is so."""

@@ -1,0 +1,78 @@
+"""Work line: what is under way, how far it is, and a button that calls it off."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import fixed
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import Elided, words
+
+TITLE = 320  # a longer one, as of an import from a file with a long name, is cut
+
+
+class WorkLine(QFrame):
+    """Floats at the bottom of its parent, where notes do. Emits `cancelled` at the button and at Escape, once for each showing."""
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget):
+        super().__init__(parent)
+        self.setProperty("part", "note")
+        self._title, self._share = Elided(""), words("")
+        self._meter = fixed(Meter(0.0, name=_("Progress")), 180)
+        self._cancel = Button(_("Cancel"), on=self._call_off, tip=_("Everything is put back as it was (Esc)"))
+        self._cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 4, 6, 4)
+        layout.setSpacing(12)
+        for part in (self._title, self._meter, self._share, self._cancel):
+            layout.addWidget(part)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self._call_off)
+        self._escape.setContext(Qt.ShortcutContext.WindowShortcut)
+        parent.installEventFilter(self)
+        self.end()
+
+    def begin(self, title: str, share: float) -> None:
+        self._title.setText(title)
+        needed = self._title.fontMetrics().horizontalAdvance(title) + 4
+        self._title.setFixedWidth(min(theme.px(TITLE), needed))
+        self._title.setToolTip(title)
+        self._share.setFixedWidth(self._share.fontMetrics().horizontalAdvance("100 %") + 4)
+        self._cancel.setEnabled(True)
+        self._escape.setEnabled(True)
+        self.setAccessibleName(title)
+        self.set(share)
+        self.show()
+        self._place()
+        self.raise_()
+
+    def set(self, share: float) -> None:
+        self._meter.set(share)
+        self._share.setText(_("{percent} %").format(percent=int(100 * share)))
+
+    def end(self) -> None:
+        self._escape.setEnabled(False)
+        self.hide()
+
+    def _call_off(self) -> None:
+        self._cancel.setEnabled(False)
+        self._escape.setEnabled(False)
+        self._title.setText(_("Putting everything back …"))
+        self.cancelled.emit()
+
+    def _place(self) -> None:
+        room = self.parentWidget().rect()
+        self.adjustSize()
+        self.move((room.width() - self.width()) // 2, room.height() - self.height() - 16)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return False

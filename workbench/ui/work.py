@@ -1,0 +1,81 @@
+"""The one long act on the project that may be under way: off the main thread, with a bar, called off by a button or Escape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QTimer
+
+from workbench.base.errors import Cancelled, ProjectBusy
+from workbench.base.events import Signal
+from workbench.base.i18n import _
+from workbench.base.watch import Watch
+from workbench.jobs import threads
+from workbench.ui.widgets.work_line import WorkLine
+
+if TYPE_CHECKING:
+    from workbench.ui.app import App
+
+SHOWN_AFTER = 300  # milliseconds: what is done by then needs no bar
+
+
+class Work:
+    """`changed` is emitted when an act begins and when it ends; `active` between. All on the main thread."""
+
+    def __init__(self, app: App):
+        self.changed = Signal("work.changed")
+        self.title = ""
+        self._app, self._watch = app, None
+        self.line = WorkLine(app.window.note_line.parentWidget())
+        self.line.cancelled.connect(self.cancel)
+        self._delay = QTimer(self.line)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(SHOWN_AFTER)
+        self._delay.timeout.connect(self._show)
+
+    @property
+    def active(self) -> bool:
+        return self._watch is not None
+
+    def start(self, title: str, act: Callable[[Watch], Any], done: Callable[[Any], None]) -> None:
+        """Call `act(watch)` in a thread, then `done(result)`; a fault is told, and that it was called off.
+
+        One at a time: while another runs it is refused in words.
+        """
+        if self._watch is not None:
+            self._app.fail(
+                ProjectBusy(_("{title} is still under way.").format(title=self.title), hint=_("Wait until it is done, or cancel it."))
+            )
+            return
+        watch = Watch(lambda share: self._app.dispatch(lambda: self._told(watch, share)))
+        self.title, self._watch = title, watch
+        self._delay.start()
+        self.changed.emit()
+        threads.run(lambda: act(watch), lambda result, error: self._ended(result, error, done), dispatch=self._app.dispatch)
+
+    def cancel(self) -> None:
+        """Everything is put back as it was before; the act ends a moment later."""
+        if self._watch is not None:
+            self._watch.cancel()
+
+    def _show(self) -> None:
+        if self._watch is not None:
+            self._app.window.note_line.hide()
+            self.line.begin(self.title, self._watch.share)
+
+    def _told(self, watch: Watch, share: float) -> None:
+        if watch is self._watch and self.line.isVisible():
+            self.line.set(share)
+
+    def _ended(self, result: Any, error: Exception | None, done: Callable[[Any], None]) -> None:
+        title, self._watch = self.title, None
+        self._delay.stop()
+        self.line.end()
+        self.changed.emit()
+        if error is None:
+            done(result)
+        elif isinstance(error, Cancelled):
+            self._app.note(_("{title}: called off, nothing was changed.").format(title=title))
+        else:
+            self._app.fail(error)
