@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sys
 
-NO_DISPLAY = """Glossbench needs a display to open its window, and there is none (DISPLAY and WAYLAND_DISPLAY are not set).
+from workbench.base import i18n
+from workbench.base.i18n import N_, _
+
+NO_DISPLAY = N_("""Glossbench needs a display to open its window, and there is none (DISPLAY and WAYLAND_DISPLAY are not set).
 Start it from a desktop session; over SSH use `ssh -X`; on a machine without a screen, `xvfb-run` gives a virtual one.
-Everything but the window works without a display: `glossbench --help`."""
+Everything but the window works without a display: `glossbench --help`.""")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit code. Imports only what the chosen door needs."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    i18n.choose()
     if arguments[:1] == ["worker"]:
         _work(arguments[1:])
     if not arguments or arguments[0] == "open" and len(arguments) < 3 and not any(one.startswith("-") for one in arguments[1:]):
@@ -24,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _open_window(files: list[str]) -> int:
     if _no_display():
-        print(NO_DISPLAY, file=sys.stderr)
+        print(_(NO_DISPLAY), file=sys.stderr)
         return 1
     from workbench.ui.app import main as window
 

@@ -2,6 +2,8 @@
 
 import errno
 
+from workbench.base.i18n import _
+
 LONGEST = 2000  # characters of a message
 
 
@@ -60,8 +62,8 @@ class JobFailed(WorkbenchError):
 class Cancelled(WorkbenchError):
     """The user called it off; nothing was changed."""
 
-    def __init__(self, message: str = "Cancelled."):
-        super().__init__(message)
+    def __init__(self, message: str = ""):
+        super().__init__(message or _("Cancelled."))
 
 
 def is_disk_full(error: BaseException) -> bool:

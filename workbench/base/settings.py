@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 
 
 @dataclass
@@ -52,8 +53,8 @@ class Settings:
         except OSError as error:
             _remove(draft)
             fault = WorkbenchError(
-                f"The settings could not be saved in {self.path}: {error.strerror or error}.",
-                hint="They hold until the application ends. Is the disk full, or the folder write-protected?",
+                _("The settings could not be saved in {path}: {reason}.").format(path=self.path, reason=error.strerror or error),
+                hint=_("They hold until the application ends. Is the disk full, or the folder write-protected?"),
             )
             if self._tell is None:
                 raise fault from error

@@ -32,6 +32,15 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
 }
 
 
+def _in_language(command: click.Command) -> click.Command:
+    """The command with its help, which is the docstring of its function, in the person's language."""
+    if command.help:
+        command.help = _(command.help)
+    for one in getattr(command, "commands", {}).values():
+        _in_language(one)
+    return command
+
+
 class LazyGroup(click.Group):
     """A group that knows its commands by name and line, and imports one when it is called."""
 
@@ -42,7 +51,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, attribute, _line = COMMANDS[name]
-        return getattr(importlib.import_module(f"workbench.cli.{module}"), attribute)
+        return _in_language(getattr(importlib.import_module(f"workbench.cli.{module}"), attribute))
 
     def resolve_command(self, context: click.Context, arguments: list[str]):
         name, command, rest = super().resolve_command(context, arguments)
@@ -61,6 +70,9 @@ def cli() -> None:
     Without a command it opens the window. Every command has --help; exit codes: 0 done, 1 could not be done,
     2 wrong use. With --json a command prints JSON on standard output and nothing else.
     """
+
+
+_in_language(cli)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,46 @@
+"""Words that are stored, and read by a person: splits, states, endings and kinds of runs, values of settings.
+
+What is stored or written as JSON keeps the word itself; where it is shown, `term` says it in the person's language.
+"""
+
+from workbench.base.i18n import N_, _
+
+_WORDS = {
+    "train": N_("train"),
+    "dev": N_("dev"),
+    "test": N_("test"),
+    "pending": N_("pending"),
+    "draft": N_("draft"),
+    "submitted": N_("submitted"),
+    "discarded": N_("discarded"),
+    "waiting": N_("waiting"),
+    "running": N_("running"),
+    "done": N_("done"),
+    "stopped": N_("stopped"),
+    "cancelled": N_("cancelled"),
+    "failed": N_("failed"),
+    "out_of_memory": N_("out of memory"),
+    "crashed": N_("crashed"),
+    "interrupted": N_("interrupted"),
+    "prompt": N_("prompt"),
+    "auto": N_("auto"),
+    "macro_f1": N_("macro_f1"),
+    "span_f1": N_("span_f1"),
+    "accuracy": N_("accuracy"),
+    "token_accuracy": N_("token_accuracy"),
+    "loss": N_("loss"),
+    "last": N_("last"),
+    "none": N_("none"),
+    "embeddings": N_("embeddings"),
+    "encoder": N_("encoder"),
+    "linear": N_("linear"),
+    "constant": N_("constant"),
+    "slanted": N_("slanted"),
+    "first": N_("first"),
+    "all": N_("all"),
+}
+
+
+def term(word: str) -> str:
+    """The word as it is shown; one that is not of these is given back as it is."""
+    return _(_WORDS[word]) if word in _WORDS else word
