@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-DEFINITION = (
+from workbench.base.i18n import N_
+
+DEFINITION = N_(
     "Accuracy: share of documents with the right label. Micro F1 pools all labels (for one label per document it equals accuracy); "
     "macro F1 is the plain mean over the labels that occur in gold or prediction; weighted F1 weights them by their number in gold. "
     "A precision or recall without any case (0/0) counts as 0."

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from workbench.base.i18n import N_
 from workbench.metrics.classes import LabelScore, averages, label_score, ratio
 from workbench.text.spans import Span
 
-DEFINITION = (
+DEFINITION = N_(
     "A span is right if both borders and the label are exactly those of gold (strict). Precision, recall and F1 pool all spans (micro); "
     "macro F1 is the plain mean over the labels that occur in gold or prediction. Gold spans are counted flat: of overlapping ones the "
     "longest stays. Token accuracy: share of words with the right tag. A precision or recall without any case (0/0) counts as 0."

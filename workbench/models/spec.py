@@ -15,7 +15,7 @@ from pathlib import Path
 
 from workbench.base import paths
 from workbench.base.errors import ModelError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 
 # Families that the adapter takes, and the heads that the transformers library has for them (a test holds both equal).
 ENCODERS = frozenset(
@@ -25,11 +25,11 @@ DECODERS = frozenset("gpt2 gpt_neox llama mistral olmo olmo2 openai-gpt qwen2".s
 NO_TOKEN_HEAD = frozenset(("openai-gpt", "olmo", "olmo2"))
 FAMILIES = ENCODERS | DECODERS
 USES = {
-    "classify": "document classes",
-    "pairs": "sentence pairs",
-    "tag": "token tags",
-    "mask": "masked words",
-    "next": "next words",
+    "classify": N_("document classes"),
+    "pairs": N_("sentence pairs"),
+    "tag": N_("token tags"),
+    "mask": N_("masked words"),
+    "next": N_("next words"),
 }
 WEIGHTS, INDEX, PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
 TOKENIZERS = (

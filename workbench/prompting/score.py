@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from workbench.base.i18n import N_
 from workbench.text.fields import ClassScores, Prediction
 
-DEFINITION = (
+DEFINITION = N_(
     "The score of a label is the mean log-probability of all subwords of its name at its place in the prompt. Causal models: each subword "
     "given all that stands before it. Masked models: one mask per subword, filled from left to right with the right subwords. "
     "The share of a label is exp(score) over the sum for all labels."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
 from workbench.text.labels import Layer
@@ -30,9 +30,9 @@ class TaskInfo:
 
 
 TASKS: tuple[TaskInfo, ...] = (
-    TaskInfo("classify", "Document class", ("class",), 1, "macro_f1", "One class for each document; macro F1 is the mean of the F1 of every label that is gold or predicted."),
-    TaskInfo("pairs", "Sentence pair", ("class",), 2, "macro_f1", "One class for each pair; macro F1 is the mean of the F1 of every label that is gold or predicted."),
-    TaskInfo("tag", "Token tagging", ("span", "tag"), 1, "span_f1", "A span counts as right if start, end and label are right (strict, micro-averaged); gold is made flat: of overlapping spans the longest, the earliest on a tie."),
+    TaskInfo("classify", N_("Document class"), ("class",), 1, "macro_f1", N_("One class for each document; macro F1 is the mean of the F1 of every label that is gold or predicted.")),
+    TaskInfo("pairs", N_("Sentence pair"), ("class",), 2, "macro_f1", N_("One class for each pair; macro F1 is the mean of the F1 of every label that is gold or predicted.")),
+    TaskInfo("tag", N_("Token tagging"), ("span", "tag"), 1, "span_f1", N_("A span counts as right if start, end and label are right (strict, micro-averaged); gold is made flat: of overlapping spans the longest, the earliest on a tie.")),
 )  # fmt: skip
 BY_ID = {one.id: one for one in TASKS}
 LATER = ("choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "text2text", "instruct")

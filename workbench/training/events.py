@@ -58,7 +58,10 @@ class Tick:
 
 @dataclass(frozen=True)
 class Log:
+    """A line for the person; `device` in the one that tells where the run computes."""
+
     line: str
+    device: str = ""
 
     def to_json(self) -> dict:
         return {"kind": "log", **asdict(self)}

@@ -101,7 +101,8 @@ class _Run:
                         threads=threads,
                         precision="bf16" if self.bf16 else "fp32",
                         version=torch.__version__,
-                    )
+                    ),
+                    devices.name(self.device),
                 )
             )
             self.train_set = Features.join((yield from self.encode("train")))

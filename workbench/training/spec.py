@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 
 TASKS = ("classify", "pairs", "tag")
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -63,7 +63,7 @@ class Option:
         kinds = {"int": _("a whole number"), "float": _("a number"), "bool": _("yes or no"), "choice": _("a choice"), "text": _("text")}
         low = _("from {number:g}").format(number=self.low) if self.low is not None else ""
         high = _("to {number:g}").format(number=self.high) if self.high is not None else ""
-        return " ".join([kinds[self.kind], *filter(None, (low, high))]) + (_(" or auto") if self.automatic else "")
+        return " ".join([kinds[self.kind], *filter(None, (low, high)), *([_("or auto")] if self.automatic else [])])
 
 
 def _read_float(text: str) -> float:
@@ -96,33 +96,33 @@ def frozen_layers(freeze: str) -> int | str:
 
 
 OPTIONS: tuple[Option, ...] = (
-    Option("epochs", "int", None, "How often the training documents are gone through.", group="main", low=1, high=1000, title="Epochs",
-           automatic="so that few documents get enough steps: up to 15 for a small set, 3 from some thousand documents, 1 from 100,000"),
-    Option("batch_size", "int", None, "Documents (windows, for tags) in one step.", group="main", low=1, high=4096, title="Batch size",
-           automatic="16 under 1,000 documents, else 32"),
-    Option("learning_rate", "float", None, "The highest rate of the schedule.", group="main", low=1e-8, high=1.0, title="Learning rate",
-           automatic="by task, width of the model and amount of data; 0.0001 for classes and 0.0003 for tags with a model 384 wide and few documents"),
-    Option("max_length", "int", None, "Subwords the model sees at once. Longer texts are cut (classes, pairs) or run in overlapping windows (tags).",
-           group="main", low=8, high=100_000, title="Maximum length", automatic="what the model takes, at most 512"),
-    Option("freeze", "text", "none", "Parts that stay as they are: none, embeddings, a number of lowest layers (embeddings included), or encoder (only the head learns).",
-           choices=("none", "embeddings", "encoder"), group="main", title="Freeze"),
-    Option("best_by", "choice", None, "Which score on dev picks the version that is kept; the earlier on a tie.", choices=("macro_f1", "accuracy", "span_f1", "token_accuracy", "loss", "last"),
-           title="Best by", automatic="macro F1 for classes and pairs, strict span F1 for tags"),
-    Option("train_limit", "int", None, "Use only so many training documents, drawn by the seed.", low=1, high=100_000_000, title="Training documents", automatic="all"),
-    Option("device", "text", "auto", "Where it computes: auto, cpu, cuda, cuda:1, mps.", choices=DEVICES, title="Device"),
-    Option("schedule", "choice", "linear", "How the rate goes after warm-up: linear to zero, constant, or slanted triangular (Howard and Ruder 2018).",
-           choices=("linear", "constant", "slanted"), title="Schedule"),
-    Option("warmup", "float", 0.1, "Share of the steps in which the rate rises.", low=0.0, high=0.9, title="Warm-up"),
-    Option("weight_decay", "float", 0.01, "Pull of the weights towards zero (not of biases and norms).", low=0.0, high=1.0, title="Weight decay"),
-    Option("layer_decay", "float", 1.0, "Each lower layer learns slower by this factor; 2.6 after Howard and Ruder 2018, 1 for one rate.", low=1.0, high=100.0, title="Rate decay by layer"),
-    Option("gradual_unfreezing", "bool", False, "First only the head learns; each epoch one more layer from the top joins in.", title="Gradual unfreezing"),
-    Option("dropout", "float", None, "Share of hidden values set to zero while learning.", low=0.0, high=0.9, title="Dropout", automatic="the model's own"),
-    Option("label_subwords", "choice", "first", "Which subwords of a word are learned from: the first, or all (the rest as I-).", choices=("first", "all"), tasks=("tag",), title="Label subwords"),
-    Option("evaluate_every", "int", None, "Steps between two scores on dev.", low=1, high=1_000_000, title="Evaluate every", automatic="at the end of epochs, about ten times a run"),
-    Option("patience", "int", 0, "End after so many scores on dev without a gain; 0 goes through to the end.", low=0, high=1000, title="Patience"),
-    Option("accumulation", "int", 1, "Batches whose gradients are added before one step; saves memory.", low=1, high=1024, title="Accumulation"),
-    Option("grad_clip", "float", 1.0, "Longest gradient of one step; 0 for no limit.", low=0.0, high=1000.0, title="Gradient limit"),
-    Option("precision", "choice", "auto", "fp32, or bf16 where the device has it in hardware.", choices=("auto", "fp32", "bf16"), title="Precision"),
+    Option("epochs", "int", None, N_("How often the training documents are gone through."), group="main", low=1, high=1000, title=N_("Epochs"),
+           automatic=N_("so that few documents get enough steps: up to 15 for a small set, 3 from some thousand documents, 1 from 100,000")),
+    Option("batch_size", "int", None, N_("Documents (windows, for tags) in one step."), group="main", low=1, high=4096, title=N_("Batch size"),
+           automatic=N_("16 under 1,000 documents, else 32")),
+    Option("learning_rate", "float", None, N_("The highest rate of the schedule."), group="main", low=1e-8, high=1.0, title=N_("Learning rate"),
+           automatic=N_("by task, width of the model and amount of data; 0.0001 for classes and 0.0003 for tags with a model 384 wide and few documents")),
+    Option("max_length", "int", None, N_("Subwords the model sees at once. Longer texts are cut (classes, pairs) or run in overlapping windows (tags)."),
+           group="main", low=8, high=100_000, title=N_("Maximum length"), automatic=N_("what the model takes, at most 512")),
+    Option("freeze", "text", "none", N_("Parts that stay as they are: none, embeddings, a number of lowest layers (embeddings included), or encoder (only the head learns)."),
+           choices=("none", "embeddings", "encoder"), group="main", title=N_("Freeze")),
+    Option("best_by", "choice", None, N_("Which score on dev picks the version that is kept; the earlier on a tie."), choices=("macro_f1", "accuracy", "span_f1", "token_accuracy", "loss", "last"),
+           title=N_("Best by"), automatic=N_("macro F1 for classes and pairs, strict span F1 for tags")),
+    Option("train_limit", "int", None, N_("Use only so many training documents, drawn by the seed."), low=1, high=100_000_000, title=N_("Training documents"), automatic=N_("all")),
+    Option("device", "text", "auto", N_("Where it computes: auto, cpu, cuda, cuda:1, mps."), choices=DEVICES, title=N_("Device")),
+    Option("schedule", "choice", "linear", N_("How the rate goes after warm-up: linear to zero, constant, or slanted triangular (Howard and Ruder 2018)."),
+           choices=("linear", "constant", "slanted"), title=N_("Schedule")),
+    Option("warmup", "float", 0.1, N_("Share of the steps in which the rate rises."), low=0.0, high=0.9, title=N_("Warm-up")),
+    Option("weight_decay", "float", 0.01, N_("Pull of the weights towards zero (not of biases and norms)."), low=0.0, high=1.0, title=N_("Weight decay")),
+    Option("layer_decay", "float", 1.0, N_("Each lower layer learns slower by this factor; 2.6 after Howard and Ruder 2018, 1 for one rate."), low=1.0, high=100.0, title=N_("Rate decay by layer")),
+    Option("gradual_unfreezing", "bool", False, N_("First only the head learns; each epoch one more layer from the top joins in."), title=N_("Gradual unfreezing")),
+    Option("dropout", "float", None, N_("Share of hidden values set to zero while learning."), low=0.0, high=0.9, title=N_("Dropout"), automatic=N_("the model's own")),
+    Option("label_subwords", "choice", "first", N_("Which subwords of a word are learned from: the first, or all (the rest as I-)."), choices=("first", "all"), tasks=("tag",), title=N_("Label subwords")),
+    Option("evaluate_every", "int", None, N_("Steps between two scores on dev."), low=1, high=1_000_000, title=N_("Evaluate every"), automatic=N_("at the end of epochs, about ten times a run")),
+    Option("patience", "int", 0, N_("End after so many scores on dev without a gain; 0 goes through to the end."), low=0, high=1000, title=N_("Patience")),
+    Option("accumulation", "int", 1, N_("Batches whose gradients are added before one step; saves memory."), low=1, high=1024, title=N_("Accumulation")),
+    Option("grad_clip", "float", 1.0, N_("Longest gradient of one step; 0 for no limit."), low=0.0, high=1000.0, title=N_("Gradient limit")),
+    Option("precision", "choice", "auto", N_("fp32, or bf16 where the device has it in hardware."), choices=("auto", "fp32", "bf16"), title=N_("Precision")),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in OPTIONS}
 BEST_BY = {

@@ -1,11 +1,15 @@
-"""The model card: README.md with a YAML header, written from what is known of the run and its check."""
+"""The model card: README.md with a YAML header, written from what is known of the run and its check.
+
+It is English whatever the language of the window: it travels with the model, and those who load it elsewhere, people and
+model hubs alike, read English cards.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
 
-from workbench.exporters.model.spec import PIPELINES, loading_code, sentence
+from workbench.exporters.model.spec import PIPELINES, loading_code
 
 _WORDS = {"classify": "document classes", "pairs": "classes of sentence pairs", "tag": "spans, by a BIO tag for each word"}
 _METRICS = {"accuracy": "accuracy", "macro_f1": "f1", "span_f1": "f1", "token_accuracy": "accuracy"}
@@ -97,12 +101,19 @@ def _check(check: Mapping | None) -> str:
     if not check:
         return ""
     speed = check.get("speed") or {}
-    lines = [f"ONNX against the original on {check['texts']:,} texts of dev and test, in mixed batches and singly: {sentence(check)}."]
+    lines = [f"ONNX against the original on {check['texts']:,} texts of dev and test, in mixed batches and singly: {_compared(check)}."]
     if speed:
         lines.append(
             f"One text at a time: {speed['torch_ms']:.1f} ms with torch, {speed['onnx_ms']:.1f} ms with onnxruntime (medians, CPU, measured at export)."
         )
     return "## Check of the ONNX file\n\n" + "\n".join(lines) + "\n"
+
+
+def _compared(check: Mapping) -> str:
+    if not check.get("labels"):
+        return "no text of dev or test to check with"
+    equal = round(check["equal_labels"] * check["labels"])
+    return f"{equal} of {check['labels']} labels equal, largest difference {check['largest_difference']:.1e}"
 
 
 def _use(description: Mapping) -> str:

@@ -49,21 +49,22 @@ def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, dict]:
     from workbench.tasks.predictor import Predictor
 
     device.use_threads()
-    yield {"kind": "stage", "stage": "load", "title": "Loading the model"}
+    yield {"kind": "stage", "stage": "load", "title": _("Loading the model")}
     predictor = Predictor.load(spec.model, "cpu")
     documents = texts_of(spec.texts)
     checks: dict[str, dict] = {}
-    yield {"kind": "stage", "stage": "hf", "title": "Writing the Hugging Face folder"}
+    yield {"kind": "stage", "stage": "hf", "title": _("Writing the Hugging Face folder")}
     hf = draft / "hf"  # written in any case: it holds the tokenizer in the form that the onnx folder takes
     hf_folder.write(predictor, Path(spec.model), hf)
     if "onnx" in spec.formats:
-        yield {"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph (about a minute)"}
+        yield {"kind": "stage", "stage": "onnx", "title": _("Turning the model into a graph (about a minute)")}
         onnx.write(predictor, hf, draft / "onnx")
-        yield {"kind": "stage", "stage": "check", "title": f"Comparing on {len(documents)} texts", "total": len(documents)}
+        title = _("Comparing on {n} texts").format(n=len(documents))
+        yield {"kind": "stage", "stage": "check", "title": title, "total": len(documents)}
         checks["onnx"] = yield from verify.check(predictor, draft / "onnx", documents)
     if "hf" in spec.formats:
         some = documents if "onnx" not in spec.formats else documents[:50]
-        yield {"kind": "stage", "stage": "check_hf", "title": "Loading the Hugging Face folder again", "total": len(some)}
+        yield {"kind": "stage", "stage": "check_hf", "title": _("Loading the Hugging Face folder again"), "total": len(some)}
         checks["hf"] = yield from verify.check_folder(predictor, hf, some)
         text = card.readme(spec.facts, predictor.description, checks.get("onnx"))
         (hf / "README.md").write_text(text, encoding="utf-8")
@@ -79,7 +80,7 @@ def texts_of(path: str) -> tuple[Document, ...]:
     from workbench.tasks.predictor import read_documents
 
     found = (one for one in read_documents(Path(path)) if one.text.strip())
-    return tuple(one for one, _ in zip(found, range(MOST_TEXTS), strict=False))
+    return tuple(one for one, _number in zip(found, range(MOST_TEXTS), strict=False))
 
 
 # ---------------------------------------------------------------- the target folder

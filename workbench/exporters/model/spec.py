@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 
 TARGET = "workbench.exporters.model.run:export"
 OPSET = 18
@@ -24,9 +24,15 @@ class Format:
 
 FORMATS: tuple[Format, ...] = (
     Format(
-        "hf", "Hugging Face folder", "For Python with transformers, to train further, or to upload: safetensors, tokenizer, model card."
+        "hf",
+        N_("Hugging Face folder"),
+        N_("For Python with transformers, to train further, or to upload: safetensors, tokenizer, model card."),
     ),
-    Format("onnx", "ONNX, 32 bit", "For programs without Python or torch: one file for onnxruntime, with tokenizer and labels beside it."),
+    Format(
+        "onnx",
+        N_("ONNX, 32 bit"),
+        N_("For programs without Python or torch: one file for onnxruntime, with tokenizer and labels beside it."),
+    ),
 )
 
 
@@ -98,6 +104,7 @@ def loading_code(format: str, folder: Path | str, task: str) -> str:
 def sentence(check: Mapping) -> str:
     """The result of a check in words: "60 of 60 labels equal, largest difference 2.4e-06"."""
     if not check or not check.get("labels"):
-        return "No text of dev or test to check with."
+        return _("No text of dev or test to check with.")
     equal = round(check["equal_labels"] * check["labels"])
-    return f"{equal} of {check['labels']} labels equal, largest difference {check['largest_difference']:.1e}"
+    told = _("{equal} of {labels} labels equal, largest difference {difference:.1e}")
+    return told.format(equal=equal, labels=check["labels"], difference=check["largest_difference"])

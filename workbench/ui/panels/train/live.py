@@ -96,10 +96,8 @@ def _saved(live: Live, told) -> None:
 
 
 def _log(live: Live, told) -> None:
-    line = str(told.get("line", ""))
-    if line.startswith("On "):
-        live.device = line[3:].split(",")[0]
-    _add_line(live, line)
+    live.device = told.get("device") or live.device
+    _add_line(live, str(told.get("line", "")))
 
 
 _TAKE = {"step": _step, "evaluated": _evaluated, "saved": _saved, "log": _log}
