@@ -30,7 +30,7 @@ def list_models(as_json: bool) -> None:
 
 
 def _row(info) -> tuple:
-    parameters = f"{info.parameters / 1e6:.1f} M" if info.parameters else None
+    parameters = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else None
     return info.name, info.family, parameters, info.layers, info.width, size(info.size_bytes or 0), info.licence or None
 
 

@@ -198,10 +198,11 @@ def _list_options(task: str | None, as_json: bool) -> None:
         return
     for one in found:
         default = _(one.automatic) if one.automatic else one.default
-        tasks = "" if set(one.tasks) >= set(BY_ID) else _(" (only {tasks})").format(tasks=", ".join(one.tasks))
-        say(f"{one.name}{tasks}")
-        say(f"    {_(one.help)}")
-        say(_("    Default: {default}").format(default=_("auto – {rule}").format(rule=default) if one.automatic else default))
+        only = _("{name} (only {tasks})").format(name=one.name, tasks=", ".join(one.tasks))
+        say(one.name if set(one.tasks) >= set(BY_ID) else only)
+        say("    " + _(one.help))
+        rule = _("auto – {rule}").format(rule=default) if one.automatic else default
+        say("    " + _("Default: {default}").format(default=rule))
 
 
 def _option(one) -> dict:

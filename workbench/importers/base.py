@@ -119,11 +119,19 @@ def is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def offset(value: object, what: str) -> int:
-    """A position as an int. Raises Fault."""
+def offset(value: object, told: str) -> int:
+    """A position as an int. Raises Fault with the sentence `told`, which names the `{value}`."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Fault(_("{what} of a span is {value}, expected a whole number").format(what=what, value=show(value)))
+        raise Fault(told.format(value=show(value)))
     return value
+
+
+def span_borders(start: object, end: object) -> tuple[int, int]:
+    """Both offsets of a span. Raises Fault."""
+    return (
+        offset(start, _("the start of a span is {value}, expected a whole number")),
+        offset(end, _("the end of a span is {value}, expected a whole number")),
+    )
 
 
 def label_name(value: object) -> str:

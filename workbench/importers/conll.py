@@ -160,10 +160,10 @@ class _Form:
             rows = [columns("\t".join(row), by) for row in rows]
         width = width_of([row for row in rows if row[0] != DOCSTART])
         if width < 2:
+            one = _("{name} has 1 column, expected at least 2 (token and tag).")
+            none = _("{name} has no columns, expected at least 2 (token and tag).")
             raise ImportFailed(
-                _("{name} has {width} column{plural}, expected at least 2 (token and tag).").format(
-                    name=source.name, width=width or "no", plural="s" * (width != 1)
-                ),
+                (one if width else none).format(name=source.name),
                 hint=_("Is this the right format? Choose another delimiter, or import it as plain text."),
             )
         if width > _WIDEST:
@@ -244,9 +244,8 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
 
 def _fault(row: list[str], form: _Form) -> str:
     if len(row) != form.width:
-        return _("the line has {count} column{plural}, expected {width}").format(
-            count=len(row), plural="s" * (len(row) != 1), width=form.width
-        )
+        one, many = _("the line has 1 column, expected {width}"), _("the line has {n} columns, expected {width}")
+        return (one if len(row) == 1 else many).format(n=len(row), width=form.width)
     if not row[form.text]:
         return _("the token is empty")
     if any(not row[column] for _, column in form.tags):

@@ -73,7 +73,7 @@ class ConlluImporter:
                 yield Row(sentence.line, record)
             except Fault as fault:
                 yield Skipped(sentence.fault[0] if sentence.fault else sentence.line, str(fault))
-        kept = ", ".join(COLUMNS[n] for n in tags.values()) or "the words"
+        kept = ", ".join(COLUMNS[n] for n in tags.values()) or _("the words")
         yield Remark(
             _("{name}: of the columns, {kept} came in; lemmas, features and dependencies cannot be kept yet.").format(
                 name=source.name, kept=kept
@@ -102,10 +102,8 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
             continue
         now.group = group
         if (tabs := line.count("\t")) != 9:
-            now.fault = now.fault or (
-                number,
-                _("the line has {tabs} column{plural}, expected 10").format(tabs=tabs + 1, plural="s" * (tabs != 0)),
-            )
+            told = _("the line has {n} columns, expected 10") if tabs else _("the line has 1 column, expected 10")
+            now.fault = now.fault or (number, told.format(n=tabs + 1))
             continue
         row = line.split("\t")
         if not _ID.match(row[0]):

@@ -24,8 +24,8 @@ from workbench.importers.base import (
     check,
     is_number,
     label_name,
-    offset,
     show,
+    span_borders,
     split_name,
     texts_of,
     unique_spans,
@@ -222,4 +222,4 @@ def _span(raw: object) -> Span:
         start, end, label = raw
     else:
         raise Fault(_("a label is {raw}, expected [start, end, label]").format(raw=show(raw)))
-    return Span(offset(start, _("the start")), offset(end, _("the end")), label_name(label))
+    return Span(*span_borders(start, end), label_name(label))

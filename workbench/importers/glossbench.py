@@ -73,11 +73,12 @@ def _layers(header: object, name: str) -> dict[str, Layer]:
 def _layer(raw: Mapping) -> Layer:
     layer = layer_from_json(raw)
     if not layer.name.strip():
-        raise ValueError("a layer has no name")
+        raise ValueError(_("a layer has no name"))
     if layer.kind not in KINDS:
-        raise ValueError(f"the kind of layer {layer.name!r} is {layer.kind!r}, expected one of {', '.join(KINDS)}")
+        told = _("the kind of layer {name!r} is {kind!r}, expected one of {kinds}")
+        raise ValueError(told.format(name=layer.name, kind=layer.kind, kinds=", ".join(KINDS)))
     if len(set(layer.names)) != len(layer.names) or not all(name.strip() for name in layer.names):
-        raise ValueError(f"layer {layer.name!r} has a label twice or one without a name")
+        raise ValueError(_("layer {name!r} has a label twice or one without a name").format(name=layer.name))
     return replace(layer, labels=tuple(_label(one) for one in layer.labels))
 
 

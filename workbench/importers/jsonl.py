@@ -17,13 +17,13 @@ def _object(pairs: list[tuple[str, object]]) -> dict:
     found = dict(pairs)
     if len(found) != len(pairs):
         seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice!r} stands there twice")
+        twice = next(key for key, _value in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(_("the key {key!r} stands there twice").format(key=twice))
     return found
 
 
 def _constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(_("{name} is no JSON number").format(name=name))
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
@@ -145,7 +145,7 @@ def explain(error: Exception, length: int) -> Fault:
 def first_object(head: str) -> dict:
     """The first object of a file's beginning, {} if there is none."""
     try:
-        value, _ = _DECODER.raw_decode(head.lstrip("\ufeff \t\r\n["))
+        value, _end = _DECODER.raw_decode(head.lstrip("\ufeff \t\r\n["))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -24,6 +24,7 @@ from workbench.importers.base import (
     label_name,
     offset,
     show,
+    span_borders,
     split_name,
     unique_spans,
 )
@@ -123,7 +124,8 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
     for one in raw:
         if not isinstance(one, dict):
             raise Fault(_("a token is {one}, expected an object").format(one=show(one)))
-        start, end = offset(one.get("start"), "the start of a token"), offset(one.get("end"), "the end of a token")
+        start = offset(one.get("start"), _("the start of a token is {value}, expected a whole number"))
+        end = offset(one.get("end"), _("the end of a token is {value}, expected a whole number"))
         if not 0 <= start <= end <= len(text):
             raise Fault(
                 _("the token {start}–{end} does not lie within the text of {count} characters").format(
@@ -152,7 +154,7 @@ def _spans(value: Mapping) -> tuple[Span, ...] | None:
         if not isinstance(one, dict):
             raise Fault(_("a span is {one}, expected an object").format(one=show(one)))
         if one.get("answer") != "reject":
-            found.append(Span(offset(one.get("start"), _("the start")), offset(one.get("end"), _("the end")), label_name(one.get("label"))))
+            found.append(Span(*span_borders(one.get("start"), one.get("end")), label_name(one.get("label"))))
     return unique_spans(found)
 
 

@@ -24,8 +24,8 @@ from workbench.importers.base import (
     Table,
     check,
     label_name,
-    offset,
     show,
+    span_borders,
     split_name,
     texts_of,
     unique_spans,
@@ -64,10 +64,8 @@ class TableImporter:
         first = head.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r").split(delimiter)
         known = sum(cell.strip().strip('"').lower() in _HEADERS for cell in first)
         if known or ending:
-            return Guess(
-                min(0.95, 0.6 + 0.1 * known + 0.2 * ending),
-                _("columns between {delimiter}").format(delimiter=_name(delimiter)) + (_(", with a header") if known else ""),
-            )
+            why = _("columns between {delimiter}, with a header") if known else _("columns between {delimiter}")
+            return Guess(min(0.95, 0.6 + 0.1 * known + 0.2 * ending), why.format(delimiter=_name(delimiter)))
         return Guess(
             (0.2 if delimiter == "," else 0.4) * consistency, _("every line has as many {delimiter}").format(delimiter=_name(delimiter))
         )
@@ -90,21 +88,16 @@ class TableImporter:
         places = [(one, place[one.column]) for one in mapped]
         used = {one.column for one in mapped}
         if unused := [name for name in form.columns if name not in used]:
-            yield Remark(
-                _("{name}: not taken in: {what} {names}.").format(
-                    name=source.name, what="columns" if len(unused) > 1 else "column", names=", ".join(name[:40] for name in unused[:10])
-                )
-            )
+            one, many = _("{name}: not taken in: column {names}."), _("{name}: not taken in: columns {names}.")
+            told = many if len(unused) > 1 else one
+            yield Remark(told.format(name=source.name, names=", ".join(name[:40] for name in unused[:10])))
         for line, row in form.rows(source):
             try:
                 if isinstance(row, Fault):
                     raise row
                 if len(row) != len(form.columns):
-                    raise Fault(
-                        _("the row has {count} column{plural}, expected {count2}").format(
-                            count=len(row), plural="s" * (len(row) != 1), count2=len(form.columns)
-                        )
-                    )
+                    one, many = _("the row has 1 column, expected {wanted}"), _("the row has {n} columns, expected {wanted}")
+                    raise Fault((one if len(row) == 1 else many).format(n=len(row), wanted=len(form.columns)))
                 record = _record(row, places)
                 check(record)
                 yield Row(line, record)
@@ -119,7 +112,7 @@ class TsvImporter(TableImporter):
 
 
 def _name(delimiter: str) -> str:
-    return {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}.get(delimiter, f"{delimiter!r}")
+    return {"\t": _("tabs"), ",": _("commas"), ";": _("semicolons"), "|": _("bars")}.get(delimiter, f"{delimiter!r}")
 
 
 # ---------------------------------------------------------------- the shape of a file
@@ -396,4 +389,4 @@ def _spans(cell: str) -> tuple[Span, ...]:
         raise Fault(_("the spans {cell!r} are no JSON list of [start, end, label]").format(cell=cell[:40])) from None
     if not isinstance(raw, list) or not all(isinstance(one, list) and len(one) == 3 for one in raw):
         raise Fault(_("the spans {cell!r} are no JSON list of [start, end, label]").format(cell=cell[:40]))
-    return unique_spans([Span(offset(start, _("the start")), offset(end, _("the end")), label_name(label)) for start, end, label in raw])
+    return unique_spans([Span(*span_borders(start, end), label_name(label)) for start, end, label in raw])

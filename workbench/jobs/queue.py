@@ -267,8 +267,10 @@ def _code_in_words(code: int | None) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = _("signal {number}").format(number=-code)
-    because = _(", often because the computer ran out of memory") if name == "SIGKILL" else ""
-    return _("return code {code} ({name}{because})").format(code=code, name=name, because=because)
+    told = _("return code {code} ({name})")
+    if name == "SIGKILL":
+        told = _("return code {code} ({name}, often because the computer ran out of memory)")
+    return told.format(code=code, name=name)
 
 
 def _record(job: Job, finished: events.Finished) -> None:

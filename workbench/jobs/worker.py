@@ -30,7 +30,7 @@ NICE = 10
 def main(arguments: list[str]) -> int:
     """Returns the exit code: 0 unless the job failed."""
     if not arguments:
-        print("worker needs the folder of a job", file=sys.stderr)
+        print(_("worker needs the folder of a job"), file=sys.stderr)
         return 2
     incoming, outgoing = take_over()
     _behave()

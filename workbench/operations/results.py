@@ -240,7 +240,9 @@ def error_row(task: str, one: Scored, answer: Prediction) -> ErrorRow:
 def _listed(text: str, spans: Sequence[Span]) -> str:
     """The first LISTED of them: a cell of a table is no place for thousands."""
     shown = ", ".join(f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED])
-    return (shown + _(" and {n:,} more").format(n=len(spans) - LISTED) if len(spans) > LISTED else shown) or NOTHING
+    if len(spans) > LISTED:
+        return _("{some} and {n:,} more").format(some=shown, n=len(spans) - LISTED)
+    return shown or NOTHING
 
 
 def _sureness(only_answer, only_gold, answer: Prediction) -> float:

@@ -153,7 +153,8 @@ class _Intake:
 def renamed(pairs: list[tuple[str, str]], where: str) -> str:
     """One sentence on keys that had to be changed."""
     examples = ", ".join(f"{old} → {new}" for old, new in pairs[:5])
-    more = _(", and {count:,} more").format(count=len(pairs) - 5) if len(pairs) > 5 else ""
-    return _("{count:,} {keys} {where} with another text and got a new one: {examples}{more}.").format(
-        count=len(pairs), keys=_("keys") if len(pairs) > 1 else _("key"), where=where, examples=examples, more=more
+    if len(pairs) > 5:
+        examples = _("{some}, and {count:,} more").format(some=examples, count=len(pairs) - 5)
+    return _("{count:,} {keys} {where} with another text and got a new one: {examples}.").format(
+        count=len(pairs), keys=_("keys") if len(pairs) > 1 else _("key"), where=where, examples=examples
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.base import paths
+from workbench.base.i18n import _
 from workbench.project.project import Project
 from workbench.storage import backup
 
@@ -16,4 +17,4 @@ def save_copy(project: Project, target: Path) -> Path:
 
 def before_risk(project: Project, what: str) -> Path:
     """A copy beside the project: `<name> before <what>.glossbench` under a free name."""
-    return save_copy(project, paths.free_name(project.path.parent, f"{project.name} before {what}", project.path.suffix))
+    return save_copy(project, paths.free_name(project.path.parent, _("{name} before {what}").format(name=project.name, what=what), project.path.suffix))

@@ -33,4 +33,5 @@ def copy(conn: sqlite3.Connection, target: Path) -> Path:
 
 def before_upgrade(conn: sqlite3.Connection, path: Path, version: int) -> Path:
     """The copy that is kept when a project is brought to a newer version: `<name> before version N.glossbench`."""
-    return copy(conn, free_name(path.parent, f"{path.stem} before upgrade from version {version}", path.suffix))
+    name = _("{name} before upgrade from version {version}").format(name=path.stem, version=version)
+    return copy(conn, free_name(path.parent, name, path.suffix))

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from workbench.base.errors import ProjectBusy, ProjectError
+from workbench.base.i18n import _
 from workbench.storage import backup, header, migrations, search
 from workbench.storage.journal import Journal
 from workbench.storage.lock import FileLock, held
@@ -67,11 +68,11 @@ class Database:
         path = Path(path).absolute()
         found = header.examine(path)
         path = path.resolve()
-        reason = "it was opened only to be read" if read_only else _why_read_only(path, found)
+        reason = _("it was opened only to be read") if read_only else _why_read_only(path, found)
         try:
             return cls._started(path, found, None if reason else FileLock.take(path), reason)
         except sqlite3.OperationalError:
-            return cls._started(path, found, None, "there is no room left on its disk")
+            return cls._started(path, found, None, _("there is no room left on its disk"))
 
     @classmethod
     def _started(cls, path: Path, found: header.Header, lock: FileLock | None, reason: str) -> Database:
@@ -95,7 +96,10 @@ class Database:
         have = {name for (name,) in self.reader().execute("select name from sqlite_master where type = 'table'").fetchall()}
         missing = {"meta", "annotator", "run", "prediction", "journal_step", *migrations.JOURNALED} - have
         if missing:
-            raise ProjectError(f"{self.path} is damaged: it lacks the tables {', '.join(sorted(missing))}.", hint="Take a backup of it.")
+            tables = ", ".join(sorted(missing))
+            raise ProjectError(
+                _("{path} is damaged: it lacks the tables {tables}.").format(path=self.path, tables=tables), hint=_("Take a backup of it.")
+            )
         if self._writer:
             self.journal = Journal(self._writer)
 
@@ -107,7 +111,7 @@ class Database:
             migrations.apply(conn)
             conn.execute("pragma wal_checkpoint(truncate)")
         if _choose_journal_mode(conn) != "wal":
-            self.journal_note = (
+            self.journal_note = _(
                 "The project is written without a write-ahead log, as on network drives: reading waits while a change is written."
             )
         conn.execute("pragma cache_size = -65536")  # 64 MB: an import of a hundred thousand documents spills little
@@ -127,7 +131,7 @@ class Database:
         if self._closed:
             return
         if self._depth:
-            raise ProjectError(f"{self.path} cannot be closed in the middle of an edit.")
+            raise ProjectError(_("{path} cannot be closed in the middle of an edit.").format(path=self.path))
         self._closed = True
         for conn in self._readers.values():
             conn.close()
@@ -144,7 +148,8 @@ class Database:
     def writer(self) -> sqlite3.Connection:
         """The connection that writes, inside `transaction` only. Raises ProjectError for a project open read-only."""
         if self._writer is None:
-            raise ProjectError(f"{self.path} is open read-only: {self.read_only_reason}.", hint="Nothing was changed.")
+            told = _("{path} is open read-only: {reason}.").format(path=self.path, reason=self.read_only_reason)
+            raise ProjectError(told, hint=_("Nothing was changed."))
         return self._writer
 
     def reader(self) -> sqlite3.Connection:
@@ -158,7 +163,7 @@ class Database:
         conn = self._readers.get(me)
         if conn is None:
             if self._closed:
-                raise ProjectError(f"{self.path} is closed.")
+                raise ProjectError(_("{path} is closed.").format(path=self.path))
             conn = self._readers[me] = self._connect_reader()
         return conn
 
@@ -179,7 +184,8 @@ class Database:
                     raise
         log = Path(f"{self.path}-wal")
         if places == ("rw", "ro") and log.is_file() and log.stat().st_size:
-            raise ProjectError(f"{self.path} cannot be read: there is no room left on its disk.", hint="Make room, then try again.")
+            told = _("{path} cannot be read: there is no room left on its disk.").format(path=self.path)
+            raise ProjectError(told, hint=_("Make room, then try again."))
         # No log can be made beside it, so nobody else writes it either.
         return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", _Reader)
 
@@ -203,7 +209,7 @@ class Database:
         """
         conn = self.writer
         if not self._mutex.acquire(blocking=threading.get_ident() != self._home):
-            raise ProjectBusy("Another change to the project is still being written.", hint="Wait until it is done, then try again.")
+            raise ProjectBusy(_("Another change to the project is still being written."), hint=_("Wait until it is done, then try again."))
         try:
             self._owner = threading.get_ident()
             self._depth += 1
@@ -289,12 +295,12 @@ class _ReadingCursor(sqlite3.Cursor):
         if isinstance(error, sqlite3.OperationalError) and _no_room(error):
             return error
         if "Could not decode to UTF-8" in what:
-            what = "it holds text that is not UTF-8"
+            what = _("it holds text that is not UTF-8")
         elif isinstance(error, sqlite3.DatabaseError) and type(error) is not sqlite3.DatabaseError and not _DAMAGE.search(what):
             return error  # a fault of this program, or a file that is busy
         self.close()  # else the traceback would keep the file open
-        hint = "Take a backup of it; `glossbench project check` says where. The file was left as it is."
-        return ProjectError(f"The project file is damaged: {what}.", hint=hint)
+        hint = _("Take a backup of it; `glossbench project check` says where. The file was left as it is.")
+        return ProjectError(_("The project file is damaged: {what}.").format(what=what), hint=hint)
 
 
 class _Reader(sqlite3.Connection):
@@ -313,9 +319,11 @@ def _claim(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     except FileExistsError:
-        raise ProjectError(f"{path} exists already.", hint="Nothing was changed. Choose another name, or open it.") from None
+        hint = _("Nothing was changed. Choose another name, or open it.")
+        raise ProjectError(_("{path} exists already.").format(path=path), hint=hint) from None
     except OSError as error:
-        raise ProjectError(f"{path} cannot be made ({error.strerror}).", hint="Does the folder exist, and may you write there?") from error
+        hint = _("Does the folder exist, and may you write there?")
+        raise ProjectError(_("{path} cannot be made ({reason}).").format(path=path, reason=error.strerror), hint=hint) from error
 
 
 def _first_rows(conn: sqlite3.Connection, annotator: str) -> None:
@@ -334,11 +342,12 @@ def _writable(path: Path) -> bool:
 
 def _why_read_only(path: Path, found: header.Header) -> str:
     if found.version > migrations.CURRENT:
-        return f"it was made by a newer version of Glossbench (project version {found.version}, this one writes {migrations.CURRENT})"
+        told = _("it was made by a newer version of Glossbench (project version {found}, this one writes {own})")
+        return told.format(found=found.version, own=migrations.CURRENT)
     if not os.access(path, os.W_OK):
-        return "the file is write-protected"
+        return _("the file is write-protected")
     if not os.access(path.parent, os.W_OK):
-        return f"the folder {path.parent} is write-protected"
+        return _("the folder {folder} is write-protected").format(folder=path.parent)
     return ""
 
 
@@ -377,10 +386,12 @@ def _no_room(error: sqlite3.OperationalError) -> bool:
 def _damaged(path: Path, error: Exception) -> ProjectError:
     if isinstance(error, sqlite3.OperationalError) and _no_room(error):
         return _not_written(path, error)
-    return ProjectError(f"{path} is damaged or cannot be read: {error}.", hint="Take a backup of it; the file was left as it is.")
+    told = _("{path} is damaged or cannot be read: {error}.").format(path=path, error=error)
+    return ProjectError(told, hint=_("Take a backup of it; the file was left as it is."))
 
 
 def _not_written(path: Path, error: sqlite3.Error) -> ProjectError:
     full = "full" in str(error) or (isinstance(error, sqlite3.OperationalError) and _no_room(error))
-    hint = "Make room on the disk, then try again." if full else "Nothing of this step was kept. Is the disk full or the file moved?"
-    return ProjectError(f"{path} could not be written: {error}.", hint=hint)
+    lost = _("Nothing of this step was kept. Is the disk full or the file moved?")
+    hint = _("Make room on the disk, then try again.") if full else lost
+    return ProjectError(_("{path} could not be written: {error}.").format(path=path, error=error), hint=hint)

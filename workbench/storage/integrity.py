@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import ProjectError
+from workbench.base.i18n import _
 from workbench.storage import migrations
 from workbench.storage.database import Database
 from workbench.storage.values import text_out
@@ -32,13 +33,13 @@ def problems(db: Database) -> Iterator[str]:
         yield from _labels(db)
         yield from _journal(db)
     except (ProjectError, sqlite3.DatabaseError) as error:
-        yield f"{db.path} cannot be read to the end: {error}"
+        yield _("{path} cannot be read to the end: {error}").format(path=db.path, error=error)
 
 
 def _file(db: Database) -> Iterator[str]:
     for (line,) in db.reader().execute(f"pragma integrity_check({SHOWN})").fetchall():
         if line != "ok":
-            yield f"The file is damaged: {line}."
+            yield _("The file is damaged: {line}.").format(line=line)
 
 
 def _schema(db: Database) -> Iterator[str]:
@@ -55,21 +56,22 @@ def _schema(db: Database) -> Iterator[str]:
 
 def _table(wanted: Table, have: Table) -> Iterator[str]:
     if not have.exists():
-        yield f"The table {wanted.name} is missing."
+        yield _("The table {table} is missing.").format(table=wanted.name)
         return
     for column in wanted.columns_dict.keys() - have.columns_dict.keys():
-        yield f"The table {wanted.name} lacks the column {column}."
-    for kind, of in (("index", "indexes"), ("trigger", "triggers")):
-        for name in {one.name for one in getattr(wanted, of)} - {one.name for one in getattr(have, of)}:
-            yield f"The table {wanted.name} lacks the {kind} {name}."
+        yield _("The table {table} lacks the column {column}.").format(table=wanted.name, column=column)
+    for name in {one.name for one in wanted.indexes} - {one.name for one in have.indexes}:
+        yield _("The table {table} lacks the index {name}.").format(table=wanted.name, name=name)
+    for name in {one.name for one in wanted.triggers} - {one.name for one in have.triggers}:
+        yield _("The table {table} lacks the trigger {name}.").format(table=wanted.name, name=name)
 
 
 def _references(db: Database) -> Iterator[str]:
     found = db.reader().execute("pragma foreign_key_check").fetchall()
-    for table, id, parent, _ in found[:SHOWN]:
-        yield f"Row {id} of {table} refers to a row of {parent} that is not there."
+    for table, id, parent, _key in found[:SHOWN]:
+        yield _("Row {id} of {table} refers to a row of {parent} that is not there.").format(id=id, table=table, parent=parent)
     if len(found) > SHOWN:
-        yield f"… and {len(found) - SHOWN} more such references."
+        yield _("… and {n} more such references.").format(n=len(found) - SHOWN)
 
 
 def _search(db: Database) -> Iterator[str]:
@@ -77,7 +79,8 @@ def _search(db: Database) -> Iterator[str]:
     (missing,) = read("select count(*) from body where id not in (select id from search_docsize)").fetchone()
     (surplus,) = read("select count(*) from search_docsize where id not in (select id from body)").fetchone()
     if missing or surplus:
-        yield f"The full-text index lacks {missing} texts and has {surplus} that are gone."
+        told = _("The full-text index lacks {missing} texts and has {surplus} that are gone.")
+        yield told.format(missing=missing, surplus=surplus)
     if db.may_be_written:  # the command writes nothing, but SQLite asks for the right to
         with closing(sqlite3.connect(db.path, timeout=10, isolation_level=None)) as conn:
             try:
@@ -85,7 +88,7 @@ def _search(db: Database) -> Iterator[str]:
             except sqlite3.OperationalError:
                 return  # a writer is in the middle of a long step
             except sqlite3.DatabaseError as error:
-                yield f"The full-text index is damaged: {error}."
+                yield _("The full-text index is damaged: {error}.").format(error=error)
 
 
 def _texts(db: Database) -> Iterator[str]:
@@ -102,21 +105,32 @@ def _texts(db: Database) -> Iterator[str]:
             bodies.setdefault(id, []).append((field, text_out(content)))
         for id, key, expected, length, count in page:
             have = tuple(bodies.get(id, ()))
-            if len(have) != count or sum(len(content) for _, content in have) != length or text_hash(have) != expected:
-                yield f"The text of document {id} ({key}) is not the one that was imported."
+            if len(have) != count or sum(len(content) for _field, content in have) != length or text_hash(have) != expected:
+                yield _("The text of document {id} ({key}) is not the one that was imported.").format(id=id, key=key)
 
 
 def _spans(db: Database) -> Iterator[str]:
     read = db.reader().execute
-    for table in ("span", "suggestion"):
+    for table, strange, beyond in (
+        (
+            "span",
+            _("A span of document {document} lies in a text {field!r} that it does not have."),
+            _("A span of document {document} ends at {end}, beyond its text of {length} characters."),
+        ),
+        (
+            "suggestion",
+            _("A suggestion of document {document} lies in a text {field!r} that it does not have."),
+            _("A suggestion of document {document} ends at {end}, beyond its text of {length} characters."),
+        ),
+    ):
         ends = read(f'select document_id, field, max("end") from {table} where start is not null group by document_id, field').fetchall()
         bodies = "select field, content from body where document_id = ?"
         for document, field, end in ends:
             length = {name: len(text_out(content)) for name, content in read(bodies, (document,)).fetchall()}.get(field)
             if length is None:
-                yield f"A {table} of document {document} lies in a text {field!r} that it does not have."
+                yield strange.format(document=document, field=field)
             elif end > length:
-                yield f"A {table} of document {document} ends at {end}, beyond its text of {length} characters."
+                yield beyond.format(document=document, end=end, length=length)
 
 
 def _sources(db: Database) -> Iterator[str]:
@@ -124,7 +138,7 @@ def _sources(db: Database) -> Iterator[str]:
         statement = f"select count(*) from {table} where source_id not in (select id from source)"
         (lost,) = db.reader().execute(statement).fetchone()
         if lost:
-            yield f"{lost} rows of {table} do not say where they come from."
+            yield _("{n} rows of {table} do not say where they come from.").format(n=lost, table=table)
 
 
 def _labels(db: Database) -> Iterator[str]:
@@ -132,15 +146,15 @@ def _labels(db: Database) -> Iterator[str]:
         statement = f"select count(*) from {table} t join label l on l.id = t.label_id where l.layer_id != t.layer_id"
         (wrong,) = db.reader().execute(statement).fetchone()
         if wrong:
-            yield f"{wrong} rows of {table} bear a label of another layer."
+            yield _("{n} rows of {table} bear a label of another layer.").format(n=wrong, table=table)
 
 
 def _journal(db: Database) -> Iterator[str]:
     read = db.reader().execute
     (lost,) = read("select count(*) from journal_row where step_id not in (select id from journal_step)").fetchone()
     if lost:
-        yield f"The history holds {lost} rows that belong to no step."
+        yield _("The history holds {n} rows that belong to no step.").format(n=lost)
     marks = ", ".join("?" * len(migrations.JOURNALED))
     (strange,) = read(f"select count(*) from journal_row where tbl not in ({marks})", migrations.JOURNALED).fetchone()
     if strange:
-        yield f"The history holds {strange} rows of tables that it does not know."
+        yield _("The history holds {n} rows of tables that it does not know.").format(n=strange)

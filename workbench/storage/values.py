@@ -40,7 +40,7 @@ def text_out(stored: str | bytes) -> str:
     try:
         return stored.decode("utf-8", "surrogatepass")
     except (AttributeError, UnicodeDecodeError) as error:
-        raise _damaged("a text") from error
+        raise _damaged(_("a text")) from error
 
 
 def name_in(name: str) -> str:
@@ -58,7 +58,7 @@ def json_out(stored: str | None, empty=None):
     try:
         return json.loads(stored) if stored else ({} if empty is None else empty)
     except (TypeError, ValueError, RecursionError) as error:
-        raise _damaged("a record") from error
+        raise _damaged(_("a record")) from error
 
 
 def ids_in(ids: Iterable[int]) -> str:
@@ -83,7 +83,7 @@ def borders_out(stored: bytes) -> tuple[tuple[int, int], ...]:
             flat.byteswap()
         return tuple(zip(flat[::2], flat[1::2], strict=True))
     except (TypeError, ValueError) as error:
-        raise _damaged("the borders of tokens") from error
+        raise _damaged(_("the borders of tokens")) from error
 
 
 def _damaged(what: str) -> ProjectError:

@@ -122,7 +122,7 @@ def record_from_json(raw: Mapping) -> Record:
 
 def _text(content: object) -> str:
     if not isinstance(content, str):
-        raise TypeError(f"a text is {type(content).__name__}, expected a string")
+        raise TypeError(_("a text is {kind}, expected a string").format(kind=type(content).__name__))
     return content
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TextIO
 
+from workbench.base.i18n import N_
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 
@@ -46,9 +47,9 @@ class DataExporter(Protocol):
         ...
 
 
-COMMON = "Suggestions, runs, history, and who did what and when are not written."
-LOOKS = "Colours, keys, descriptions and guidelines are not written."
-STATES = "Drafts cannot be told from submitted documents."
+COMMON = N_("Suggestions, runs, history, and who did what and when are not written.")
+LOOKS = N_("Colours, keys, descriptions and guidelines are not written.")
+STATES = N_("Drafts cannot be told from submitted documents.")
 
 
 def main_layer(layers: Sequence[Layer]) -> Layer | None:

@@ -21,12 +21,13 @@ DOCSTART = "-DOCSTART-"
 
 class ConllExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [COMMON, LOOKS, "Keys, splits, states, metadata and classes are not written."]
-        found.append("Columns hold no overlapping spans: of each heap the longest is kept; borders within a word move to the word's.")
-        found.append("The text is given back by its tokens; spaces between them are not.")
+        found = [_(COMMON), _(LOOKS), _("Keys, splits, states, metadata and classes are not written.")]
+        found.append(_("Columns hold no overlapping spans: of each heap the longest is kept; borders within a word move to the word's."))
+        found.append(_("The text is given back by its tokens; spaces between them are not."))
         spans = [one for one in layers if one.kind in ("span", "tag")]
         if len(spans) > 1:
-            found.append(f"One layer is written, {spans[0].name}; left out: {', '.join(one.name for one in spans[1:])}.")
+            others = ", ".join(one.name for one in spans[1:])
+            found.append(_("One layer is written, {layer}; left out: {others}.").format(layer=spans[0].name, others=others))
         return tuple(found)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:

@@ -18,10 +18,12 @@ from workbench.text.schemes import tags as bio
 class ConlluExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         spans = [one for one in layers if one.kind in ("span", "tag")]
-        found = [COMMON, LOOKS, "Splits, states, metadata and classes are not written; lemmas, features and dependencies are empty."]
-        found.append("Documents that were imported without tokens are left out.")
+        found = [_(COMMON), _(LOOKS)]
+        found.append(_("Splits, states, metadata and classes are not written; lemmas, features and dependencies are empty."))
+        found.append(_("Documents that were imported without tokens are left out."))
         if spans:
-            found.append(f"The labels of layer {spans[0].name} are written as UPOS where each covers one word, else as tags in MISC.")
+            told = _("The labels of layer {layer} are written as UPOS where each covers one word, else as tags in MISC.")
+            found.append(told.format(layer=spans[0].name))
         return tuple(found)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:

@@ -16,12 +16,16 @@ from workbench.text.spans import Span
 
 class DoccanoExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [COMMON, LOOKS, STATES, "Tokens are not written."]
-        for kinds, what in ((("span", "tag"), "span"), (("class", "multi"), "class")):
+        found = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
+        merged = (
+            (("span", "tag"), _("The span layers {names} become one.")),
+            (("class", "multi"), _("The class layers {names} become one.")),
+        )
+        for kinds, told in merged:
             if len(names := [one.name for one in layers if one.kind in kinds and one.labels]) > 1:
-                found.append(f"The {what} layers {', '.join(names)} become one.")
+                found.append(told.format(names=", ".join(names)))
         if any(one.texts > 1 for one in layers):
-            found.append("doccano knows no pairs: the second text is written as text_b, which only Glossbench reads.")
+            found.append(_("doccano knows no pairs: the second text is written as text_b, which only Glossbench reads."))
         return tuple(found)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, Plan
 from workbench.text import dataset
 from workbench.text.dataset import Record
@@ -13,7 +14,7 @@ from workbench.text.labels import Layer
 
 class OwnExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        return (COMMON,)
+        return (_(COMMON),)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         count = -1  # the first line holds the layers

@@ -20,13 +20,13 @@ _ANSWERS = {"submitted": "accept", "discarded": "ignore"}
 
 class ProdigyExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [COMMON, LOOKS, "Drafts are written without an answer."]
+        found = [_(COMMON), _(LOOKS), _("Drafts are written without an answer.")]
         for kinds in (("span", "tag"), ("class", "multi")):
             one = [layer for layer in layers if layer.kind in kinds and layer.texts == 1]
             if len(others := [layer.name for layer in one if layer != main_layer(one) and layer.labels]):
-                found.append(f"Only one layer of each kind is written; left out: {', '.join(others)}.")
+                found.append(_("Only one layer of each kind is written; left out: {others}.").format(others=", ".join(others)))
         if any(layer.texts > 1 for layer in layers):
-            found.append("Prodigy knows no pairs: such documents are left out.")
+            found.append(_("Prodigy knows no pairs: such documents are left out."))
         return tuple(found)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
+from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
@@ -19,7 +20,8 @@ class CsvExporter:
     dialect = "excel"
 
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        return COMMON, LOOKS, STATES, "Tokens are not written; a document without labels cannot be told from one that is not labelled."
+        tokens = _("Tokens are not written; a document without labels cannot be told from one that is not labelled.")
+        return _(COMMON), _(LOOKS), _(STATES), tokens
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         writer = csv.writer(out, dialect=self.dialect, lineterminator="\n")

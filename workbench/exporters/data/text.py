@@ -13,12 +13,12 @@ from workbench.text.labels import Layer
 
 class TextExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        return COMMON, "Only the texts are written, each on one line: no labels, keys, splits or states."
+        return _(COMMON), _("Only the texts are written, each on one line: no labels, keys, splits or states.")
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         count = 0
         for record in records:
-            text = " ‖ ".join(content for _, content in record.document.texts)
+            text = " ‖ ".join(content for _field, content in record.document.texts)
             if "\n" in text or "\r" in text:
                 plan.count(_("In {n} texts, line ends became spaces."))
                 text = " ".join(text.split("\n")).replace("\r", " ")
