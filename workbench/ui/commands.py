@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-MENUS = ("File", "Edit", "View", "Labels", "Run", "Help")
+from workbench.base.i18n import N_
+
+MENUS = (N_("File"), N_("Edit"), N_("View"), N_("Labels"), N_("Run"), N_("Help"))
 
 
 def always(_target: Any) -> bool:
@@ -37,6 +39,7 @@ class Command:
     anywhere: bool = False
     shown_only: bool = False
     group: str = ""  # a separator stands between groups of a menu
+    name: str = ""  # the title where it does not change with the target: on the key sheet; for a title that is a function
 
     @property
     def all_keys(self) -> tuple[str, ...]:
@@ -45,6 +48,10 @@ class Command:
     def words(self, target: Any = None) -> str:
         """The title now, with its mnemonic."""
         return self.title(target) if callable(self.title) else self.title
+
+    def lasting(self) -> str:
+        """The title without mnemonic, whatever the target."""
+        return self.name if callable(self.title) else self.plain()
 
     def plain(self, target: Any = None) -> str:
         """The title without mnemonic."""

@@ -5,20 +5,23 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
+
+DAYS = (N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"))
 
 
-def when(at: float, now: float | None = None) -> str:
-    """A moment in words: "today, 09:12", "yesterday", "Tuesday", "3 weeks ago". Seconds since the epoch."""
+def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
+    """A moment in words: "today, 09:12" (`brief`: "09:12"), "yesterday", "Tuesday", "3 weeks ago". Seconds since the epoch."""
     now = time.time() if now is None else now
     then, today = time.localtime(at), time.localtime(now)
     days = (time.mktime(_midnight(today)) - time.mktime(_midnight(then))) / 86400
     if days < 0.5:
-        return _("today") + time.strftime(", %H:%M", then)
+        clock = time.strftime("%H:%M", then)
+        return clock if brief else _("today, {time}").format(time=clock)
     if days < 1.5:
         return _("yesterday")
     if days < 7:
-        return time.strftime("%A", then)
+        return _(DAYS[then.tm_wday])
     if days < 14:
         return _("last week")
     if days < 60:
@@ -26,13 +29,13 @@ def when(at: float, now: float | None = None) -> str:
     return time.strftime("%Y-%m-%d", then)
 
 
-def when_iso(at: str, now: float | None = None) -> str:
+def when_iso(at: str, now: float | None = None, *, brief: bool = False) -> str:
     """The same from an ISO 8601 moment (UTC where it names no zone); what is none is given back as it is."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:
         return at
-    return when((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), now)
+    return when((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), now, brief=brief)
 
 
 def size(count: float) -> str:

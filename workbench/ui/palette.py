@@ -17,7 +17,7 @@ class Palette(Dialog):
 
     def __init__(self, app):
         super().__init__(app.window, _("Find a command"), width=600)
-        self._app, self._pages = app, {one.id: one.title for one in app.registry.all("panel")}
+        self._app, self._pages = app, {one.id: _(one.title) for one in app.registry.all("panel")}
         menus = app.window.menus
         self._entries = [entry for entry in menus.entries if not entry.command.shown_only and menus.can_act(entry)]
         self._search = QLineEdit()

@@ -66,7 +66,10 @@ def versions() -> dict[str, str]:
 
 
 def diagnostics(app) -> str:
-    """What helps to find a fault: versions, system, settings, counts. No text, no names, no paths of the user."""
+    """What helps to find a fault: versions, system, settings, counts. No text, no names, no paths of the user.
+
+    English whatever the language of the window: those who look for the fault read it.
+    """
     lines = [
         f"Glossbench {__version__}",
         f"System: {platform.platform()}, {os.cpu_count()} cores",

@@ -20,7 +20,8 @@ def folder_of(app) -> Path:
 def choose_to_open(app) -> None:
     """A project is opened; data files start one, or are imported where one is open."""
     suffix = f"*{paths.PROJECT_SUFFIX}"
-    kinds = ";;".join((_("Projects and data") + f" ({suffix} {DATA})", _("Projects") + f" ({suffix})", _("All files") + " (*)"))
+    both, projects = _("Projects and data ({patterns})"), _("Projects ({patterns})")
+    kinds = ";;".join((both.format(patterns=f"{suffix} {DATA}"), projects.format(patterns=suffix), _("All files (*)")))
     folder = folder_of(app)
     start = str(folder if folder.exists() else Path.home())
     files, _kind = QFileDialog.getOpenFileNames(app.window, _("Open"), start, kinds)

@@ -51,12 +51,12 @@ class KeySheet(Dialog):
 
     def lines(self) -> list[Line]:
         """Every command that has a key, or a place in a menu."""
-        pages, found = {one.id: one.title for one in self._app.registry.all("panel")}, []
+        pages, found = {one.id: _(one.title) for one in self._app.registry.all("panel")}, []
         for entry in self._app.window.menus.entries:
             command = entry.command
             keys = shown(command, self._app.settings)
             if keys or command.menu:
-                title = _(command.id.capitalize()) if callable(command.title) else command.plain().rstrip("…")
+                title = command.lasting().rstrip("…")
                 found.append(Line(pages.get(entry.page, _("Everywhere")), title, keys, command))
         return found
 
@@ -104,7 +104,7 @@ class KeyDialog(Dialog):
         if taken:
             other = next(one for one in taken[0] if one is not self._line.command)
             remap(self._line.command, before, self._app.settings)
-            name = other.id if callable(other.title) else other.plain()
+            name = other.lasting()
             self._field.set_error(_("{key} belongs to “{name}”.").format(key=wanted, name=name))
             return
         self.accept()

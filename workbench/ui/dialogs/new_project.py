@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.ui import theme
 from workbench.ui.dialogs.files import folder_of
 from workbench.ui.widgets.button import Button
@@ -35,9 +35,11 @@ class Kind:
 
 
 KINDS = (
-    Kind("class", "Class", "One label per document: topic, sentiment, intent …", "class", "class", 1, "delay, crowding, driver"),
-    Kind("spans", "Spans", "Labelled pieces of text: names, times, places …", "spans", "span", 1, "PERSON, PLACE, TIME"),
-    Kind("pairs", "Pairs", "One label per two texts: same, contradiction, answer …", "pairs", "class", 2, "same, other"),
+    Kind(
+        "class", N_("Class"), N_("One label per document: topic, sentiment, intent …"), "class", "class", 1, N_("delay, crowding, driver")
+    ),
+    Kind("spans", N_("Spans"), N_("Labelled pieces of text: names, times, places …"), "spans", "span", 1, N_("PERSON, PLACE, TIME")),
+    Kind("pairs", N_("Pairs"), N_("One label per two texts: same, contradiction, answer …"), "pairs", "class", 2, N_("same, other")),
 )
 
 

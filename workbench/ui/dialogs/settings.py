@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QFileDialog, QListWidget, QTabBar
 
 from workbench.base import paths
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.settings import Settings
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button
@@ -33,41 +33,45 @@ class Record:
 
 
 ASKED = (
-    Record("theme", "choice", "Colours", "", "look", ("system", "light", "dark"), ("As the system", "Light", "Dark")),
+    Record("theme", "choice", N_("Colours"), "", "look", ("system", "light", "dark"), (N_("As the system"), N_("Light"), N_("Dark"))),
     Record(
         "text_size",
         "choice",
-        "Text size",
-        "Ctrl + and Ctrl − do the same.",
+        N_("Text size"),
+        N_("Ctrl + and Ctrl − do the same."),
         "look",
         theme.TEXT_SIZES,
         tuple(f"{one} %" for one in theme.TEXT_SIZES),
     ),
-    Record("font", "choice", "Font", "", "look", ("inter", "system"), ("Inter", "The system's")),
-    Record("annotator", "text", "Annotator", "Your name on the labels you make; used from the next opening of a project.", "work"),
+    Record("font", "choice", N_("Font"), "", "look", ("inter", "system"), ("Inter", N_("The system's"))),
+    Record("annotator", "text", N_("Annotator"), N_("Your name on the labels you make; used from the next opening of a project."), "work"),
     Record(
-        "documents_folder", "text", "Folder for projects", "Where new projects and the sample go; empty: your documents folder.", "work"
+        "documents_folder",
+        "text",
+        N_("Folder for projects"),
+        N_("Where new projects and the sample go; empty: your documents folder."),
+        "work",
     ),
     Record(
         "device",
         "choice",
-        "Device",
-        "What trains and answers. Automatic takes the fastest there is.",
+        N_("Device"),
+        N_("What trains and answers. Automatic takes the fastest there is."),
         "work",
         ("auto", "cpu", "cuda", "mps"),
-        ("Automatic", "CPU", "CUDA", "Apple MPS"),
+        (N_("Automatic"), "CPU", "CUDA", N_("Apple MPS")),
     ),
-    Record("offline", "bool", "Work offline", "Nothing is fetched from the Hugging Face hub while this is on.", "network"),
+    Record("offline", "bool", N_("Work offline"), N_("Nothing is fetched from the Hugging Face hub while this is on."), "network"),
     Record(
         "warm_worker",
         "bool",
-        "Keep a worker warm",
-        "A process with torch loaded waits, so the first run starts at once; takes about 300 MB.",
+        N_("Keep a worker warm"),
+        N_("A process with torch loaded waits, so the first run starts at once; takes about 300 MB."),
         "network",
     ),
 )
 KEPT = ("model_folders", "pickle_allowed", "recent", "window", "devices")  # asked elsewhere, or not at all
-GROUPS = (("look", "Look"), ("work", "Work"), ("network", "Models and network"))
+GROUPS = (("look", N_("Look")), ("work", N_("Work")), ("network", N_("Models and network")))
 
 
 def records(group: str) -> tuple[Record, ...]:
@@ -185,5 +189,5 @@ class _Unnamed:
     """A record with its group left out, as the tab says it already; every value counts as changed."""
 
     def __init__(self, record: Record):
-        self.name, self.kind, self.title, self.help = record.name, record.kind, _(record.title), _(record.help)
+        self.name, self.kind, self.title, self.help = record.name, record.kind, record.title, record.help
         self.choices, self.default, self.group = record.choices, record.default, ""

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
+from workbench.base.i18n import _
 from workbench.ui import theme
 
 
@@ -101,7 +102,7 @@ class ChipButton(QAbstractButton):
         self._drawing = _Drawing(text, label, key, tone)
         self.setText(text)
         self.setAccessibleName(text)
-        self.setAccessibleDescription(f"Key {key}" if key else "")
+        self.setAccessibleDescription(_("Key {key}").format(key=key) if key else "")
         self.setCheckable(checkable)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

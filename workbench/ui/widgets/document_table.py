@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
 
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.ui import icons, theme
 from workbench.ui.widgets.delegates import PAD, STATE_ICONS, ground
 from workbench.ui.widgets.table import dress
@@ -104,8 +105,8 @@ class DocumentRows(QAbstractTableModel):
         if column == SPANS:
             return f"{row.span_count:,}" if row.span_count else ""
         if column == SPLIT:
-            return row.split or ""
-        return row.state if column == STATE else ""
+            return term(row.split) if row.split else ""
+        return term(row.state) if column == STATE else ""
 
     def headerData(self, section, orientation, role: int = Qt.ItemDataRole.DisplayRole):
         if orientation != Qt.Orientation.Horizontal:

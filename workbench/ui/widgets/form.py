@@ -8,9 +8,12 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QLineEdit, QSpinBox, QVBoxLayout, QWidget
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
+from workbench.base.terms import term
 from workbench.ui.widgets.field import Field, choose, combo
 from workbench.ui.widgets.words import call, words
+
+GROUPS = {"main": N_("Main"), "more": N_("More")}
 
 
 class Form(QFrame):
@@ -35,7 +38,8 @@ class Form(QFrame):
         for option in options:
             if getattr(option, "group", "") and option.group != group:
                 group = option.group
-                layout.addWidget(words(_(group[:1].upper() + group[1:]), "small", "text", weight=600))
+                title = GROUPS.get(group, group)
+                layout.addWidget(words(_(title), "small", "text", weight=600))
             layout.addWidget(self._field(option))
         self.set_values(values or {})
 
@@ -93,7 +97,7 @@ class Form(QFrame):
             it = QCheckBox(_title(option))
             it.toggled.connect(lambda _on: self.changed.emit(name))
         elif getattr(option, "choices", ()):
-            it = combo([(one, str(one)) for one in option.choices])
+            it = combo([(one, term(str(one))) for one in option.choices])
             it.activated.connect(lambda _index: self.changed.emit(name))
         elif option.kind == "spin":
             it = QSpinBox()

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import RUN_TONES
@@ -25,7 +26,7 @@ def progress_of(job: Any) -> tuple[float | None, str]:
     total, step = last.get("total"), last.get("step", last.get("done"))
     share = step / total if total and isinstance(step, int | float) else None
     left = last.get("seconds_left")
-    return share, f"{duration(left)} {_('left')}" if isinstance(left, int | float) else ""
+    return share, _("{time} left").format(time=duration(left)) if isinstance(left, int | float) else ""
 
 
 def duration(seconds: float) -> str:
@@ -37,7 +38,7 @@ def duration(seconds: float) -> str:
 
 def status_words(status: str) -> str:
     """A status as a person reads it."""
-    return {"out_of_memory": _("out of memory")}.get(status, _(status))
+    return term(status)
 
 
 def _last(job: Any) -> dict:

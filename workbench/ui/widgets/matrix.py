@@ -21,7 +21,7 @@ class Matrix(QTableWidget):
 
     opened = Signal(int, int)
 
-    def __init__(self, name: str = "Confusion"):
+    def __init__(self, name: str):
         super().__init__()
         self.setAccessibleName(name)
         self.setProperty("part", "matrix")

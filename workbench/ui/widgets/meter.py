@@ -11,7 +11,7 @@ from workbench.ui.widgets.words import words
 class Meter(QProgressBar):
     """A share between 0 and 1; None shows that work goes on without telling how much."""
 
-    def __init__(self, share: float | None = 0.0, *, name: str = "Progress"):
+    def __init__(self, share: float | None = 0.0, *, name: str):
         super().__init__()
         self.setTextVisible(False)
         self.setFixedHeight(6)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit
 from workbench.base import paths
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.operations import corpus
 from workbench.operations import results as runs
 from workbench.ui.widgets.button import Button, Segments
@@ -36,9 +37,9 @@ class ExportDialog(Dialog):
         self._formats = {one.id: one for one in corpus.formats()}
         self._runs = [one for one in runs.all_runs(self._project) if one.layer_id is not None]
         self._written: Path | None = None
-        self._format = combo([(one.id, one.title) for one in self._formats.values()], name=_("Format"))
+        self._format = combo([(one.id, _(one.title)) for one in self._formats.values()], name=_("Format"))
         self._split = combo(
-            (("", _("All documents")), ("train", "train"), ("dev", "dev"), ("test", "test"), ("none", _("in no split"))), name=_("Split")
+            [("", _("All documents")), *((one, term(one)) for one in ("train", "dev", "test")), ("none", _("in no split"))], name=_("Split")
         )
         self._source = Segments(("gold", _("Gold")), ("predictions", _("Predictions")), ("both", _("Both")), name=_("Labels"))
         self._run = combo([(one.id, f"{one.name}  ({one.layer})") for one in self._runs], name=_("Run"))
@@ -107,7 +108,7 @@ class ExportDialog(Dialog):
         return next((one for one in self._runs if one.id == chosen), None)
 
     def _browse(self) -> None:
-        found, _kind = QFileDialog.getSaveFileName(self, _("Export data"), self._path.text(), f"*{self._suffix()};;{_('All files')} (*)")
+        found, _kind = QFileDialog.getSaveFileName(self, _("Export data"), self._path.text(), f"*{self._suffix()};;" + _("All files (*)"))
         if found:
             self._path.setText(found)
             self._path_field.set_error("")

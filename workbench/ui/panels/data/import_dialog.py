@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderVie
 from workbench.base import paths
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.ui import theme
 from workbench.ui.panels.data.import_state import COLUMNS, GUESS, TABULAR, ImportState
 from workbench.ui.widgets.button import Button
@@ -62,7 +63,7 @@ class ImportDialog(Dialog):
 
     def browse(self) -> None:
         start = self.state.files[0].parent if self.state.files else paths.documents_folder()
-        kinds = f"{_('Data')} ({' '.join(self.state.patterns)});;{_('All files')} (*)"
+        kinds = ";;".join((_("Data ({patterns})").format(patterns=" ".join(self.state.patterns)), _("All files (*)")))
         found, _kind = QFileDialog.getOpenFileNames(self, _("Import data"), str(start if start.exists() else Path.home()), kinds)
         if found:
             self.state.set_files(found)
@@ -186,11 +187,11 @@ class _Columns(QFrame):
             places = _places(preview.columns, state.roles)
             self._show(preview, places)
             hidden = len(preview.columns) - len(places)
-            more = _(" · {n:,} more columns are not shown").format(n=hidden) if hidden else ""
-            self._note.setText(_first_upper(preview.note) + more)
+            more = [_("{n:,} more columns are not shown").format(n=hidden)] if hidden else []
+            self._note.setText(" · ".join((_first_upper(preview.note), *more)))
             shown = preview.problems[:4]
-            more = _(" … and more") if len(preview.problems) > len(shown) else ""
-            self._problems.set("\n".join(shown) + more if shown else "")
+            more = [_("… and more")] if len(preview.problems) > len(shown) else []
+            self._problems.set(" ".join(("\n".join(shown), *more)))
         for box in self._boxes.values():
             box.setEnabled(state.phase not in ("importing", "done"))
 
@@ -257,7 +258,7 @@ class _Result(QFrame):
         super().__init__()
         self.state = state
         self._split = combo(
-            (("", _("As the file says, else none")), ("train", "train"), ("dev", "dev"), ("test", "test")), name=_("Put into split")
+            [("", _("As the file says, else none")), *((one, term(one)) for one in ("train", "dev", "test"))], name=_("Put into split")
         )
         self._split.activated.connect(lambda _i: state.set_option(split=self._split.currentData()))
         choices = (("skip", _("Skip it")), ("suggest", _("Take its labels as suggestions")), ("add", _("Add it again, with a new key")))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBo
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.ui import icons, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.data.state import CLASS_KINDS, DataState
@@ -201,7 +202,7 @@ class _Filters(QWidget):
             self._show_states()
         if concerns(fields, "counts", "split"):
             splits = state.counts.splits if state.counts else {}
-            items = [("", _("All splits"))] + [(one, f"{one}  {splits.get(one, 0):,}") for one in SPLITS]
+            items = [("", _("All splits"))] + [(one, f"{term(one)}  {splits.get(one, 0):,}") for one in SPLITS]
             fill(self._split, [*items, ("none", _("no split  {n:,}").format(n=splits.get("none", 0)))], state.split or "")
         if concerns(fields, "labels", "layers", "label"):
             fill(self._label, [("", _("All labels")), *self._label_items()], state.label or "")
@@ -264,7 +265,7 @@ class _Acts(QWidget):
         self._menus["class"].aboutToShow.connect(self._fill_class)
         self._menus["state"].aboutToShow.connect(self._fill_state)
         for split in (*SPLITS, None):
-            self._menus["split"].addAction(split or _("no split"), lambda split=split: state.set_split(split))
+            self._menus["split"].addAction(term(split) if split else _("no split"), lambda split=split: state.set_split(split))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         strip = bar(*self._parts, self._hint, None, self._told, margins=(24, 8, 24, 8), gap=10)
@@ -286,8 +287,9 @@ class _Acts(QWidget):
             self._told.setText(_("Working…"))
         elif state.counts is not None:
             splits = state.counts.splits
-            parts = " / ".join(f"{splits.get(one, 0):,} {one}" for one in SPLITS)
-            self._told.setText(_("{n:,} submitted · {parts}").format(n=state.counts.states.get("submitted", 0), parts=parts))
+            counts = {one: splits.get(one, 0) for one in SPLITS}
+            told = _("{n:,} submitted · {train:,} train / {dev:,} dev / {test:,} test")
+            self._told.setText(told.format(n=state.counts.states.get("submitted", 0), **counts))
 
     def _fill_class(self) -> None:
         menu, state = self._menus["class"], self.state

@@ -235,8 +235,8 @@ class _Outcome(QFrame):
         rows = self.state.rows
         self._table.set_rows(tuple(reversed(rows)) if self.state.busy else rows)  # the newest on top while it grows
         unequal = sum(not one.equal for one in rows)
-        told = _("{n} texts compared").format(n=len(rows)) if rows else ""
-        self._count.setText(told + (_(", {n} with another label").format(n=unequal) if unequal else ""))
+        told = _("{n} texts compared, {unequal} with another label") if unequal else _("{n} texts compared")
+        self._count.setText(told.format(n=len(rows), unequal=unequal) if rows else "")
         self._stack.setCurrentWidget(self._card if rows else self._outline)
 
     def _show_result(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
@@ -25,7 +26,7 @@ class PickDocument(Dialog):
         columns = [
             Column(_("Key"), lambda row: row.key, 110),
             Column(_("Text"), lambda row: " ".join(row.text.split()), None),
-            Column(_("Split"), lambda row: row.split or "–", 70),
+            Column(_("Split"), lambda row: term(row.split) if row.split else "–", 70),
         ]
         self._table = Table(columns, name=_("Documents to pick"), key=lambda row: row.id)
         self._table.setMinimumHeight(theme.px(320))

@@ -45,7 +45,7 @@ class AddLayer(Dialog):
         kind = self._kind()
         self._told.setText(_(kind.hint))
         self.name.setPlaceholderText(kind.layer)
-        self.labels.setPlaceholderText(kind.example)
+        self.labels.setPlaceholderText(_(kind.example))
 
     def _kind(self):
         return next(kind for kind in KINDS if kind.id == self.kind.value())

@@ -102,9 +102,9 @@ def size_words(count: int) -> str:
 
 def number_words(count: int) -> str:
     """22,893,116 → "22.9 M"; "–" where it is not known."""
-    for limit, unit in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+    for limit, words in ((1e9, _("{n:.1f} B")), (1e6, _("{n:.1f} M")), (1e3, _("{n:.1f} k"))):
         if count >= limit:
-            return f"{count / limit:.1f} {unit}"
+            return words.format(n=count / limit)
     return str(count) if count else "–"
 
 

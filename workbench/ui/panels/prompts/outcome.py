@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.ui.moments import points
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.widgets.button import Button, Segments
@@ -153,7 +154,7 @@ class Outcome(QFrame):
             value.setText(points(found.scores[key]) if key in found.scores else "–")
             hint.setText(_("of 100"))
         self._table.rows_model.set_rows(list(found.per_label))
-        self._time.setText(_("{n} documents of {split}").format(n=found.n, split=found.split))
+        self._time.setText(_("{n} documents of {split}").format(n=found.n, split=term(found.split)))
 
 
 def _score_columns() -> list[Column]:

@@ -95,7 +95,7 @@ class PromptsState(State):
         layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
         model = self.model if self.model in names else ("starter-bert" if "starter-bert" in names else names[0] if names else "")
         saved = tuple(Known(f"saved {one.name}", one.name, one.body) for one in prompt.saved(self.project))
-        known = (*(Known(one.id, one.title, one.source) for one in prompt.templates()), *saved)
+        known = (*(Known(one.id, _(one.title), one.source) for one in prompt.templates()), *saved)
         self.update(layers=layers, models=cards, layer=layer, model=model, known=known)
         if not self.template:
             self._first_template()

@@ -209,4 +209,5 @@ def _spin(low: int, high: int) -> QSpinBox:
 
 
 def _kind(card) -> str:
-    return f"{card.name} ({_('masked') if 'mask' in card.uses else _('causal')})"
+    told = _("{name} (masked)") if "mask" in card.uses else _("{name} (causal)")
+    return told.format(name=card.name)

@@ -17,7 +17,6 @@ from workbench.ui.widgets.meter import Tile
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
-
 FEW_LABELS = 10  # so many are read side by side with their matrix in a window of common width
 MANY_ROWS = 30  # rows of the table by label that are shown without a bar of its own
 NUMBER_COLUMNS = (84, 66, 58)  # pixels at 100 % of precision, recall and F1 without bars
@@ -140,7 +139,7 @@ class ScoresView(QFrame):
             hint = _("as run · {score} against today's gold").format(score=now)
             if found.interval_of == name:
                 hint = _interval_told(found, n, now if now != points(results.as_run.get(name)) else "")
-            tile.set(points(results.as_run.get(name)), hint, f"{TITLES[name]}, dev")
+            tile.set(points(results.as_run.get(name)), hint, _("{score}, dev").format(score=TITLES[name]))
             tile.setToolTip(definition)
         if task == "tag":
             scores = results.as_run
@@ -163,7 +162,7 @@ class ScoresView(QFrame):
             self._test.set("", told, _("Test score"))
         else:
             n = _("{n} documents").format(n=shown.n)
-            self._test.set(points(shown.scores.get(main)), f"{n} · {told}", f"{TITLES[main]}, test")
+            self._test.set(points(shown.scores.get(main)), f"{n} · {told}", _("{score}, test").format(score=TITLES[main]))
 
     def _open_cell(self, gold: int, predicted: int) -> None:
         names = self._state.matrix.labels

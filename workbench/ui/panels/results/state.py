@@ -10,8 +10,10 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.operations import results, suggest, train, wire
 from workbench.tasks import spec as tasks
+from workbench.training.spec import BY_NAME as OPTIONS
 
 if TYPE_CHECKING:
     from workbench.operations.results import Comparison, ErrorRow, Matrix, Results
@@ -358,7 +360,7 @@ def _span_interval(project, run) -> tuple[float, float]:
 def title_of(run) -> str:
     """The task of a run in words."""
     task = run.spec.get("task", "")
-    return tasks.BY_ID[task].title if task in tasks.BY_ID else run.kind
+    return _(tasks.BY_ID[task].title) if task in tasks.BY_ID else term(run.kind)
 
 
 def describe(run):
@@ -368,7 +370,7 @@ def describe(run):
     yield _("Task"), title_of(run)
     yield _("Layer"), run.layer
     yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
-    yield _("Status"), run.status
+    yield _("Status"), term(run.status)
     yield _("Started"), run.at
     for name, title in (("seconds", _("Seconds")), ("cpu_seconds", _("CPU seconds")), ("device", _("Device")), ("steps", _("Steps")),
                         ("best_step", _("Best step")), ("loss", _("Loss of the last epoch")), ("cut", _("Texts cut at the maximum length"))):  # fmt: skip
@@ -379,11 +381,12 @@ def describe(run):
         yield _("Seed"), str(spec["seed"])
     used = result.get("used") or spec.get("plan", {}).get("used", {})
     if used:
-        yield _("Documents used"), ", ".join(f"{split} {count}" for split, count in used.items())
+        yield _("Documents used"), ", ".join(f"{term(split)} {count}" for split, count in used.items())
     for one in spec.get("plan", {}).get("left_out", ()):
         yield _("Left out"), f"{one['count']} × {one['reason']}"
     for name, value in {**spec.get("options", {}), **result.get("options", {})}.items():
-        yield name.replace("_", " ").capitalize(), "auto" if value is None else str(value)
+        title = _(OPTIONS[name].title) if name in OPTIONS else name.replace("_", " ").capitalize()
+        yield title, term("auto" if value is None else str(value))
     for name, value in run.versions.items():
         yield _("Version of {name}").format(name=name), str(value)
     for title, value in ((_("Fingerprint of the base model"), run.base_fingerprint), (_("Fingerprint of the data"), run.data_fingerprint),

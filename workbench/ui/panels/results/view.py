@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QTabBar, QVBoxLayout
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
+from workbench.base.terms import term
 from workbench.ui import theme
 from workbench.ui.moments import points, size, when_iso
 from workbench.ui.panel import WatchingView
@@ -32,7 +33,7 @@ ICONS = {
     "interrupted": ("triangle-alert", "warn"),
 }
 SHORT = {"classify": _("Class"), "pairs": _("Pairs"), "tag": _("Spans")}
-TABS = ("Scores", "Errors", "Settings", "Files")
+TABS = (N_("Scores"), N_("Errors"), N_("Settings"), N_("Files"))
 
 
 class ResultsView(WatchingView):
@@ -76,9 +77,9 @@ class ResultsView(WatchingView):
                 icon=lambda run: ICONS.get(run.status, ("circle-x", "bad")),
                 tip=lambda run: f"{run.name}: {status_words(run.status)}",
             ),
-            Column(_("Task"), lambda run: SHORT.get(run.spec.get("task"), run.kind), 66, tip=title_of),
+            Column(_("Task"), lambda run: SHORT.get(run.spec.get("task"), term(run.kind)), 66, tip=title_of),
             Column(_("Dev"), main_score, 54, right=True, hint=_("Macro F1, for tags strict span F1, on dev as run")),
-            Column(_("When"), lambda run: when_iso(run.at).replace(_("today") + ", ", ""), 82, tip=lambda run: run.at),
+            Column(_("When"), lambda run: when_iso(run.at, brief=True), 82, tip=lambda run: run.at),
         )
         table = Table(columns, name=_("Runs"), key=lambda run: run.id, many=True)
         table.chosen.connect(lambda: self.state.choose(tuple(run.id for run in table.chosen_rows()[:2])))
@@ -151,7 +152,7 @@ class ResultsView(WatchingView):
         for button in (self._inspect, self._apply, self._export):
             button.setEnabled(state.usable)
         self._again.setEnabled(state.can_train_again)
-        self._tabs.setTabText(1, f"{_('Errors')}  {len(state.errors)}" if state.details is not None else _("Errors"))
+        self._tabs.setTabText(1, f"{_(TABS[1])}  {len(state.errors)}" if state.details is not None else _(TABS[1]))
         self._busy.setText(state.busy)
         asked = _("{n} documents were chosen on Data. Choose the run that shall suggest labels for those not begun yet.")
         self._asked.set(asked.format(n=len(state.asked)) if state.asked else "")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QSi
 
 from workbench.base import paths
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.ui.panel import View
 from workbench.ui.panels.welcome.state import Recent, WelcomeState
 from workbench.ui.widgets.button import Button, icon_button
@@ -18,11 +18,11 @@ from workbench.ui.widgets.layout import card, clear, column, row, scrolled
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 STEPS = (
-    ("Bring text", "JSONL, CSV, CoNLL or plain text, in any script.", "database"),
-    ("Label", "Classes and spans, by mouse or by keys alone.", "highlighter"),
-    ("Fine-tune", "In the background, on the GPU if there is one.", "activity"),
-    ("Inspect, correct", "See every token's labels; mend the gold.", "scan-search"),
-    ("Export", "A model folder and ONNX, checked on your texts.", "package-open"),
+    (N_("Bring text"), N_("JSONL, CSV, CoNLL or plain text, in any script."), "database"),
+    (N_("Label"), N_("Classes and spans, by mouse or by keys alone."), "highlighter"),
+    (N_("Fine-tune"), N_("In the background, on the GPU if there is one."), "activity"),
+    (N_("Inspect, correct"), N_("See every token's labels; mend the gold."), "scan-search"),
+    (N_("Export"), N_("A model folder and ONNX, checked on your texts."), "package-open"),
 )
 
 
@@ -74,7 +74,7 @@ class WelcomeView(View):
 
     def _entry(self, one: Recent) -> QWidget:
         mark = IconLabel("triangle-alert" if one.missing else "database", "warn" if one.missing else "accent")
-        place = f"{one.folder}  ·  {_('not found')}" if one.missing else one.folder
+        place = _("{folder}  ·  not found").format(folder=one.folder) if one.missing else one.folder
         middle = column(
             Elided(one.name, weight=600),
             Elided(place, "small", "warn" if one.missing else "muted", mode=Qt.TextElideMode.ElideMiddle),
