@@ -195,6 +195,7 @@ def _inputs() -> str:
     QAbstractSpinBox QLineEdit, QComboBox QLineEdit, QAbstractSpinBox QLineEdit:focus, QComboBox QLineEdit:focus {{ border: 0;
         min-height: 0; padding: 0; background: transparent; }}
     QSpinBox, QDoubleSpinBox, QSpinBox:focus, QDoubleSpinBox:focus {{ padding: 0; }}
+    QSpinBox, QDoubleSpinBox {{ max-height: {tall - 2}px; }} QSpinBox:focus, QDoubleSpinBox:focus {{ max-height: {tall - 4}px; }}
     QComboBox {{ padding-right: 26px; }} QComboBox:focus {{ padding-right: 25px; }}
     QComboBox::drop-down, QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
         border: 0; width: 22px; background: transparent; }}

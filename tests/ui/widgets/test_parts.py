@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QFontMetrics
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QSpinBox, QWidget
 
 from workbench.base import settings
@@ -380,3 +380,25 @@ def test_a_chip_follows_its_title_and_a_long_title_is_elided(look, qtbot):
 
     title.setText("a run with a name of about sixty letters, as people give them, or more")
     qtbot.waitUntil(lambda: chip.geometry().right() < 400 and title.width() > 200)
+
+
+def test_a_segment_has_room_for_its_words_when_they_turn_bold(look, qtbot):
+    segments = Segments(("a", "Run on dev: scores"), ("b", "Answers for this text"))
+    qtbot.addWidget(segments)
+    segments.resize(segments.sizeHint())
+    segments.show()
+    bold = QFontMetrics(theme.font("ui", 600)).horizontalAdvance("Answers for this text")
+
+    before = segments.sizeHint().width()
+    segments.set("b")
+    assert segments.button("b").width() >= bold + 24 and segments.sizeHint().width() == before
+
+
+def test_a_spin_box_is_as_high_as_a_combo_box(look, qtbot):
+    boxes = QSpinBox(), combo([(1, "one")])
+    for one in boxes:
+        qtbot.addWidget(one)
+        one.show()
+        one.resize(one.sizeHint())
+
+    assert boxes[0].height() == boxes[1].height() == theme.CONTROL

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy
 
 from workbench.ui import icons, theme
@@ -84,6 +85,17 @@ def icon_button(icon: str, name: str, on: Callable[[], None] | None = None, *, k
     return Button("", icon, kind, small=small, on=on, name=name)
 
 
+class _Segment(QPushButton):
+    """A choice with room for its words in the bold letters that they get when chosen."""
+
+    def sizeHint(self) -> QSize:
+        hint, bold = super().sizeHint(), QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self.text())
+        return QSize(max(hint.width(), bold + 26), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+
 class Segments(QFrame):
     """Two to four exclusive choices. `chosen` is emitted with the value when a person chooses."""
 
@@ -99,7 +111,7 @@ class Segments(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         for this, text in choices:
-            button = QPushButton(text)
+            button = _Segment(text)
             button.setCheckable(True)
             button.setAutoDefault(False)
             button.setAccessibleName(text)

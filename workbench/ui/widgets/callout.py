@@ -36,7 +36,7 @@ class Callout(QFrame):
         self._whole.addLayout(layout)
         layout.addWidget(self._icon)
         layout.addWidget(self._words, 1)
-        layout.addWidget(self._fold)
+        self._whole.addWidget(self._fold)
         for action in actions:
             layout.addWidget(action)
         if closable:

@@ -59,3 +59,18 @@ def test_without_a_layer_with_classes_it_leads_to_labels(make_panel, tmp_path):
     panel = make_panel("prompts", tmp_path / "empty.glossbench")
 
     assert panel.view._empty.isVisible()
+
+
+def test_while_a_run_goes_on_the_answers_to_one_text_can_be_looked_at(panel):
+    from workbench.ui.panels.prompts.state import Live
+
+    outcome = panel.view._outcome
+    panel.state.update(preparing=True)
+    assert outcome._which.value() == "run"
+
+    panel.state.update(preparing=False, live=Live(1, "prompt-1", total=60))
+    panel.state.live.status = "running"
+    outcome._which.button("text").click()
+    panel.state.changed.emit(frozenset({"live"}))
+    assert outcome._which.value() == "text" and outcome._pages.currentIndex() == 1
+    panel.state.live = None

@@ -113,7 +113,7 @@ class Outcome(QFrame):
             self._answers.rows_model.set_rows(state.answers)
             self._text_pages.setCurrentIndex(1 if state.asking else 2 if state.answers else 0)
         if concerns(fields, "live", "preparing", "evaluation"):
-            if (state.preparing or "live" in fields) and "*" not in fields and state.running | state.preparing:
+            if state.preparing and "preparing" in fields:  # once, at its start: while it goes on a person may look at the other side
                 self._show_side("run")
             self._show_run()
 

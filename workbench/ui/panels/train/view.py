@@ -324,7 +324,7 @@ class _LiveRun(QFrame):
         self._results.setVisible(not live.active and live.status != "cancelled")
         if focused and not live.active:  # the buttons that went would throw the focus anywhere
             (self._results if self._results.isVisibleTo(self) else self).setFocus()
-        self._meter.set((live.share if live.status == "running" else 0.0) if live.active else 1.0)
+        self._meter.set(1.0 if live.status in ("done", "stopped") else live.share if live.status == "running" else live.share or 0.0)
         for name, (value, unit) in _figures(live).items():
             self._figures[name][1].setText(value)
             self._figures[name][2].setText(unit)
