@@ -11,7 +11,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.exporters.model import spec as exporters
 from workbench.exporters.model.spec import FORMATS, ExportSpec, Format, loading_code, sentence
-from workbench.jobs.events import Finished
+from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
 from workbench.operations import results, train
 from workbench.storage import documents
@@ -79,7 +79,17 @@ def start(project: Project, queue: Queue, run: Run, out: Path | str, formats: Se
     spec = ExportSpec(str(model), str(texts), str(Path(out).absolute()), tuple(formats), facts(project, run))
     params = {**spec.to_json(), "run": {"project": project.uid, "id": run.id, "purpose": "export"}}
     job = queue.add(JobSpec(exporters.TARGET, params, str(folder), device="cpu", title=_("Export {name}").format(name=run.name)))
-    job.changed.connect(lambda event: shutil.rmtree(folder, ignore_errors=True) if isinstance(event, Finished) else None)
+    workers: list[int] = []
+
+    def heard(event: Event) -> None:
+        if isinstance(event, Started):
+            workers.append(event.pid)
+        elif isinstance(event, Finished):
+            left = [exporters.draft_of(Path(spec.out), pid) for pid in workers]  # a worker that was killed clears nothing away
+            for one in (folder, *left):
+                shutil.rmtree(one, ignore_errors=True)
+
+    job.changed.connect(heard)
     return job
 
 

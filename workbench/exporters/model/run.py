@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench.base.errors import ExportFailed, is_disk_full
 from workbench.base.i18n import _
-from workbench.exporters.model.spec import MOST_TEXTS, ExportSpec, forecast
+from workbench.exporters.model.spec import MOST_TEXTS, ExportSpec, draft_of, forecast
 from workbench.text.document import Document
 
 
@@ -26,7 +26,7 @@ def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
     out = Path(spec.out).expanduser().absolute()
     check_target(out)
     check_space(out, sum(forecast(spec.model, spec.formats).values()))
-    draft = out.with_name(f".{out.name}.partial-{os.getpid()}")
+    draft = draft_of(out, os.getpid())
     try:
         with _disk_errors(out):
             draft.mkdir()

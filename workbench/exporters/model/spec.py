@@ -80,6 +80,11 @@ def forecast(model: Path | str, formats: Sequence[str]) -> dict[str, int]:
     return {one: weights + 2_000_000 for one in parse_formats(formats)}
 
 
+def draft_of(out: Path, pid: int) -> Path:
+    """Where a worker with this process id writes until all is right; beside the target, so that it is put there in one step."""
+    return out.with_name(f".{out.name}.partial-{pid}")
+
+
 def loading_code(format: str, folder: Path | str, task: str) -> str:
     """Python that loads the exported folder, to be copied."""
     if format == "hf":

@@ -17,9 +17,11 @@ from workbench.text.document import Document
 class StillJob:
     def __init__(self, spec):
         self.spec, self.status, self.asked, self.changed = spec, "waiting", [], Signal("job")
+        self.ending = ""
 
     def cancel(self):
         self.asked.append("cancel")
+        self.ending = "cancel"
 
     def tell(self, event):
         if isinstance(event, Started):

@@ -105,3 +105,18 @@ def test_without_any_model_there_is_nothing_to_choose(context):
 
     assert state.runs == () and not state.ready and "No run" in state.missing
     state.close()
+
+
+def test_from_the_click_on_cancel_the_page_says_so_and_nothing_of_a_killed_worker_is_left(state, context, tmp_path):
+    state.set_folder(str(tmp_path / "target"))
+    state.start()
+    job = context.queue.jobs[0]
+    job.tell(Started(4711, "2026-01-01T00:00:00Z"))
+    draft = tmp_path / ".target.partial-4711"
+    (draft / "hf").mkdir(parents=True)
+
+    state.cancel()
+    job.tell(Output({"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph"}))
+    assert state.stage.startswith("Cancelling")
+    job.tell(Finished("cancelled"))
+    assert not draft.exists() and state.stage == ""

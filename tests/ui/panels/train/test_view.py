@@ -115,3 +115,18 @@ def test_start_keeps_the_focus_while_the_documents_are_frozen(page, qtbot):
     assert not start.isEnabled() and not page.view._right.cancel.hasFocus()
     page.state.update(preparing=False)
     assert start.isEnabled() and start.hasFocus()
+
+
+def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stopping(page, done, monkeypatch):
+    from workbench.operations import train
+
+    asked = []
+    monkeypatch.setattr(train, "stop", lambda project, queue, run: asked.append(run))
+    live, right = live_run(page), page.view._right
+    right.stop.click()
+
+    assert asked == [1] and right._chip._text == "stopping"
+    assert not right.stop.isEnabled() and right.cancel.isEnabled()
+    follow(live, done)
+    page.state.changed.emit(frozenset({"live", "run"}))
+    assert right._chip._text == "done"

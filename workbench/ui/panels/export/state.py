@@ -138,6 +138,7 @@ class ExportState(State):
     def cancel(self) -> None:
         if self.busy:
             self.job.cancel()
+            self.update(stage=_("Cancelling; what was written is cleared away"), share=None)
 
     def _heard(self, event) -> None:
         if isinstance(event, Started):
@@ -150,6 +151,8 @@ class ExportState(State):
 
     def _told(self, payload: Mapping) -> None:
         kind = payload.get("kind")
+        if self.job is not None and self.job.ending:
+            return  # what it still tells on its way out is no news
         if kind == "stage":
             self.update(stage=str(payload["title"]), share=None)
         elif kind == "checked":
@@ -170,6 +173,8 @@ class ExportState(State):
         self._own_folder = self._own_folder and not done  # the next export gets a folder of its own
         self.changed.emit(frozenset({"job"}))
         self.context.commands_changed()
+        if event.status == "cancelled":
+            self.context.note(_("The export was cancelled; nothing was kept."))
         if done:
             self.context.note(_("Exported to {folder}").format(folder=self.where))
 

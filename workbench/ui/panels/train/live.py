@@ -10,6 +10,7 @@ from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started
 
 LOG_LINES = 400
+ENDINGS = {"stop": _("stopping"), "cancel": _("cancelling")}  # what a person has asked for, until the worker has ended
 SCORE_NAMES = {"macro_f1": _("macro F1"), "accuracy": _("accuracy"), "span_f1": _("span F1"), "token_accuracy": _("token accuracy")}
 
 
@@ -21,6 +22,7 @@ class Live:
     name: str
     title: str
     status: str = "waiting"
+    ending: str = ""  # stop or cancel, from the click until the worker has ended
     step: int = 0
     total: int = 0
     epoch: int = 0
@@ -58,6 +60,7 @@ def follow(live: Live, event) -> None:
     elif isinstance(event, Log):
         _add_line(live, event.line)
     elif isinstance(event, Finished):
+        live.ending = ""
         live.status, live.message, live.hint, live.details = event.status, event.message, event.hint, event.details
         live.device = str(event.result.get("device") or live.device)
         live.best = event.result.get("best_step", live.best)

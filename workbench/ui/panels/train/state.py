@@ -194,12 +194,16 @@ class TrainState(State):
         self.context.run(lambda: train.prepare(self.project, spec), prepared, failed)
 
     def stop(self) -> None:
-        if self.live:
-            train.stop(self.project, self.queue, self.live.run_id)
+        self._end("stop", train.stop)
 
     def cancel(self) -> None:
+        self._end("cancel", train.cancel)
+
+    def _end(self, how: str, act) -> None:
         if self.live:
-            train.cancel(self.project, self.queue, self.live.run_id)
+            self.live.ending = how  # said at once: the worker may take seconds to score and save
+            self.changed.emit(frozenset({"live", "run"}))
+            act(self.project, self.queue, self.live.run_id)
 
     def log_folder(self) -> str:
         return self._folder(self.live.run_id) if self.live else ""

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QSpinBox, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QSpinBox,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.tasks import spec as tasks
 from workbench.ui.panel import WatchingView
-from workbench.ui.panels.train.live import SCORE_NAMES, Live, shown_scores, smoothed
+from workbench.ui.panels.train.live import ENDINGS, SCORE_NAMES, Live, shown_scores, smoothed
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -317,7 +328,9 @@ class _LiveRun(QFrame):
         took = _("took {time}").format(time=duration(live.seconds)) if live.seconds and not live.active else ""
         self._when.setText("  ·  ".join(part for part in (live.name, took) if part))
         self._figures["left"][0].setVisible(live.active)
-        self._chip.set(status_words(live.status), tone=RUN_TONES.get(live.status, ""))
+        self._chip.set(ENDINGS.get(live.ending) or status_words(live.status), tone=RUN_TONES.get(live.status, ""))
+        self.stop.setEnabled(not live.ending)
+        self.cancel.setEnabled(live.ending != "cancel")
         focused = self.stop.hasFocus() or self.cancel.hasFocus()
         self.stop.setVisible(live.status == "running")
         self.cancel.setVisible(live.active)
