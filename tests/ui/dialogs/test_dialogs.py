@@ -4,7 +4,7 @@ import sys
 from dataclasses import fields
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from workbench.base import paths, settings
 from workbench.base.errors import WorkbenchError
@@ -52,6 +52,19 @@ def test_typing_labels_ticks_what_they_are_for(app, qtbot):
 
     dialog._labels["pairs"].setPlainText("same")
     assert dialog._boxes["pairs"].isChecked()
+
+
+def test_the_button_beside_the_folder_stays_on_its_line_when_an_error_shows(app, qtbot, tmp_path):
+    dialog = NewProject(app)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.set_place("Metro", "")
+
+    dialog.make()
+    browse = next(one for one in dialog.findChildren(QPushButton) if one.accessibleName() == "Choose the folder")
+    assert dialog._folder_field.error()
+    middles = [one.mapTo(dialog, one.rect().center()).y() for one in (dialog._folder, browse)]
+    assert abs(middles[0] - middles[1]) <= 1
 
 
 @pytest.mark.parametrize("name", ["", "a/b", ".hidden"])

@@ -17,7 +17,7 @@ from workbench.ui.dialogs.files import folder_of
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
-from workbench.ui.widgets.layout import card, column, row
+from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.words import words
 
 
@@ -35,11 +35,9 @@ class Kind:
 
 
 KINDS = (
-    Kind(
-        "class", N_("Class"), N_("One label per document: topic, sentiment, intent …"), "class", "class", 1, N_("delay, crowding, driver")
-    ),
-    Kind("spans", N_("Spans"), N_("Labelled pieces of text: names, times, places …"), "spans", "span", 1, N_("PERSON, PLACE, TIME")),
-    Kind("pairs", N_("Pairs"), N_("One label per two texts: same, contradiction, answer …"), "pairs", "class", 2, N_("same, other")),
+    Kind("class", N_("Class"), N_("One label per document: topic, sentiment, intent"), "class", "class", 1, N_("delay, crowding, driver")),
+    Kind("spans", N_("Spans"), N_("Labelled pieces of text: names, times, places"), "spans", "span", 1, N_("PERSON, PLACE, TIME")),
+    Kind("pairs", N_("Pairs"), N_("One label per two texts: same, contradiction"), "pairs", "class", 2, N_("same, other")),
 )
 
 
@@ -64,7 +62,8 @@ class NewProject(Dialog):
         self._name_field = Field(_("Name"), self._name)
         browse = Button(_("Choose…"), "folder-open", on=self._browse, name=_("Choose the folder"))
         self._folder_field = Field(_("Folder"), self._folder)
-        self.put(self._name_field, row((self._folder_field, 1), column(None, browse)))
+        self._folder_field.put_beside(browse)
+        self.put(self._name_field, self._folder_field)
         self.put(words(_("What do you want to label?"), weight=600))
         self._boxes: dict[str, QCheckBox] = {}
         self._labels: dict[str, QPlainTextEdit] = {}

@@ -101,7 +101,9 @@ class SettingsDialog(Dialog):
             self._forms[group] = self._form(group)
             parts = [self._forms[group]]
             if group == "work":
-                parts.append(row(Button(_("Choose folder…"), "folder-open", small=True, on=self._choose_folder), None))
+                self._forms[group].put_beside(
+                    "documents_folder", Button(_("Choose…"), "folder-open", on=self._choose_folder, name=_("Choose folder"))
+                )
             if group == "network":
                 parts.append(self._model_folders())
             self._pages.append(column(*parts, None, gap=12))
@@ -127,6 +129,7 @@ class SettingsDialog(Dialog):
     def _model_folders(self) -> Field:
         self._list = QListWidget()
         self._list.addItems(self._app.settings.model_folders)
+        self._list.setVisible(self._list.count() > 0)
         self._list.setFixedHeight(theme.px(96))
         remove = Button(_("Take off the list"), "x", "quiet", small=True, on=self._forget)
         add = Button(_("Add folder…"), "plus", small=True, on=self._add_folder)
@@ -177,11 +180,13 @@ class SettingsDialog(Dialog):
             self._app.settings.model_folders.append(folder)
             self._app.settings.save()
             self._list.addItem(folder)
+            self._list.show()
 
     def _forget(self) -> None:
         for item in self._list.selectedItems():
             self._app.settings.model_folders.remove(item.text())
             self._list.takeItem(self._list.row(item))
+        self._list.setVisible(self._list.count() > 0)
         self._app.settings.save()
 
 

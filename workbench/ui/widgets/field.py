@@ -35,6 +35,12 @@ class Field(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding if grows else QSizePolicy.Policy.Maximum)
         self.set_error("")
 
+    def put_beside(self, *parts: QWidget) -> None:
+        """Buttons on the line of the control, whatever hint or error stands below."""
+        layout = self.layout()
+        layout.removeWidget(self.control)
+        layout.insertWidget(1, row((self.control, 1), *parts))
+
     def above(self) -> int:
         """Height of what stands above the control, so that a button beside it can be set on its line."""
         return QFontMetrics(theme.font("small", 500)).height() + self.layout().spacing()

@@ -76,6 +76,10 @@ class Form(QFrame):
     def control(self, name: str) -> QWidget:
         return self._controls[name]
 
+    def put_beside(self, name: str, *parts: QWidget) -> None:
+        """Buttons beside the control of one option."""
+        self._fields[name].put_beside(*parts)
+
     def _field(self, option: Any) -> QWidget:
         control = self._control(option)
         self._controls[option.name] = control

@@ -127,6 +127,29 @@ def test_the_import_dialog_imports_with_two_clicks(panel, qtbot, app, tmp_path):
 test_the_import_dialog_imports_with_two_clicks = pytest.mark.process(test_the_import_dialog_imports_with_two_clicks)
 
 
+def test_the_next_import_begins_in_the_folder_of_the_last(panel, qtbot, app, tmp_path, monkeypatch):
+    from workbench.ui.panels.data import import_dialog
+    from workbench.ui.panels.data.import_state import ImportState
+
+    (tmp_path / "a.txt").write_text("One line\n")
+    begun = []
+
+    def choose(_parent, _title, start, _kinds):
+        begun.append(start)
+        return [str(tmp_path / "a.txt")], ""
+
+    monkeypatch.setattr(import_dialog.QFileDialog, "getOpenFileNames", choose)
+    for _time in range(2):
+        state = ImportState(panel.context, [])
+        dialog = import_dialog.ImportDialog(app.window, state)
+        qtbot.addWidget(dialog)
+        dialog.browse()
+        qtbot.waitUntil(lambda state=state: state.phase == "ready")
+        dialog.reject()
+        state.close()
+    assert begun[1] == str(tmp_path) != begun[0]
+
+
 def test_the_import_dialog_stays_open_on_garbage(panel, qtbot, app, tmp_path):
     from workbench.ui.panels.data.import_dialog import ImportDialog
     from workbench.ui.panels.data.import_state import ImportState

@@ -57,6 +57,19 @@ def test_a_key_that_is_taken_is_told_and_the_cell_shows_the_old_one(panel, qtbot
     assert cells(table, 1) == ["q", "w"]
 
 
+def test_undo_right_after_adding_a_label_takes_it_back(panel, qtbot, app):
+    new = named(panel, "New label", QLineEdit)
+    with qtbot.waitActive(app.window):
+        app.window.activateWindow()
+    new.setFocus()
+    qtbot.keyClicks(new, "late")
+    qtbot.keyClick(new, Qt.Key.Key_Return)
+    assert cells(named(panel, "Labels of the layer", QTableView), 0) == ["good", "bad", "late"]
+
+    qtbot.keyClick(new, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert cells(named(panel, "Labels of the layer", QTableView), 0) == ["good", "bad"]
+
+
 def test_a_label_is_added_by_typing_and_return(panel, qtbot):
     new = named(panel, "New label", QLineEdit)
     new.setFocus()

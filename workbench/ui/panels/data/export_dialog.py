@@ -19,7 +19,7 @@ from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo
-from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.meter import Meter
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class ExportDialog(Dialog):
         self._close = Button(_("Close"), on=self.reject)
         self.put(row((Field(_("Format"), self._format), 2), (Field(_("Which documents?"), self._split, name=_("Split")), 1), gap=12))
         self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
-        self.put(row((self._path_field, 1), column(None, browse)), self._lost, self._told, self._meter)
+        self._path_field.put_beside(browse)
+        self.put(self._path_field, self._lost, self._told, self._meter)
         self.end(self._open, None, self._close, self._start)
         self._format.activated.connect(lambda _i: self._format_changed())
         for box in (self._split, self._run):

@@ -62,10 +62,12 @@ class ImportDialog(Dialog):
             self.move(max(room.left(), middle.x() - self.width() // 2), max(room.top(), middle.y() - self.height() // 2))
 
     def browse(self) -> None:
-        start = self.state.files[0].parent if self.state.files else paths.documents_folder()
+        kept = self.state.context.settings.window
+        start = self.state.files[0].parent if self.state.files else Path(kept.get("import.folder") or paths.documents_folder())
         kinds = ";;".join((_("Data ({patterns})").format(patterns=" ".join(self.state.patterns)), _("All files (*)")))
         found, _kind = QFileDialog.getOpenFileNames(self, _("Import data"), str(start if start.exists() else Path.home()), kinds)
         if found:
+            kept["import.folder"] = str(Path(found[0]).parent)  # the next file lies there as a rule
             self.state.set_files(found)
 
     def render(self, fields: frozenset[str]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSplitter, QStackedLayout, QStackedWidget, QVBoxLayout
 
 from workbench.base.events import concerns
@@ -130,6 +131,16 @@ class _Layers(QFrame):
             _mark(self.table, {self.state.layer.id} if self.state.layer else set())
 
 
+class _NewLabel(QLineEdit):
+    """Where nothing is left to undo in the line itself, Ctrl+Z takes back the label just added."""
+
+    def event(self, event) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and not self.isUndoAvailable() and event.matches(QKeySequence.StandardKey.Undo):
+            event.ignore()
+            return False
+        return super().event(event)
+
+
 class _Labels(QFrame):
     """Heading, labels, the line for a new one, the guideline."""
 
@@ -140,7 +151,7 @@ class _Labels(QFrame):
         self._up = icon_button("chevron-up", _("Move label up"), lambda: state.move(-1), small=True)
         self._down = icon_button("chevron-down", _("Move label down"), lambda: state.move(1), small=True)
         self.table = self._make_table()
-        self.new = QLineEdit()
+        self.new = _NewLabel()
         self.new.setPlaceholderText(_("New label"))
         call(self.new, _("New label"))
         self.new.returnPressed.connect(self._add)
@@ -191,7 +202,7 @@ class _Labels(QFrame):
     def _add(self) -> None:
         name = self.new.text().strip()
         if name and self.state.add_label(name):
-            self.new.clear()
+            self.new.setText("")  # unlike clear(), nothing is left there to undo
             self.table.scrollToBottom()
         self.new.setFocus()
 
