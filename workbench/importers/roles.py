@@ -90,7 +90,7 @@ def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> N
         if one.column not in known:
             raise ImportFailed(
                 _("{file} has no column {column!r} (for {text}).").format(file=file, column=one.column, text=one.text),
-                hint=_("Its columns: {names}.").format(names=", ".join(str(name)[:40] for name in columns[:20]) or "none"),
+                hint=_("Its columns: {names}.").format(names=", ".join(str(name)[:40] for name in columns[:20]) or _("none")),
             )
 
 

@@ -73,10 +73,8 @@ class TableImporter:
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         form = _Form.of(source, options, self.delimiter)
         rows = (tuple(row) for _, row in islice(((n, row) for n, row in form.rows(source) if not isinstance(row, Fault)), limit))
-        why = _("columns between {delimiter}, {what} a header").format(
-            delimiter=_name(form.delimiter), what="with" if form.header else "without"
-        )
-        return Table(form.columns, tuple(rows), form.mapping, why, form.delimiter)
+        why = _("columns between {delimiter}, with a header") if form.header else _("columns between {delimiter}, without a header")
+        return Table(form.columns, tuple(rows), form.mapping, why.format(delimiter=_name(form.delimiter)), form.delimiter)
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         form = _Form.of(source, options, self.delimiter)

@@ -202,11 +202,14 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     parts = [_count(len(ids), _("label"), _("labels"))] if layer_id is not None and ids else []
     parts += [_count(use["marks"], _("class"), _("classes"))] * bool(use["marks"])
     parts += [_count(use["spans"], _("span"), _("spans"))] * bool(use["spans"])
-    where = _(" in {documents}").format(documents=_count(use["documents"], _("document"), _("documents"))) if use["documents"] else ""
     parts += [_count(use["suggestions"], _("open suggestion"), _("open suggestions"))] * bool(use["suggestions"])
     if not parts:
         return _("Deleting {what} takes nothing else along.").format(what=what)
-    return _("Deleting {what} takes along {parts}{where}. Undo brings all of it back.").format(what=what, parts=_listed(parts), where=where)
+    told = _("Deleting {what} takes along {parts}. Undo brings all of it back.")
+    if use["documents"]:
+        told = _("Deleting {what} takes along {parts} in {documents}. Undo brings all of it back.")
+    documents = _count(use["documents"], _("document"), _("documents"))
+    return told.format(what=what, parts=_listed(parts), documents=documents)
 
 
 # ---------------------------------------------------------------- checks

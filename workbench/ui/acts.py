@@ -58,8 +58,10 @@ def _file() -> tuple[Command, ...]:
 
 def _edit() -> tuple[Command, ...]:
     return (
-        Command("undo", undo_title, lambda w: w.app.undo(), "Edit", "Ctrl+Z", enabled=can_undo, group="undo"),
-        Command("redo", redo_title, lambda w: w.app.redo(), "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), enabled=can_redo, group="undo"),
+        Command("undo", undo_title, lambda w: w.app.undo(), "Edit", "Ctrl+Z", enabled=can_undo, group="undo", name=_("Undo")),
+        Command(
+            "redo", redo_title, lambda w: w.app.redo(), "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), enabled=can_redo, group="undo", name=_("Redo")
+        ),
         Command("palette", _("&Find a command…"), lambda w: w.app.act("palette"), "Edit", "Ctrl+Shift+P", group="find"),
     )
 
@@ -125,12 +127,12 @@ def _help() -> tuple[Command, ...]:
 
 def undo_title(window) -> str:
     step = window.app.project.undo_title if has_project(window) else None
-    return _("&Undo") + (f" – {step}" if step else "")
+    return _("&Undo – {step}").format(step=step) if step else _("&Undo")
 
 
 def redo_title(window) -> str:
     step = window.app.project.redo_title if has_project(window) else None
-    return _("&Redo") + (f" – {step}" if step else "")
+    return _("&Redo – {step}").format(step=step) if step else _("&Redo")
 
 
 def can_undo(window) -> bool:

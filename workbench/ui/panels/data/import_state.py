@@ -43,7 +43,7 @@ class ImportState(State):
 
     @property
     def formats(self) -> tuple[tuple[str, str], ...]:
-        return tuple((one.id, one.title) for one in registry.builtins().all("importer"))
+        return tuple((one.id, _(one.title)) for one in registry.builtins().all("importer"))
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -195,11 +195,11 @@ class ImportState(State):
             parts.append(_("{n:,} spans").format(n=found.spans) if found.spans != 1 else _("1 span"))
         if found.suggestions:
             parts.append(_("{n:,} suggestions").format(n=found.suggestions))
-        text = _("{parts} came in").format(parts=", ".join(parts))
         skipped = len(found.skipped)
-        return text + (
-            _(", {n:,} records were skipped.").format(n=skipped) if skipped > 1 else _(", 1 record was skipped.") if skipped else "."
-        )
+        told = _("{parts} came in.")
+        if skipped:
+            told = _("{parts} came in, {n:,} records were skipped.") if skipped > 1 else _("{parts} came in, 1 record was skipped.")
+        return told.format(parts=", ".join(parts), n=skipped)
 
 
 def _words(error: Exception) -> str:

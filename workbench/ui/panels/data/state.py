@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.operations import corpus
 from workbench.operations import labels as schema
@@ -142,7 +143,7 @@ class DataState(State):
         )
 
     def set_split(self, split: str | None) -> None:
-        ids, name = self.chosen, split or _("no split")
+        ids, name = self.chosen, term(split) if split else _("no split")
         self._act(
             _("Set split of {n}").format(n=_documents(len(ids))),
             lambda watch: corpus.set_split(self.project, ids, split, watch=watch),
@@ -167,7 +168,7 @@ class DataState(State):
         self._act(
             _("Set state of {n}").format(n=_documents(len(ids))),
             lambda watch: corpus.set_state(self.project, ids, layer.id, state, watch=watch),
-            lambda n: _("{n} now {state} in layer {layer}.").format(n=_documents(n), state=state, layer=layer.name),
+            lambda n: _("{n} now {state} in layer {layer}.").format(n=_documents(n), state=term(state), layer=layer.name),
         )
 
     def make_splits(self) -> None:
