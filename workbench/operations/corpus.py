@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "ImportOutcome", "Preview", "SkippedRecord", "SplitOutcome",
-    "check", "counts", "create_sample", "delete_documents", "export_data", "filter_ids", "formats", "import_files", "info", "labels",
+    "any_documents", "check", "counts", "create_sample", "delete_documents", "export_data", "filter_ids", "formats", "import_files", "info", "labels",
     "make_splits", "preview", "rows", "set_class", "set_split", "set_state", "what_is_lost",
 ]  # fmt: skip
 
@@ -44,6 +44,10 @@ def rows(project: Project, ids: Iterable[int]) -> tuple[DocumentRow, ...]:
 
 
 def counts(project: Project) -> Counts:
+def any_documents(project: Project) -> bool:
+    return documents.any_at_all(project.db)
+
+
     return documents.counts(project.db)
 
 
@@ -89,12 +93,12 @@ def labels(project: Project) -> list[dict]:
 
 
 # ---------------------------------------------------------------- bulk acts
-
 # `watch` hears how far each is; called off, it raises Cancelled and leaves everything as it was, with no step in the history.
 
 STORED = 0.95  # the share of an act after which only the end of the transaction is left
 
 def _title(act: str, ids: Sequence[int]) -> str:
+
     return _("{act} of {n:,} documents").format(act=act, n=len(ids)) if len(ids) != 1 else _("{act} of a document").format(act=act)
 
 

@@ -170,6 +170,10 @@ def states_in(db: Database, ids: Iterable[int], layer_ids: Iterable[int]) -> Map
     return {id: frozenset(states) for id, states in found.items()}
 
 
+def any_at_all(db: Database) -> bool:
+    return bool(db.reader().execute("select exists(select 1 from document)").fetchone()[0])
+
+
 def counts(db: Database) -> Counts:
     read = db.reader().execute
     splits = {"train": 0, "dev": 0, "test": 0, "none": 0}

@@ -39,6 +39,7 @@ class App:
         self.opened = Signal("app.opened")  # emitted with the project, or None when one was closed
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
+        self._ahead = None
         combo_access.install()
         style.apply(qt, self.settings)
         qt.styleHints().colorSchemeChanged.connect(self._system_theme)
@@ -133,7 +134,7 @@ class App:
     def _landing(self) -> str:
         from workbench.operations import corpus
 
-        return "annotate" if corpus.counts(self.project).documents else "data"
+        return "annotate" if corpus.any_documents(self.project) else "data"
 
     def close_project(self, *, start: bool = True) -> None:
         """Close the project; its pages go with it. `start` shows the Welcome page."""
@@ -284,10 +285,12 @@ class App:
 
     def started(self) -> None:
         """After the first picture: what may take a moment."""
+        from workbench.ui import ahead
         from workbench.ui.dialogs import error
 
         error.install(self)
         self._jobs_changed()
+        self._ahead = ahead.Ahead(ahead.modules(self.window.panels()), self.dispatch)
         gc.freeze()  # what stands now stays: a full round over it stalled typing for 60 ms
 
     def may_close(self) -> bool:
@@ -298,6 +301,8 @@ class App:
 
     def closed(self) -> None:
         """The window has closed: end the rest, keep the settings."""
+        if self._ahead is not None:
+            self._ahead.stop()
         if self._queue_used:
             self.queue.close()
         self.close_project(start=False)

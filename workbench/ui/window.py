@@ -53,6 +53,10 @@ class Window(QMainWindow):
         """The pages of the rail that are there, in order."""
         return tuple(one for one in self._entries.values() if one.options.get("place") == "page")
 
+    def panels(self) -> tuple[Contribution, ...]:
+        """All pages and docks that are there."""
+        return tuple(self._entries.values())
+
     def _build(self) -> None:
         self.menus = Menus(self, self.app.settings, lambda: self.page, self.go)
         self.rail = Rail(self.pages(), self.go)

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.text.labels import Label
-from workbench.ui.widgets.document_list import PAGE, DocumentList
+from workbench.ui.widgets.document_list import PAGE, DocumentList, DocumentModel
 from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.label_palette import Choice, LabelPalette, matching
 
@@ -137,6 +137,23 @@ def test_a_long_list_of_documents_reads_only_what_it_shows(look, qtbot):
     assert sum(asked) <= 3 * PAGE
     assert listed.model().rowCount() == 100_000
     assert listed.documents.data(listed.documents.index(50_000)) == "k50001, draft: وصل الباص"
+
+
+def test_a_long_list_is_not_asked_for_every_row_and_home_and_end_lead_to_its_ends(look, qtbot, monkeypatch):
+    asked, count = [], DocumentModel.rowCount
+    monkeypatch.setattr(DocumentModel, "rowCount", lambda self, *parent: asked.append(1) or count(self, *parent))
+    listed = DocumentList(lambda ids: [row(id) for id in ids], "Queue")
+    qtbot.addWidget(listed)
+    listed.resize(220, 400)
+    listed.show()
+
+    listed.show_ids(range(1, 60_001), 30_000)
+    QTest.keyClick(listed, Qt.Key.Key_End)
+    assert listed.currentIndex().row() == 59_999
+    QTest.keyClick(listed, Qt.Key.Key_Home)
+    listed.grab()
+
+    assert listed.currentIndex().row() == 0 and len(asked) < 2000
 
 
 def test_a_changed_document_is_read_again_alone(look, qtbot):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
 
 from workbench.base.terms import term
 from workbench.ui import icons, theme
@@ -82,9 +82,6 @@ class DocumentModel(QAbstractListModel):
 
 
 class _Delegate(QStyledItemDelegate):
-    def sizeHint(self, _option, _index) -> QSize:
-        return QSize(120, theme.px(52))
-
     def paint(self, painter: QPainter, option, index) -> None:
         row = index.data(ROW)
         painter.save()
@@ -118,8 +115,11 @@ class _Delegate(QStyledItemDelegate):
         painter.drawText(line, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, text)
 
 
-class DocumentList(QListView):
-    """`picked(document id)` when a person goes to another row."""
+class DocumentList(QTableView):
+    """`picked(document id)` when a person goes to another row.
+
+    A table of one column: a QListView asks for every single row before it can show one, 0.3 s of them for 60,000 documents.
+    """
 
     picked = Signal(int)
 
@@ -129,13 +129,25 @@ class DocumentList(QListView):
         self.setModel(self.documents)
         self.setItemDelegate(_Delegate(self))
         self.setAccessibleName(name)
-        self.setUniformItemSizes(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.horizontalHeader().hide()
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setMinimumSectionSize(1)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
         self.selectionModel().currentChanged.connect(self._current)
         self._showing = False
+        self.restyle()
+
+    def sizeHint(self) -> QSize:
+        return QSize(256, 192)
 
     def show_ids(self, ids: Sequence[int], at: int | None) -> None:
         """Another list of documents; `at`: the row that is chosen."""
@@ -170,8 +182,15 @@ class DocumentList(QListView):
             self._bring_into_view(self.currentIndex().row())
 
     def restyle(self) -> None:
-        self.scheduleDelayedItemsLayout()
+        self.verticalHeader().setDefaultSectionSize(theme.px(52))
         self.viewport().update()
+
+    def moveCursor(self, action, modifiers):
+        """Home and End lead to the ends of the list; in a table they would lead to the ends of the row."""
+        ends = {self.CursorAction.MoveHome: 0, self.CursorAction.MoveEnd: len(self.documents.ids) - 1}
+        if action in ends and self.documents.ids:
+            return self.documents.index(ends[action])
+        return super().moveCursor(action, modifiers)
 
     def keyboardSearch(self, _text: str) -> None:
         """Letters are keys of labels here, not a search."""

@@ -22,7 +22,7 @@ GOLD, SUGGESTED = "gold", "suggested"
 CLASS_KINDS, SPAN_KINDS = ("class", "multi"), ("span", "tag")
 KINDS = (*CLASS_KINDS, *SPAN_KINDS)
 MANY = 20_000  # documents from which counting and listing leave the main thread
-LARGE = 100_000_000  # bytes of a project file from which its list is read off the main thread
+LARGE = 8_000_000  # bytes of a project file from which its list is read off the main thread
 SURE = 0.85  # score from which "Accept all" takes suggestions, at first
 
 NO_DIFFERENCES = (), frozenset(), None

@@ -1,0 +1,60 @@
+"""Code of pages that will be shown later, imported before anyone asks for it.
+
+In a thread of the pool: an import lets the window go on every few milliseconds (17 to 38 ms late at worst, measured), while on the
+main thread pyqtgraph alone holds it up for 200 ms, and cannot be cut into slices.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QTimer
+
+from workbench.base.manifest import Contribution
+from workbench.jobs import threads
+
+PAUSE = 40  # milliseconds between two modules
+LIBRARIES = ("numpy", "pyqtgraph")  # what the pages import when they are built
+LATER = ("workbench.ui.panels.data.import_dialog", "workbench.ui.dialogs.settings")
+
+
+def modules(panels: Iterable[Contribution]) -> list[str]:
+    """What the built-in pages are made of, those first that a project opens on."""
+    packages = [one.object.split(":")[0] for one in panels]
+    own = [f"{package}.{part}" for package in packages if package.startswith("workbench.") for part in ("state", "view")]
+    return [LIBRARIES[0], *own, *LIBRARIES[1:], *LATER]
+
+
+class Ahead:
+    """Imports `names` one after the other, with pauses, until all are there or `stop` is called."""
+
+    def __init__(self, names: Iterable[str], dispatch: Callable[[Callable[[], None]], None]):
+        self._left, self._dispatch = list(names), dispatch
+        self._timer = QTimer()
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(PAUSE)
+        self._timer.timeout.connect(self._next)
+        self._timer.start()
+
+    @property
+    def done(self) -> bool:
+        return not self._left
+
+    def stop(self) -> None:
+        self._left.clear()
+        self._timer.stop()
+
+    def _next(self) -> None:
+        while self._left and self._left[0] in sys.modules:
+            self._left.pop(0)
+        if self._left:
+            name = self._left[0]
+            threads.run(lambda: importlib.import_module(name), self._imported, dispatch=self._dispatch)
+
+    def _imported(self, _module: object, error: Exception | None) -> None:
+        """One that cannot be imported is told when its page is opened."""
+        if self._left:
+            self._left.pop(0)
+            self._timer.start()
