@@ -4,6 +4,7 @@ import pytest
 
 from workbench.inspection.spec import Answer
 from workbench.operations import inspect
+from workbench.text.document import Document
 from workbench.text.spans import Span
 
 
@@ -37,6 +38,16 @@ def test_gold_is_flat_and_says_whether_it_counts(project, add_layer, add_documen
 def test_unknown_words_are_told_above_a_tenth():
     assert inspect.unknown_warning(Answer("tag", "bert", unknown=0.1), "m") == ""
     assert "30% of these words" in inspect.unknown_warning(Answer("tag", "bert", unknown=0.3), "m")
+
+
+def test_only_a_tagger_of_imported_tokens_warns_of_raw_text(tmp_path):
+    (tmp_path / "glossbench.json").write_text('{"tokens": {"documents": 9, "of": 9, "alike": 0.8}}')
+    tagger, classifier = (inspect.Choice(task, task, str(tmp_path), task) for task in ("tag", "classify"))
+
+    assert "20% are not cut" in inspect.token_warning(tagger, inspect.typed("a text"))
+    assert inspect.token_warning(classifier, inspect.typed("a text")) == ""
+    with_tokens = Document("1", (("text", "a"),), tokens={"text": ((0, 1),)})
+    assert inspect.token_warning(tagger, with_tokens) == ""
 
 
 def test_a_document_is_asked_about_with_its_own_tokens(project):

@@ -8,6 +8,7 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations import predict
+from workbench.text.document import Document
 from workbench.text.fields import ClassScores, Prediction
 
 
@@ -95,3 +96,17 @@ def test_a_device_is_not_read_without_end():
 
     with pytest.raises(WorkbenchError, match="device"):
         predict.read_inputs(Path("/dev/zero"))
+
+
+def test_a_tagger_of_imported_tokens_is_told_of_once_where_texts_come_without(tmp_path):
+    raw = predict.texts_to_documents(["one", "two"])
+    tokens = [Document("1", (("text", "one"),), tokens={"text": ((0, 3),)})]
+
+    def told(description, asked):
+        (tmp_path / "glossbench.json").write_text(json.dumps(description))
+        return predict.token_note(tmp_path, asked)
+
+    assert "8% are not cut as" in told({"tokens": {"alike": 0.92}}, raw)
+    assert told({"tokens": {"alike": 0.92}}, tokens) == "" and "8%" in told({"tokens": {"alike": 0.92}}, [*tokens, *raw])
+    assert told({"tokens": {"alike": 0.995}}, raw) == told({"tokens": None}, raw) == told({}, raw) == told([], raw) == ""
+    assert predict.token_note(tmp_path / "none", raw) == ""

@@ -1,4 +1,5 @@
-from workbench.text.alignment import Audit, tags, to_characters, to_tokens, token_range
+from workbench.text.alignment import Audit, tags, to_characters, to_tokens, token_range, token_style
+from workbench.text.document import Document
 from workbench.text.spans import Span
 
 BORDERS = ((0, 3), (4, 7), (8, 13))  # Ada met Grace
@@ -28,3 +29,13 @@ def test_two_spans_within_one_word_do_not_both_get_it():
     row, audit = tags(((0, 6),), [Span(0, 3, "A"), Span(3, 6, "B")])
 
     assert row == ["B-A"] and audit == Audit(shifted=1, lost=1)
+
+
+def test_imported_tokens_are_compared_with_own_words():
+    text = "He didn't go to well-known U.S. places"
+    tokens = [(0, 2), (3, 6), (6, 9), (10, 12), (13, 15), (16, 26), (27, 31), (32, 38)]  # He did n't go to well-known U.S. places
+    imported = Document("1", (("text", text),), tokens={"text": tuple(tokens)})
+    raw = Document("2", (("text", text),))
+
+    assert token_style([imported, raw]) == {"documents": 1, "of": 2, "alike": 4 / 8}  # He, go, to, places
+    assert token_style([raw]) is None and token_style([]) is None

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
@@ -342,3 +343,18 @@ def test_cuda_gives_one_result_for_one_seed(classes, tiny_model, tmp_path):
     (_, one), (_, same) = (train(classes, tiny_model, tmp_path / name, device="cuda") for name in "ab")
 
     assert one["loss"] == same["loss"] and one["scores"] == same["scores"]
+
+
+def test_a_run_on_imported_tokens_says_so_in_its_description(tags, tiny_model, tmp_path):
+    def with_tokens(record):
+        first = record.document.text.index(" ", 4)  # the first two words are one token, the rest another
+        borders = ((0, first), (first + 1, len(record.document.text)))
+        return replace(record, document=replace(record.document, tokens={"text": borders}))
+
+    imported = Dataset(tags.layers, tuple(with_tokens(one) for one in tags.records))
+    described = []
+    for name, data in (("raw", tags), ("imported", imported)):
+        train(data, tiny_model, tmp_path / name, "tag", epochs=1)
+        described.append(json.loads((tmp_path / name / "model" / "glossbench.json").read_text())["tokens"])
+
+    assert described == [None, {"documents": 16, "of": 16, "alike": 0.0}]

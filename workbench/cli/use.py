@@ -86,6 +86,8 @@ def predict(run_or_folder: str, texts, second, source: Path | None, file: Path |
     else:
         asked = operations.texts_to_documents(list(zip(texts, second, strict=True)) if second else texts)
     model = _model(run_or_folder, file)
+    if told := operations.token_note(model, asked):
+        note(_("Note: {told}").format(told=told))
     with session(None) as opened:
         progress = Progress(_("Predicting"), quiet=len(asked) < 100)
         rows = opened.ask(lambda then: operations.ask(opened.queue, model, asked, then, device=device), heard=progress.heard)
@@ -135,5 +137,7 @@ def suggest(file: Path, run: str, split: str | None, as_json: bool) -> None:
         progress = Progress(_("Suggesting"))
         found = opened.ask(lambda then: operations.suggest(opened.project, opened.queue, chosen, then, split=split), heard=progress.heard)
         progress.end()
+    if found.note:
+        note(_("Note: {told}").format(told=found.note))
     report = {"run": found.run, "documents": found.documents, "suggestions": found.suggestions}
     emit(report) if as_json else say(_("{suggestions} suggestions in {documents} documents.").format(**report))

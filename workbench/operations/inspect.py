@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
@@ -12,7 +13,7 @@ from workbench.base.i18n import _
 from workbench.base.settings import Settings
 from workbench.inspection.spec import TARGET, UNKNOWN_LIMIT, Answer
 from workbench.jobs.spec import JobSpec
-from workbench.operations import models, results, train
+from workbench.operations import models, predict, results, train
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
@@ -200,6 +201,11 @@ def compare(given: Gold, answer: Answer) -> tuple[Difference, ...]:
     from workbench.metrics.differences import compare as sides
 
     return sides(given.spans, answer.spans)
+
+
+def token_warning(choice: Choice, document: Document) -> str:
+    """What to say where a tagger learned from imported tokens and this text has none; "" elsewhere."""
+    return predict.token_note(Path(choice.folder), [document]) if choice.task == "tag" else ""
 
 
 def unknown_warning(answer: Answer, name: str) -> str:

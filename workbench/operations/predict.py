@@ -195,6 +195,24 @@ def ask(
     return question.start(queue, lambda event: background(lambda: list(zip(asked, question.answers(event), strict=True)), then))
 
 
+ALIKE = 0.99  # of a run's training tokens cut like own words: above, the difference is not worth a word
+
+
+def token_note(model: Path, asked: Iterable[Document]) -> str:
+    """What to say, once, before a tagger that learned from imported tokens answers for raw texts; "" where it does not matter."""
+    try:
+        tokens = json.loads((model / "glossbench.json").read_text(encoding="utf-8")).get("tokens") or {}
+        alike = float(tokens.get("alike", 1.0))
+    except (OSError, ValueError, TypeError, AttributeError):
+        return ""  # loading it says what is wrong
+    if alike >= ALIKE or all(one.tokens.get(TEXT) for one in asked):
+        return ""
+    return _(
+        "The model learned from imported tokens, of which {share:.0%} are not cut as Glossbench cuts a text that comes without tokens: "
+        "borders of its answers may differ from those of the training data."
+    ).format(share=1 - alike)
+
+
 def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
     """The documents of a file, or of all files of a folder, in order, and the lines that gave none.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations import annotate, predict, results
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Suggested:
-    """`documents` were asked about, `suggestions` new rows wait for a person."""
+    """`documents` were asked about, `suggestions` new rows wait for a person; `note` is what they should know of them, if anything."""
 
     run: str
     documents: int
     suggestions: int
+    note: str = ""
 
 
 def waiting_documents(project: Project, layer: Layer, *, split: str | None = None, ids: Sequence[int] | None = None) -> tuple[Record, ...]:
@@ -76,7 +78,10 @@ def _answered(project: Project, run: Run, layer: Layer, records, answers: Mappin
     def write() -> Suggested:
         rows = [row for one in records for row in _rows(results.task_of(run), layer, one, answers[one.document.id])]
         title = _("Suggest with {run}").format(run=run.name)
-        return Suggested(run.name, len(records), annotate.add_suggestions(project, run.id, rows, title=title))
+        count = annotate.add_suggestions(project, run.id, rows, title=title)
+        tagger = run.kind == "train" and results.task_of(run) == "tag"
+        note = predict.token_note(paths.run_folder(project.path, run.id) / "model", [one.document for one in records]) if tagger else ""
+        return Suggested(run.name, len(records), count, note)
 
     background(write, then)
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.text import schemes
+from workbench.text.document import TEXT, Document
 from workbench.text.schemes import TokenSpan
+from workbench.text.segment import words
 from workbench.text.spans import Span, flatten
 
 Borders = Sequence[tuple[int, int]]
@@ -59,3 +61,17 @@ def tags(borders: Borders, spans: Iterable[Span], scheme: str = "IOB2") -> tuple
 def to_characters(borders: Borders, found: Iterable[TokenSpan], field: str = "text") -> tuple[Span, ...]:
     """Spans of tokens as spans of characters."""
     return tuple(Span(borders[one.first][0], borders[one.last - 1][1], one.label, field) for one in found)
+
+
+def token_style(documents: Iterable[Document]) -> dict | None:
+    """How imported tokens differ from the product's own words: {"documents" with tokens, "of" all, "alike": share of their tokens that
+    text.segment cuts just so}; None where no document brought any.
+
+    A tagger learns a tag for each token; where it is given raw text later, it answers for words of text.segment instead.
+    """
+    given = alike = tokens = total = 0
+    for one in documents:
+        total += 1
+        if borders := {(start, end) for start, end in one.tokens.get(TEXT, ()) if one.text[start:end].strip()}:
+            given, tokens, alike = given + 1, tokens + len(borders), alike + len(borders & set(words(one.text)))
+    return {"documents": given, "of": total, "alike": alike / tokens} if given else None

@@ -20,6 +20,7 @@ from workbench.models.base import Checkpoint
 from workbench.tasks import spec as tasks
 from workbench.tasks.base import CHUNK, Features, collate
 from workbench.tasks.predictor import infer, write_answers
+from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
 from workbench.training import checkpoints, optim
@@ -294,6 +295,7 @@ class _Run:
             "step": self.step,
             "options": {**self.spec.all_options, **self.plan.__dict__},
             "cut": int(self.train_set.cut.sum()),
+            "tokens": token_style(self.train_set.documents) if self.spec.task == "tag" else None,
             "versions": versions(),
         }
 

@@ -113,6 +113,16 @@ def test_the_card_names_scores_data_and_what_was_cut(tiny_run, tmp_path):
     assert "32 subwords, so their end was not read: 3 documents" in card
 
 
+def test_the_card_of_a_tagger_names_the_style_of_its_tokens(tiny_run, tmp_path):
+    model = tiny_run("tag")
+    description = json.loads((model / "glossbench.json").read_text())
+    (model / "glossbench.json").write_text(json.dumps({**description, "tokens": {"documents": 8, "of": 9, "alike": 0.925}}))
+    export(model, tmp_path / "out", "", ("hf",))
+
+    card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
+    assert "8 of 9 training documents came with tokens; 92.5 % of these are also the words" in card
+
+
 def test_the_header_of_the_card_is_yaml(tiny_run, tmp_path):
     yaml = pytest.importorskip("yaml")
     export(tiny_run("classify"), tmp_path / "out", "", ("hf",))

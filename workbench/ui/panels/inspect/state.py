@@ -175,7 +175,7 @@ class InspectState(State):
     def warnings(self) -> tuple[str, ...]:
         if self.answer is None:
             return ()
-        found = [inspect.unknown_warning(self.answer, self.choice.title)]
+        found = [inspect.unknown_warning(self.answer, self.choice.title), inspect.token_warning(self.choice, self.document)]
         if self.answer.cut:
             found.append(_("The text is longer than the model takes; its end was not read."))
         return tuple(one for one in found if one)
