@@ -88,5 +88,85 @@ def test_equal_texts_fall_into_one_split(project, add_layer, add_documents):
     assert all(len(splits) == 1 for splits in found.values())
 
 
+def splits_of(project):
+    return {one.document.id: one.document.split for one in documents.records(project.db)}
+
+
+def test_each_layer_over_documents_of_its_own_gets_all_three_splits(project, add_layer, add_documents):
+    add_layer("topic")
+    add_layer("mood")
+    topics = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
+    corpus.make_splits(project, "topic")
+    before = splits_of(project)
+    moods = add_documents([(f"other {n}", None, "submitted", "mood", "praise") for n in range(50)])
+
+    found = corpus.make_splits(project)
+
+    assert (found.train, found.dev, found.test, found.changed) == (120, 15, 15, 50)
+    now = splits_of(project)
+    assert {id: now[id] for id in topics} == before
+    assert [[now[id] for id in moods].count(split) for split in ("train", "dev", "test")] == [40, 5, 5]
+
+
+def test_a_second_layer_over_the_same_documents_changes_no_split(project, add_layer, add_documents):
+    topic, mood = add_layer("topic"), add_layer("mood")
+    ids = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
+    corpus.make_splits(project, "topic")
+    before = splits_of(project)
+    corpus.set_class(project, ids, mood.id, mood.label("praise").id)
+    corpus.set_state(project, ids, mood.id, "submitted")
+
+    assert corpus.make_splits(project, "mood").changed == 0 == corpus.make_splits(project).changed
+    assert splits_of(project) == before and topic.id != mood.id
+
+
+def test_a_second_layer_that_is_labelled_in_test_and_train_takes_its_dev_from_train(project, add_layer, add_documents):
+    add_layer("topic")
+    mood = add_layer("mood")
+    ids = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
+    corpus.make_splits(project, "topic")
+    before = splits_of(project)
+    some = [id for id in ids if before[id] != "dev"]
+    corpus.set_class(project, some, mood.id, mood.label("praise").id)
+    corpus.set_state(project, some, mood.id, "submitted")
+
+    corpus.make_splits(project, "mood")
+
+    moved = {id: split for id, split in splits_of(project).items() if split != before[id]}
+    assert len(moved) == 8 and {before[id] for id in moved} == {"train"} and set(moved.values()) == {"dev"}
+
+
+def test_later_documents_go_to_train_and_twins_of_tested_texts_to_test(project, add_layer, add_documents):
+    add_layer("topic")
+    mood = add_layer("mood")
+    ids = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
+    corpus.make_splits(project, "topic")
+    before = splits_of(project)
+    tested = next(n for n, id in enumerate(ids) if before[id] == "test")
+
+    later = add_documents([(f"later {n}", None, "submitted", "topic", "praise") for n in range(50)])
+    twins = add_documents([(f"text {tested}", None, "submitted", "mood", "praise"), ("text", None, "submitted", "mood", "complaint")])
+    corpus.make_splits(project, "topic")
+    corpus.make_splits(project, mood.name)
+
+    now = splits_of(project)
+    assert {now[id] for id in later} == {"train"} and {id: now[id] for id in ids} == before
+    assert now[twins[0]] == "test" and now[twins[1]] != "test"
+
+
+@pytest.mark.parametrize(("given", "expected"), [({"test": 20}, (72, 8, 20)), ({"train": 40, "test": 20}, (72, 8, 20))])
+def test_splits_of_an_import_are_kept_and_the_rest_never_joins_its_test(project, add_layer, add_documents, given, expected):
+    add_layer("topic")
+    splits = [split for split, count in given.items() for _ in range(count)]
+    splits += [None] * (100 - len(splits))
+    ids = add_documents([(f"text {n}", split, "submitted", "topic", "praise") for n, split in enumerate(splits)])
+
+    found = corpus.make_splits(project, "topic")
+
+    assert (found.train, found.dev, found.test) == expected
+    now = splits_of(project)
+    assert [now[id] for id, split in zip(ids, splits, strict=True) if split == "test"] == ["test"] * 20
+
+
 def test_a_sound_project_has_no_problems(project, topics):
     assert corpus.check(project) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from workbench.text.document import SPLITS
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
+    from workbench.text.splits import Item
 
 __all__ = [
     "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "ImportOutcome", "Preview", "SkippedRecord", "SplitOutcome",
@@ -43,11 +44,11 @@ def rows(project: Project, ids: Iterable[int]) -> tuple[DocumentRow, ...]:
     return documents.rows(project.db, ids)
 
 
-def counts(project: Project) -> Counts:
 def any_documents(project: Project) -> bool:
     return documents.any_at_all(project.db)
 
 
+def counts(project: Project) -> Counts:
     return documents.counts(project.db)
 
 
@@ -97,8 +98,8 @@ def labels(project: Project) -> list[dict]:
 
 STORED = 0.95  # the share of an act after which only the end of the transaction is left
 
-def _title(act: str, ids: Sequence[int]) -> str:
 
+def _title(act: str, ids: Sequence[int]) -> str:
     return _("{act} of {n:,} documents").format(act=act, n=len(ids)) if len(ids) != 1 else _("{act} of a document").format(act=act)
 
 
@@ -169,30 +170,49 @@ def make_splits(
 ) -> SplitOutcome:
     """Split what is submitted: 80/10/10 at first; later documents go to train; a missing dev split is cut from train, never from test.
 
-    Seeded by the project unless `seed` is given, stratified by class, document groups and equal texts kept together.
-    Without a layer: the documents submitted in any.
+    Read layer by layer: the first split of a layer is that of the documents submitted in it. Without a layer: all of them, most
+    submitted first. Seeded by the project unless `seed` is given, stratified by class, document groups and equal texts kept together.
     """
     from workbench.text import splits
 
-    items = _split_items(project, layer_name)
-    found = splits.assign(items, seed=project.seed if seed is None else seed)
-    placed = Counter(found.get(one.id, one.split) for one in items)
+    found: dict[int, str] = {}
+    placed: dict[int, str | None] = {}
+    for name in (layer_name,) if layer_name is not None else _by_submitted(project):
+        items, homes = _split_items(project, name, found)
+        found.update(splits.assign(items, seed=project.seed if seed is None else seed, homes=homes))
+        placed.update({one.id: found.get(one.id, one.split) for one in items})
+    watch.at(0.3)
     if found:
         with project.edit(_("Make splits"), origin=origin):
-            for split in SPLITS:
+            for place, split in enumerate(SPLITS):
                 if ids := [id for id, its in found.items() if its == split]:
-                    documents.set_split(project.db, ids, split)
-    return SplitOutcome(placed["train"], placed["dev"], placed["test"], len(found))
+                    documents.set_split(project.db, ids, split, watch=watch.part(0.6 + 0.1 * place, 0.7 + 0.1 * place))
+    counts = Counter(placed.values())
+    return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(found))
 
 
-def _split_items(project: Project, layer_name: str | None) -> list:
+def _by_submitted(project: Project) -> list[str]:
+    submitted = layers.submitted_counts(project.db)
+    return [one.name for one in sorted(layers.layers(project.db), key=lambda one: (-submitted.get(one.id, 0), one.id))]
+
+
+def _split_items(project: Project, layer_name: str, found: Mapping[int, str]) -> tuple[list[Item], dict[str, str]]:
+    """The layer's documents with the splits that `found` gives them, and where groups are of which others are in a split."""
     from workbench.text.splits import Item
 
-    rows = list(bulk.split_rows(project.db, layer_name))
-    texts = Counter(row.text_hash for row in rows)
-    items = []
-    for row in rows:
-        # Equal texts in train and test would make the test score too good.
-        twin = f"text:{row.text_hash}" if texts[row.text_hash] > 1 else ""
-        items.append(Item(row.id, row.split, row.stratum, f"group:{row.group}" if row.group else twin))
-    return items
+    rows = bulk.split_rows(project.db, layer_name)
+    mine = {row.id for row in rows}
+    every = ((id, found.get(id, split), group, text_hash) for id, split, group, text_hash in bulk.split_keys(project.db))
+    others = [(split, group, text_hash) for id, split, group, text_hash in every if split and id not in mine]
+    texts = Counter([row.text_hash for row in rows] + [text_hash for _split, _group, text_hash in others])
+    homes: dict[str, str] = {}
+    for split, group, text_hash in others:
+        # Of a group that lies in several splits, test wins: it must stay unseen.
+        for key in (f"text:{text_hash}", *([f"group:{group}"] if group else ())):
+            homes[key] = split if homes.get(key) != "test" else "test"
+    return [Item(row.id, found.get(row.id, row.split), row.stratum, _tie(row.group, row.text_hash, texts)) for row in rows], homes
+
+
+def _tie(group: str | None, text_hash: str, texts: Mapping[str, int]) -> str:
+    """What a document must stay together with: its group, else its twins. Equal texts in train and test would flatter the score."""
+    return f"group:{group}" if group else f"text:{text_hash}" if texts[text_hash] > 1 else ""

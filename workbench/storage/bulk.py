@@ -98,14 +98,17 @@ class SplitRow:
     stratum: str
 
 
-def split_rows(db: Database, layer_name: str | None) -> list[SplitRow]:
-    """Documents submitted for the layer by its gold annotator, or for any layer, in order of id."""
-    where = "" if layer_name is None else " and l.name = ?"
-    values = () if layer_name is None else (layer_name,)
+def split_rows(db: Database, layer_name: str) -> list[SplitRow]:
+    """Documents submitted for the layer by its gold annotator, in order of id."""
     statement = (
         "select d.id, d.split, d.fold_group, d.text_hash, ifnull((select min(b.name) from mark m join label b on b.id = m.label_id"
-        " where m.document_id = d.id and m.layer_id = min(l.id) and m.annotator_id = l.gold), '')"
+        " where m.document_id = d.id and m.layer_id = l.id and m.annotator_id = l.gold), '')"
         " from document d join state s on s.document_id = d.id join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
         " where s.state = 'submitted' and l.name = ? order by d.id"
     )
-    return [SplitRow(*row) for row in db.reader().execute(statement, values).fetchall()]
+    return [SplitRow(*row) for row in db.reader().execute(statement, (layer_name,)).fetchall()]
+
+
+def split_keys(db: Database) -> list[tuple[int, str | None, str | None, str]]:
+    """(id, split, group, text hash) of every document."""
+    return db.reader().execute("select id, split, fold_group, text_hash from document").fetchall()
