@@ -1,0 +1,256 @@
+"""Every sentence for a person passes `_()`: read off the source. tests/ui/test_every_string.py sees it in the window."""
+
+import ast
+import gettext
+import os
+import re
+import string
+import struct
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from workbench.base import i18n, terms
+from workbench.base.i18n import N_, _
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = ROOT / "workbench"
+
+# Files whose texts are no texts of the application: file → why.
+WHOLE = {
+    "ui/style.py": "style sheets",
+    "operations/sample.py": "the sample project's own labels and descriptions, stored with it",
+    "exporters/model/card.py": "the model card is English: it travels with the model",
+    "ui/dialogs/about.py": "diagnostics are English: those who look for the fault read them",
+}
+# Single texts that look like sentences: file → text → why.
+SINGLE = {
+    "base/errors.py": dict.fromkeys(("no space left", "disk is full", "disk quota"), "looked for in what systems say"),
+    "base/paths.py": {"Application Support": "a folder of macOS"},
+    "exporters/data/conll.py": {"# doc = ": "a line of the format"},
+    "exporters/data/conllu.py": dict.fromkeys(("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"),
+    "exporters/model/spec.py": {"from transformers import pipeline\n\n": "Python"},
+    "exporters/model/onnx.py": dict.fromkeys(("A few words to trace with, and more.", "Two words"), "inputs of the trace"),
+    "importers/conllu.py": {"newdoc id": "a line of the format"},
+    "importers/jsonl.py": dict.fromkeys(("integer string conversion", "Unterminated string"), "looked for in what Python says"),
+    "importers/table.py": {"unexpected end of data": "looked for in what Python says"},
+    "inspection/serve.py": {"A few words to begin with.": "a text to warm the model up"},
+    "jobs/worker.py": dict.fromkeys(("out of memory", "not enough memory", "can't allocate memory"), "looked for in what torch says"),
+    "storage/database.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
+    "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
+    "ui/theme.py": {"JetBrains Mono": "a font"},
+    "ui/widgets/live_plot.py": dict.fromkeys(("best line", "best point"), "names of parts of the plot"),
+}
+SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}|\S [a-z]{3,}[.:,]?$")
+PIECE = re.compile(r"(?:^|[ .,;:(–])[A-Za-z]{3,}(?= |$)|[A-Za-z]{3,} $")  # of an f-string: a word with a place beside it
+SQL = re.compile(
+    r"\b(select|insert|update|delete|from|where|join|create|drop|pragma|values|trigger|savepoint|release|rollback|begin|commit"
+    r"|order by|group by|limit|union|set|and|or|on main|primary key|case|when|is null|as|not|end|after|detach|in(?= \()|SET|ACTION)\b"
+)
+COLUMNS = re.compile(r'["a-z_, ]+_[a-z_, ]+')
+PYTHON = re.compile(r"^import |session = |values = \{")  # the code that loads an exported model
+BUGS = {"ValueError", "TypeError", "KeyError", "RuntimeError", "AssertionError", "NotImplementedError", "FileNotFoundError", "LookupError"}
+SHOWN = ("importers/", "text/dataset.py")  # where a ValueError's words become a part of the message
+AS_THEY_ARE = {"NAME", "LAYER", "bf16", "fp32"}  # places on the command line, number formats
+DOORS = {"_", "N_"}
+OTHERS = {"debug", "info", "warning", "exception", "getLogger", "compile"}  # the log; patterns
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {path.relative_to(CODE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(CODE.rglob("*.py"))}
+
+
+def called(node: ast.AST) -> str:
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
+
+
+def visible(file: str, tree: ast.Module) -> list[tuple[ast.Constant, bool]]:
+    """The literals of a file that a person may come to read, with whether each is a piece of an f-string."""
+    found: list[tuple[ast.Constant, bool]] = []
+
+    def visit(node: ast.AST, piece: bool = False) -> None:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return  # a docstring
+        if called(node) in DOORS | OTHERS or called(node) == "split" and isinstance(node.func.value, ast.Constant):
+            return
+        if isinstance(node, ast.Raise) and called(node.exc) in BUGS and not file.startswith(SHOWN):
+            return
+        if isinstance(node, ast.arg) or isinstance(node, ast.AnnAssign) and node.value is None:
+            return
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.append((node, piece))
+        for child in ast.iter_child_nodes(node):
+            visit(child, isinstance(node, ast.JoinedStr))
+
+    visit(tree)
+    return found
+
+
+def is_sentence(file: str, text: str, piece: bool) -> bool:
+    text = text.replace("Glossbench", "")
+    if file.startswith("storage/") and (SQL.search(text) or COLUMNS.fullmatch(text)) or PYTHON.search(text):
+        return False
+    key = piece and re.fullmatch(r"[a-z]+ ", text)  # f"run {id}" names something within the program
+    return not key and (bool(SENTENCE.search(text)) or piece and " " in text and bool(PIECE.search(text)))
+
+
+def test_no_sentence_stands_outside_the_door():
+    wrong = [
+        f"{file}:{node.lineno}: {node.value[:80]!r}"
+        for file, tree in trees().items()
+        if file not in WHOLE
+        for node, piece in visible(file, tree)
+        if is_sentence(file, node.value, piece) and node.value not in SINGLE.get(file, {})
+    ]
+
+    assert wrong == []
+
+
+def test_what_is_let_through_is_still_there():
+    literals = {file: {node.value for node, _piece in visible(file, tree)} for file, tree in trees().items()}
+
+    assert set(WHOLE) <= set(literals)
+    assert [(file, text) for file, texts in SINGLE.items() for text in texts if text not in literals.get(file, ())] == []
+
+
+def doors() -> list[tuple[str, ast.Call]]:
+    return [(file, node) for file, tree in trees().items() for node in ast.walk(tree) if called(node) in DOORS]
+
+
+def test_only_whole_texts_go_in():
+    """No f-string and nothing put together: a literal, or the name of one that a table holds."""
+    plain = ast.Constant, ast.Name, ast.Attribute, ast.Subscript
+    wrong = [f"{file}:{node.lineno}: {ast.unparse(node)}" for file, node in doors() if not isinstance(node.args[0], plain)]
+
+    assert wrong == []
+
+
+def test_no_text_is_a_piece_of_a_sentence():
+    """One that begins with a comma or ends with a space is made to be stuck to others."""
+    texts = [(file, node.lineno, node.args[0].value) for file, node in doors() if isinstance(node.args[0], ast.Constant)]
+
+    assert [one for one in texts if one[2] != one[2].strip() or one[2][0] in ",;:."] == []
+
+
+def filled_in(node: ast.AST) -> list[str]:
+    """The literals that may be the value of an expression."""
+    if isinstance(node, ast.IfExp):
+        return filled_in(node.body) + filled_in(node.orelse)
+    if isinstance(node, ast.BoolOp):
+        return [one for part in node.values for one in filled_in(part)]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+
+
+def test_no_word_is_put_into_a_text_untranslated():
+    """`_("… {what} …").format(what="with")` would bring English into any language."""
+    wrong = []
+    for file, tree in trees().items():
+        for node in ast.walk(tree):
+            if called(node) == "format" and isinstance(node.func, ast.Attribute) and not file.startswith("storage/"):
+                words = [one for argument in (*node.args, *(key.value for key in node.keywords)) for one in filled_in(argument)]
+                wrong += [f"{file}:{node.lineno}: {one!r}" for one in words if re.search("[A-Za-z]{2}", one) and one not in AS_THEY_ARE]
+
+    assert wrong == []
+
+
+def test_every_place_has_a_name():
+    """`{}` and `{0}` could not change their order in another language."""
+    faults = []
+    for file, node in doors():
+        if isinstance(node.args[0], ast.Constant) and "{%" not in node.args[0].value:
+            for _before, place, _spec, _conversion in string.Formatter().parse(node.args[0].value):
+                if place is not None and not re.match(r"[a-z]\w*", place):
+                    faults.append(f"{file}:{node.lineno}: {node.args[0].value!r}")
+
+    assert faults == []
+
+
+# ---------------------------------------------------------------- the door itself
+
+
+class Backwards(gettext.NullTranslations):
+    def gettext(self, message):
+        return message[::-1]
+
+
+@pytest.fixture
+def backwards():
+    i18n.install(Backwards())
+    yield
+    i18n.install(None)
+
+
+def test_what_passes_is_in_the_language_installed(backwards):
+    assert _("saved") == "devas"
+    assert N_("saved") == "saved"
+    assert _("") == ""
+
+
+def test_without_a_language_texts_are_english():
+    assert _("saved") == "saved"
+
+
+def test_stored_words_are_translated_and_words_of_the_project_are_not(backwards):
+    assert terms.term("submitted") == "dettimbus"
+    assert terms.term("out_of_memory") == "yromem fo tuo"
+    assert terms.term("my own") == "my own"
+
+
+def catalogue(folder: Path, texts: dict[str, str]) -> None:
+    """A compiled catalogue, as msgfmt writes it (GNU gettext manual, "The Format of GNU MO Files")."""
+    texts = {"": "Content-Type: text/plain; charset=UTF-8\n", **texts}
+    keys = sorted(texts)
+    stored = [one.encode() for one in keys] + [texts[one].encode() for one in keys]
+    begin, places = 28 + 16 * len(keys), []
+    for one in stored:
+        places.append((len(one), begin))
+        begin += len(one) + 1
+    head = struct.pack("<7I", 0x950412DE, 0, len(keys), 28, 28 + 8 * len(keys), 0, 0)
+    table = b"".join(struct.pack("<2I", *one) for one in places)
+    folder = folder / "de" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "glossbench.mo").write_bytes(head + table + b"\0".join(stored) + b"\0")
+
+
+@pytest.fixture
+def german(tmp_path, monkeypatch):
+    catalogue(tmp_path, {"Interrupted.": "Unterbrochen.", "Read data files into a project.": "Daten einlesen."})
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    yield tmp_path
+    i18n.install(None)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("de", "Unterbrochen."), ("fr:de", "Unterbrochen."), ("fr", "Interrupted."), ("", "Interrupted.")]
+)
+def test_the_language_is_that_of_the_environment(german, monkeypatch, language, said):
+    monkeypatch.setenv("LANGUAGE", language)
+
+    i18n.choose(german)
+
+    assert _("Interrupted.") == said
+    assert _("Tags") == "Tags"  # not in the catalogue
+
+
+@pytest.mark.process
+def test_the_language_stands_before_the_tables_are_imported(german):
+    """The list of commands calls `_()` while its module is imported."""
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom workbench.base import paths\nimport workbench.__main__ as door\n"
+        f"paths.resource = lambda name: Path({str(german)!r})\nsys.exit(door.main(['--help']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8", timeout=60, cwd=ROOT,
+        env={**os.environ, "LANGUAGE": "de", "PYTHONUTF8": "1"},
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "Daten einlesen." in done.stdout
+    assert "Write documents and labels to a file." in done.stdout

@@ -1,0 +1,235 @@
+"""A language that exists only for tests: every Latin letter of a text that passes `_()` comes back as its full-width form.
+
+What still shows a plain Latin letter has not passed. The project's own data is Greek, so nothing of it looks like a word of ours.
+"""
+
+from __future__ import annotations
+
+import gettext
+import re
+from pathlib import Path
+
+WIDE = {code: code + 0xFEE0 for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))}
+ROWS = 120  # of a table that are looked at
+WIDE_LETTERS = frozenset(map(chr, WIDE.values()))
+PLACE = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\})")
+
+
+class Pseudo(gettext.NullTranslations):
+    """Places to fill stay, so `.format` works. `twice` collects what comes in translated already."""
+
+    def __init__(self):
+        super().__init__()
+        self.twice: set[str] = set()
+
+    def gettext(self, message: str) -> str:
+        if any(letter in WIDE_LETTERS for letter in PLACE.sub("", message)):
+            self.twice.add(message)
+        parts = PLACE.split(message)
+        return "".join(part if number % 2 else part.translate(WIDE) for number, part in enumerate(parts))
+
+
+ALLOWED = (
+    (r"\{\{.*?\}\}|\{%.*?%\}", "what a template may hold"),
+    (r"(^|(?<= ))[A-Za-z]$|^[A-Z](, [A-Z])+$", "keys with a letter"),
+    (r"[^\s“”]*/[^\s“”]*", "paths"),
+    (r"\S+\.(glossbench|jsonl|csv|tsv|conllu?|iob|bio|txt|onnx|json|safetensors)\b", "names of files"),
+    (r"\b(starter-(bert|gpt)|distilbert-base-uncased)\b", "names of models"),
+    (r"\b(bert|gpt2|float16|float32|apache-2\.0)\b", "families, number formats and licences, as model folders name them"),
+    (
+        r"\b(Glossbench|Python|PySide6(-Essentials)?|Qt|torch|transformers|tokenizers|onnxruntime|numpy|sqlite-utils|pyqtgraph)\b",
+        "programs",
+    ),
+    (r"(?<=\d)\+(cpu|cu\d+)\b", "versions of torch"),
+    (r"\b(ONNX|CPU|CUDA|MPS|GPU|HF|cpu|cuda|mps|CoNLL-U|Inter)\b", "formats, devices, a font"),
+    (r"\b(utf-\d+|cp125\d|latin-1|koi8-r|gb18030|big5|shift_jis|euc-kr)\b", "encodings"),
+    (
+        r"\b(Ctrl|Shift|Alt|Del|Backspace|Esc|Tab|Return|Enter|Space|Left|Right|Up|Down|Home|End|Ins|PgUp|PgDown|F\d\d?)\b(\+[A-Z]\b)?",
+        "keys",
+    ),
+    (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "moments"),
+    (r"\b([kMG]?B|ms|s)\b", "units"),
+    (r"\b\d\.\de[-+]\d\d\b", "numbers"),
+    (r"\b(fp32|bf16|cuda:\d)\b", "number formats, devices"),
+    (r"unexpected '\}'|\bOSError\b", "what Jinja and Python say"),
+    (r"(?<![A-Za-z])(class|spans|pairs)$", "names that a new layer gets, stored with it"),
+    (r"\b(O|[BI]-)", "tags of the BIO scheme"),
+)
+QT = {"Scroll Left", "Scroll Right", "Close", "Float", "Closes the dock widget", "Undocks and re-attaches the dock widget"}  # its own parts
+
+
+def plain(text: str) -> str:
+    """What is left of a text without what may be in any language; "" if all of it has been translated."""
+    if text in QT:
+        return ""
+    for pattern, _why in ALLOWED:
+        text = re.sub(pattern, "", text)
+    return text if re.search("[A-Za-z]", text) else ""
+
+
+# ---------------------------------------------------------------- a project without a Latin letter
+
+
+def make_project(path: Path) -> None:
+    """Classes, spans and pairs in every state and split, three runs, suggestions and a history; all names in Greek."""
+    from workbench.operations import annotate, labels
+    from workbench.operations.annotate import NewSuggestion
+    from workbench.project.project import Project
+    from workbench.storage import documents
+    from workbench.text.dataset import Record
+    from workbench.text.document import Document
+    from workbench.text.spans import Span
+
+    project = Project.create(path)
+    classes = labels.add_layer(project, "είδος", "class", labels=("καλό", "κακό"), guideline="Για όλο το κείμενο.")
+    labels.add_layer(project, "ονόματα", "span", labels=("άτομο", "πόλη"))
+    labels.add_layer(project, "ζεύγη", "class", texts=2, labels=("ίδιο", "άλλο"))
+    records = []
+    for number, split in enumerate((*("train",) * 6, *("dev",) * 6, *("test",) * 4, None, None)):
+        state = ("submitted", "submitted", "draft", "discarded")[number % 4] if split else "pending"
+        text = (("text", f"Ο Νίκος ζει στην Αθήνα {number}."),)
+        if state == "pending":
+            records.append(Record(Document(f"α{number}", text, split)))
+            continue
+        said = ("καλό", "κακό")[number % 2]
+        spans = (Span(2, 7, "άτομο"), Span(16, 22, "πόλη"))
+        states = {"είδος": state, "ονόματα": state}
+        records.append(Record(Document(f"α{number}", text, split), states, {"είδος": (said,)}, {"ονόματα": spans}))
+    records.append(
+        Record(Document("β", (("text", "Βρέχει."), ("text_b", "Χιονίζει.")), "dev"), {"ζεύγη": "submitted"}, {"ζεύγη": ("ίδιο",)})
+    )
+    with project.edit("Έγγραφα"):
+        ids = documents.add(project.db, records, source_id=project.source("person"))
+    _runs(project, list(zip(ids, records, strict=True)))
+    layer = next(one for one in labels.layers(project) if one.id == classes)
+    new = [NewSuggestion(id, classes, layer.labels[0].id, score=0.8) for id in ids[-3:-1]]
+    annotate.add_suggestions(project, 1, new)
+    project.close()
+
+
+def _runs(project, rows) -> None:
+    """A finished run of every task, wrong here and there, and one that failed."""
+    from workbench.base import paths
+    from workbench.operations import labels
+    from workbench.storage import runs
+
+    layers = {one.name: one.id for one in labels.layers(project)}
+    with project.write():
+        for name, task, layer, status in (
+            ("πρώτο", "classify", "είδος", "done"),
+            ("δεύτερο", "classify", "είδος", "stopped"),
+            ("τρίτο", "tag", "ονόματα", "done"),
+            ("τέταρτο", "tag", "ονόματα", "interrupted"),
+            ("πέμπτο", "pairs", "ζεύγη", "failed"),
+        ):
+            options = {"epochs": 2, "learning_rate": 0.0001}
+            spec = {"task": task, "layer": layer, "model": "starter-bert", "model_name": "starter-bert", "seed": 1, "options": options}
+            dev = {"span_f1": 0.5, "token_accuracy": 0.8} if task == "tag" else {"macro_f1": 0.5, "accuracy": 0.6}
+            result = {"seconds": 31.0, "cpu_seconds": 30.0, "steps": 20, "best_step": 12, "loss": 0.3, "device": "cpu", "cut": 0}
+            made = runs.add(project.db, name, layer_id=layers[layer], spec=spec, status=status, scores={"dev": dev}, result=result)
+            folder = paths.run_folder(project.path, made.id) / "model"
+            folder.mkdir(parents=True)
+            (folder / "config.json").write_text("{}")
+            (folder / "model.safetensors").write_bytes(b"0" * 1000)
+            said = [(id, one.document.text_hash, _answer(task, number)) for number, (id, one) in enumerate(rows)]
+            runs.save_predictions(project.db, made.id, said)
+
+
+def _answer(task: str, number: int) -> dict:
+    wrong = number % 3 == 0
+    if task == "tag":
+        spans = [{"start": 2, "end": 9 if wrong else 7, "label": "άτομο", "score": 0.9, "field": "text"}]
+        return {"scores": {}, "label": None, "tokens": [], "spans": spans, "cut": False}
+    label = ("κακό", "καλό")[number % 2] if wrong else ("καλό", "κακό")[number % 2]
+    return {"scores": {label: 0.8, "άλλο": 0.2}, "label": label, "tokens": [], "spans": [], "cut": False}
+
+
+# ---------------------------------------------------------------- looking
+
+
+class Seen:
+    """Texts with plain letters: what → where it was seen first."""
+
+    def __init__(self):
+        self.faults: dict[str, str] = {}
+        self.place = ""
+        self._known: set[str] = set()
+        self.own: tuple[str, ...] = ()  # names in the files that are being imported
+
+    def note(self, text: object, where: str) -> None:
+        """A text that may be put together of several lines; one cut short by an ellipsis is seen whole elsewhere."""
+        if not isinstance(text, str) or text in self._known:
+            return
+        self._known.add(text)
+        for name in self.own:
+            text = text.replace(name, "")
+        if plain(text) and not (where == "painted" and "…" in text):
+            self.faults[text] = f"{self.place}: {where}"
+
+    def look(self, *, hidden: bool = False) -> None:
+        """At every widget that shows, with `hidden` at all there are."""
+        from PySide6.QtWidgets import QApplication
+
+        for widget in QApplication.allWidgets():
+            if not (hidden or widget.isVisible()):
+                continue
+            if hidden and _of_plot(widget):
+                continue
+            where = f"{type(widget).__name__} {widget.accessibleName()!r}"
+            self._widget(widget, where)
+            for action in widget.actions():
+                self.note(action.text(), f"action in {where}")
+                self.note(action.toolTip(), f"tooltip of an action in {where}")
+
+    def _widget(self, widget, where: str) -> None:
+        from PySide6 import QtWidgets
+
+        for name in ("toolTip", "accessibleName", "accessibleDescription", "windowTitle", "statusTip", "whatsThis", "placeholderText"):
+            if hasattr(widget, name):
+                self.note(getattr(widget, name)(), f"{name} of {where}")
+        if isinstance(widget, QtWidgets.QLabel | QtWidgets.QAbstractButton):
+            self.note(widget.text(), where)
+        if isinstance(widget, QtWidgets.QAbstractSpinBox) and hasattr(widget, "suffix"):
+            self.note(widget.prefix() + widget.suffix() + widget.specialValueText(), where)
+        if isinstance(widget, QtWidgets.QTabBar):
+            for number in range(widget.count()):
+                self.note(widget.tabText(number), where)
+                self.note(widget.tabToolTip(number), where)
+        if isinstance(widget, QtWidgets.QMenu | QtWidgets.QGroupBox):
+            self.note(widget.title(), where)
+        if isinstance(widget, QtWidgets.QComboBox | QtWidgets.QAbstractItemView) and widget.model() is not None:
+            self._model(widget.model(), where)
+
+    def _model(self, model, where: str) -> None:
+        from PySide6.QtCore import QAbstractListModel, QModelIndex, Qt
+
+        columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount(QModelIndex())
+        roles = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
+        for role in roles:
+            for column in range(columns):
+                self.note(model.headerData(column, Qt.Orientation.Horizontal, role), f"header of {where}")
+                for row in range(min(model.rowCount(QModelIndex()), ROWS)):
+                    self.note(model.index(row, column).data(role), f"cell of {where}")
+
+
+def _of_plot(widget) -> bool:
+    """Whether it belongs to the menu that pyqtgraph makes for a plot; it is switched off, so nobody ever sees it."""
+    while widget is not None:
+        if widget.metaObject().className() == "QMenu" and widget.title() == "Plot Options":
+            return True
+        widget = widget.parentWidget()
+    return False
+
+
+def watch_painting(seen: Seen) -> None:
+    """Texts that a widget paints itself pass by as well."""
+    from PySide6.QtGui import QPainter
+
+    draw = QPainter.drawText
+
+    def drawn(self, *given):
+        for one in given:
+            seen.note(one, "painted")
+        return draw(self, *given)
+
+    QPainter.drawText = drawn

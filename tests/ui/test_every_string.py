@@ -1,0 +1,46 @@
+"""In a language that nobody speaks, nothing in the window stays English: every text passes `_()`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.ui.pseudo import Pseudo, plain
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_language_changes_letters_and_leaves_places():
+    language = Pseudo()
+
+    assert language.gettext("{n:,} of {{ text }} &Open…") == "{n:,} ｏｆ {{ text }} ＆Ｏｐｅｎ…".replace("＆", "&")
+    language.gettext(language.gettext("Open"))
+    assert language.twice == {"Ｏｐｅｎ"}
+
+
+@pytest.mark.parametrize("text", ["saved", "ｓａｖｅｄ today", "Αθήνα, submitted", "3 documents", "Loading ONNX"])
+def test_words_that_did_not_pass_are_seen(text):
+    assert plain(text)
+
+
+@pytest.mark.parametrize("text", ["ｓａｖｅｄ", "Αθήνα", "3.4 MB", "Ctrl+Shift+E", "starter-bert", "/tmp/a.glossbench", "B-άτομο 90", "F8"])
+def test_names_and_units_are_no_words(text):
+    assert not plain(text)
+
+
+@pytest.mark.process
+@pytest.mark.timeout(600)
+def test_nothing_in_the_window_stays_english(tmp_path):
+    """In a process of its own: the language stands before any module of the window is imported."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.ui.walk", str(tmp_path)], capture_output=True, text=True, encoding="utf-8", timeout=590, cwd=ROOT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONUTF8": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+
+    assert found["faults"] == {}
+    assert found["twice"] == []  # a text translated twice would be looked up in its own translation

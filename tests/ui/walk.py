@@ -1,0 +1,336 @@
+"""Every page, dock, menu and dialog of the application, opened one after the other in the language of `pseudo.py`.
+
+`python -m tests.ui.walk FOLDER`, with an empty folder for the project, prints as JSON what shows plain Latin letters and where.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import SimpleNamespace
+
+from tests.ui.pseudo import Pseudo, Seen, make_project, watch_painting
+
+PATIENCE = 60.0  # seconds for what a thread brings; a slow machine is no failure
+
+
+class Walk:
+    """The application and the way through it; `seen` notes what stands at each place."""
+
+    def __init__(self, seen: Seen):
+        from tests.inline import InlineQueue
+        from tests.ui.panels.inspect.test_state import Host
+        from workbench.base import settings
+        from workbench.operations import inspect as inspecting
+        from workbench.ui.app import App, make_qt
+
+        self.seen, self.host = seen, Host()
+        inspecting.Inspector = lambda **_named: self.host
+        self.qt = make_qt()
+        self.app = App(self.qt, settings.Settings(theme="light", warm_worker=False))
+        self.app.queue, self.app._queue_used = InlineQueue(dispatch=self.app.dispatch), True
+        self.window = self.app.window
+        self.window.show()
+        self.window.load_commands()
+        sys.excepthook = broken
+
+    def wait(self, condition) -> None:
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, f"{self.seen.place}: nothing came"
+            self.qt.processEvents()
+            time.sleep(0.002)  # else the threads that are waited for get little of the interpreter
+
+    def settle(self) -> None:
+        """Until nothing works off the main thread, and what it brought is shown."""
+        from workbench.jobs import threads
+
+        for _round in range(3):
+            self.wait(threads.idle)
+            self.qt.processEvents()
+
+    def at(self, place: str, *, hidden: bool = False) -> None:
+        """Look at what stands here, with `hidden` also at what waits to be shown."""
+        self.seen.place = place
+        self.settle()
+        for window in self.qt.topLevelWidgets():
+            if window.isVisible():
+                window.grab()
+        self.seen.look(hidden=hidden)
+
+    def go(self, page: str, place: str = "", **args):
+        """To a page; gives its panel."""
+        self.seen.place = place or page
+        self.window.go(page, **args)
+        self.at(place or page)
+        return self.window.panel(page)
+
+    def dialog(self, place: str, show, act=lambda dialog: None) -> None:
+        """`show` runs a dialog by `exec`: `act` does something in it, then it is looked at and left."""
+        from PySide6.QtCore import QTimer
+
+        def shown() -> None:
+            dialog = self.qt.activeModalWidget()
+            assert dialog is not None, f"{place} did not open"
+            self.seen.place = place
+            act(dialog)
+            self.at(place, hidden=True)
+            dialog.reject()
+
+        QTimer.singleShot(0, shown)
+        show()
+
+    def menus(self, place: str) -> None:
+        """Open every menu of the bar; only their own words are new."""
+        self.seen.place = place
+        for menu in self.window.menus.menus.values():
+            menu.aboutToShow.emit()
+            for action in menu.actions():
+                self.seen.note(action.text(), "menu")
+            menu.aboutToHide.emit()
+
+
+def broken(*error) -> None:
+    traceback.print_exception(*error)
+    sys.stderr.flush()
+    os._exit(3)
+
+
+# ---------------------------------------------------------------- places
+
+
+def without_project(way: Walk) -> None:
+    way.go("welcome")
+    way.menus("menus without a project")
+    for page in way.window.pages():
+        way.go(page.id, f"{page.id} without a project")
+
+
+def empty_project(way: Walk, folder: Path) -> None:
+    from workbench.project.project import Project
+
+    Project.create(folder / "κενό.glossbench").close()
+    assert way.app.open_project(folder / "κενό.glossbench")
+    for page in way.window.pages():
+        way.go(page.id, f"{page.id} of an empty project")
+
+
+def pages(way: Walk) -> None:
+    for page in way.window.pages():
+        way.go(page.id)
+        way.menus(f"menus on {page.id}")
+    for dock in ("jobs", "history"):
+        way.window.toggle_dock(dock, True)
+        way.at(dock)
+    way.at("all pages", hidden=True)
+    way.window.tear_off()
+    way.at("a page in its own window")
+    way.window.bring_back(way.window.page)
+    way.go("welcome", "welcome beside a project")
+
+
+def data(way: Walk) -> None:
+    panel = way.go("data")
+    panel.view.table.selectAll()
+    way.at("data, all selected")
+    panel.state.set_filter(text="τίποτα")
+    way.at("data, nothing found")
+    panel.state.clear_filters()
+    panel.state.set_split("dev")
+    way.at("data, split set")
+    way.app.undo()
+    way.at("undone")
+
+
+def annotate(way: Walk) -> None:
+    panel = way.go("annotate")
+    for id in panel.state.ids[-4:]:
+        panel.state.open(id)
+        way.at("annotate, another document")
+    panel = way.go("annotate", "annotate, errors of a run", run=1, errors=(1, 2, 5), document=1)
+    panel.state.next_error(1)
+    way.at("annotate, next error")
+
+
+def results(way: Walk) -> None:
+    panel = way.go("results")
+    for run in panel.state.runs:
+        panel.state.choose((run.id,))
+        way.at(f"results of a run that is {run.status}")
+    first, second = panel.state.runs[-1].id, panel.state.runs[-2].id
+    panel.state.choose((first, second))
+    way.at("results of two runs")
+    panel.state.choose((first,))
+    way.settle()
+    way.dialog("delete a run", panel.view.delete)
+    way.dialog("apply to files", panel.view.apply_to_files)
+    panel.state.update(asked=(1, 2))
+    way.at("results, suggestions asked for")
+
+
+def inspect(way: Walk) -> None:
+    from workbench.inspection.spec import Answer, TokenRow, WordRow
+    from workbench.text.spans import Span
+
+    panel = way.go("inspect")
+    words = (WordRow(0, 5, "text", "Νίκος"), WordRow(6, 9, "text", "ζει"))
+    tags, likely = (("B-άτομο", 0.9), ("O", 0.1)), (("ζω", 0.7), ("ζει", 0.2))
+    for kind, best in (("tag", tags), ("masked", likely), ("causal", likely), ("classify", ()), ("none", ())):
+        tokens = (TokenRow("νι", "νι", 7, 0, 5, "text", 0, best=best), TokenRow("ζει", "ζει", 8, 6, 9, "text", 1, best=best, unknown=True))
+        more = {"spans": (Span(0, 5, "άτομο", score=0.9),)} if kind == "tag" else {}
+        more |= {"classes": (("καλό", 0.8), ("κακό", 0.2))} if kind == "classify" else {}
+        panel.state.ask()
+        way.host.asked[-1].done(Answer(kind, "bert", tokens, words, answered=1, cut=True, unknown=0.4, milliseconds=3, **more), None)
+        for view in ("tokens", "spans", "class"):
+            panel.state.update(view=view)
+            way.at(f"inspect, answer of kind {kind}, {view}")
+    way.dialog("pick a document", panel.view.pick)
+
+
+def train(way: Walk) -> None:
+    from workbench.jobs.events import Finished, Output, Started
+    from workbench.ui.panels.train.live import Live, follow
+
+    panel = way.go("train")
+    panel.view._left._more.click()
+    way.at("train, all options")
+    live = panel.state.live = Live(1, "πρώτο", "είδος · starter-bert")
+    follow(live, Started(1, ""))
+    way.at("train, a run begins")
+    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 1100, "seconds_left": 31.0}
+    for number in range(1, 6):
+        follow(live, Output({"kind": "step", "step": number, "total": 40, "losses": {"task": 2 / number}, **figures}))
+    follow(live, Output({"kind": "evaluated", "step": 5, "split": "dev", "scores": {"macro_f1": 0.5, "accuracy": 0.6}}))
+    follow(live, Output({"kind": "saved", "step": 5}))
+    panel.state.changed.emit(frozenset({"live", "run"}))
+    way.at("train, a run goes on")
+    for status in ("done", "cancelled", "failed"):
+        follow(live, Finished(status, {}))
+        panel.state.changed.emit(frozenset({"live", "run"}))
+        way.at(f"train, a run has ended: {status}")
+    panel.state.live = None
+
+
+def export(way: Walk) -> None:
+    from tests.ui.panels.export.conftest import StillQueue
+    from workbench.jobs.events import Finished, Output, Started
+
+    panel = way.go("export")
+    panel.state.queue = StillQueue()
+    panel.state.start()
+    (job,) = panel.state.queue.jobs
+    job.tell(Started(1, ""))
+    row = {"text": "Ο Νίκος", "difference": 1e-6, "equal": False}
+    job.tell(Output({"kind": "checked", "format": "onnx", "done": 1, "total": 3, "rows": [row, {**row, "equal": True}]}))
+    way.at("export, checking")
+    speed = {"torch_ms": 10.0, "onnx_ms": 4.0}
+    check = {"texts": 3, "labels": 3, "equal_labels": 2 / 3, "largest_difference": 3e-6, "seconds": 1.0, "speed": speed}
+    job.tell(
+        Finished("done", {"folders": {"hf": "/α/hf", "onnx": "/α/onnx"}, "files": [{"path": "/α", "bytes": 2_000_000}], "check": check})
+    )
+    way.at("export, done")
+
+
+def prompts(way: Walk) -> None:
+    from workbench.ui.panels.prompts.state import AnswerRow, Live
+
+    panel = way.go("prompts")
+    way.wait(lambda: panel.state.preview is not None)
+    panel.state.update(answers=(AnswerRow("καλό", -2.3, 0.5, 1), AnswerRow("κακό", -2.9, 0.2, 2)))
+    way.at("prompts, answers")
+    panel.state.update(live=Live(1, "πέμπτο", "running", 3, 10, 20.0))
+    way.at("prompts, a run goes on")
+    panel.state.update(live=None)
+    panel.state.set_template("{{ text }")
+    way.settle()
+    way.at("prompts, a wrong template")
+
+
+def exchange(way: Walk, folder: Path) -> None:
+    """Data in, with faults, and data out in every format."""
+    good, bad = folder / "πίνακας.csv", folder / "χαλασμένο.jsonl"
+    good.write_text("κλειδί;κείμενο;είδος\nα;Ένα;καλό\nβ;;κακό\nγ;Δύο;κακό;πολύ\n", encoding="utf-8")
+    bad.write_text('{"text": "Ένα"}\n{"text": \n[1]\n{"text": 5}\n', encoding="utf-8")
+
+    def bring(dialog) -> None:
+        way.settle()
+        way.at("import, preview")
+        dialog.state.start()
+        way.wait(lambda: dialog.state.phase in ("done", "ready"))
+
+    for file in (good, bad):
+        way.seen.own = ("text",) if file == bad else ()  # the key of its records
+        way.dialog(f"import of {file.suffix}", lambda file=file: way.app.go("data", files=[file]), bring)
+
+    way.seen.own = ()
+
+    def every_format(dialog) -> None:
+        for number in range(dialog._format.count()):
+            dialog._format.setCurrentIndex(number)
+            dialog._format.activated.emit(number)
+            way.at(f"export as {dialog._format.currentData()}")
+
+    way.dialog("export data", lambda: way.app.go("data", dialog="export"), every_format)
+
+
+def jobs(way: Walk) -> None:
+    from workbench.ui.widgets.delegates import RUN_TONES
+    from workbench.ui.widgets.job_row import JobRow
+
+    for status in RUN_TONES:
+        progress = {"step": 1, "total": 4, "seconds_left": 30}
+        job = SimpleNamespace(spec=SimpleNamespace(title="Έργο", target=""), status=status, progress=progress, message="", hint="")
+        row = JobRow(job)
+        row.show()
+        way.at(f"a job that is {status}")
+        row.deleteLater()
+
+
+def dialogs(way: Walk) -> None:
+    from workbench.ui.dialogs.closing import ClosingQuestion
+    from workbench.ui.dialogs.error import ErrorDialog
+    from workbench.ui.panels.models.dialogs import Trust
+
+    for act in ("settings", "palette", "keys", "about", "new"):
+        way.dialog(act, lambda act=act: way.app.act(act))
+    way.dialog("import without a file", lambda: way.app.go("data", dialog="import"))
+    way.dialog("closing", lambda: ClosingQuestion(way.app).exec())
+    way.dialog("a fault", lambda: ErrorDialog(way.app, OSError("χαλασμένο"), "").exec())
+    way.dialog("trust", lambda: Trust(way.window, "πρώτο").exec())
+    way.dialog("download", way.go("models").view.ask_id)
+    labels = way.go("labels")
+    way.dialog("add a layer", labels.view.ask_layer)
+    for layer in labels.state.layers:
+        labels.state.choose_layer(layer.id)
+        way.at("labels, another layer")
+
+
+def walk(folder: Path) -> Seen:
+    seen = Seen()
+    watch_painting(seen)
+    path = folder / "έργο.glossbench"
+    make_project(path)
+    way = Walk(seen)
+    without_project(way)
+    empty_project(way, folder)
+    assert way.app.open_project(path)
+    pages(way)
+    for part in (data, annotate, results, inspect, train, export, prompts, jobs, dialogs):
+        part(way)
+    way.at("all pages, used", hidden=True)
+    exchange(way, folder)
+    way.app.closed()
+    return seen
+
+
+if __name__ == "__main__":
+    from workbench.base import i18n
+
+    language = Pseudo()
+    i18n.install(language)
+    found = walk(Path(sys.argv[1]))
+    print(json.dumps({"faults": found.faults, "twice": sorted(language.twice)}, ensure_ascii=False))
