@@ -402,3 +402,17 @@ def test_a_spin_box_is_as_high_as_a_combo_box(look, qtbot):
         one.resize(one.sizeHint())
 
     assert boxes[0].height() == boxes[1].height() == theme.CONTROL
+
+
+def test_the_list_of_a_narrow_combo_box_shows_its_names_whole(look, qtbot):
+    place = QWidget()
+    qtbot.addWidget(place)
+    place.resize(900, 300)
+    box = combo([(1, "a run with a name of about sixty letters, as people give them"), (2, "b")], value=2)
+    box.setParent(place)
+    box.resize(120, 32)
+    place.show()
+    box.showPopup()
+
+    assert box.view().width() > box.fontMetrics().horizontalAdvance(box.itemText(0)) > 120
+    box.hidePopup()

@@ -70,6 +70,13 @@ class Field(QFrame):
 class _Combo(QComboBox):
     """Words that do not fit end in "…" and stand whole in the tooltip; Qt would cut them in the middle of a letter."""
 
+    def showPopup(self) -> None:
+        """The list may be wider than the box: this is where long names are told apart."""
+        longest = max((self.fontMetrics().horizontalAdvance(self.itemText(index)) for index in range(self.count())), default=0)
+        wanted = longest + 40
+        self.view().setMinimumWidth(min(max(wanted, self.width()), self.window().width() - 40))
+        super().showPopup()
+
     def paintEvent(self, _event) -> None:
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)

@@ -125,8 +125,8 @@ def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stoppin
     live, right = live_run(page), page.view._right
     right.stop.click()
 
-    assert asked == [1] and right._chip._text == "stopping"
+    assert asked == [1] and right._chip.accessibleName() == "stopping"
     assert not right.stop.isEnabled() and right.cancel.isEnabled()
     follow(live, done)
     page.state.changed.emit(frozenset({"live", "run"}))
-    assert right._chip._text == "done"
+    assert right._chip.accessibleName() == "done"
