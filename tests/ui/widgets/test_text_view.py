@@ -7,10 +7,11 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 
-from workbench.ui.widgets import text_caret
+from workbench.ui.widgets import span_layout, text_caret
 from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import LEFT, TOP, TextView
 
+NONE, ALT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.AltModifier
 HEBREW = "האוטובוס 👩‍👩‍👧 הגיע מאוחר"
 ARABIC = "وصل الباص رقم 42 متأخراً hello world نصف ساعة"
 
@@ -161,6 +162,33 @@ def test_a_click_chooses_a_span_and_a_second_the_one_beneath(make):
     assert seen == [inner.name, outer.name, inner.name]
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point_of(view, 13))
     assert view.chosen is None
+
+
+def test_a_drag_of_a_border_moves_it_by_word_and_with_alt_by_character(make):
+    view = make("The 42 tram came late", [TextSpan(4, 6, "LINE", 0, 1)])
+    resized = []
+    view.span_resized.connect(lambda start, end: resized.append((start, end)))
+    view.choose((span_layout.GOLD, 1))
+
+    drag(view, 6, 10)  # nothing moves borders here unless the page wants it
+    assert resized == [] and chosen_text(view) == "tram"
+    view.borders_move = True
+    for start, end, modifiers in ((6, 10, NONE), (6, 9, ALT), (4, 2, NONE)):
+        view.select(0, 0)
+        view.choose((span_layout.GOLD, 1))
+        drag(view, start, end, modifiers)
+        view._mouse.forget()
+    assert resized == [(4, 11), (4, 9), (0, 6)] and view.selection is None
+
+
+def test_the_border_held_is_that_of_the_chosen_span_in_right_to_left_text_too(make):
+    view = make(ARABIC, [TextSpan(0, 3, "A", 0, 1)])
+    view.borders_move = True
+    at = [QPointF(view.rect_of(place).left(), view.rect_of(place).center().y()) for place in (0, 3)]
+
+    assert [view._mouse.border_at(one) for one in at] == [None, None]
+    view.choose((span_layout.GOLD, 1))
+    assert [view._mouse.border_at(one)[1] for one in at] == [False, True]
 
 
 def test_a_click_on_a_bar_or_caption_means_that_span(make):

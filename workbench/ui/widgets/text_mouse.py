@@ -1,6 +1,7 @@
 """The mouse in a text view: a drag or a double click chooses words, a third click a sentence, a click a span.
 
-Alt chooses by character. A click on the chosen span chooses the one beneath it.
+Alt chooses by character. A click on the chosen span chooses the one beneath it; where `view.borders_move`, a drag of its
+start or end moves that.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
 from workbench.ui.widgets import text_caret as moves
-from workbench.ui.widgets.span_layout import Item, TextSpan
+from workbench.ui.widgets.span_layout import GOLD, Item, TextSpan
 
 Range = tuple[int, int]
 _DRAG = 3  # pixels a press may tremble before it is a drag
 _FASTEST = 60  # pixels a drag beyond the edge scrolls at most per event
+_NEAR = 5  # pixels from a border of the chosen span that still take hold of it
 
 
 class Mouse:
@@ -27,9 +29,10 @@ class Mouse:
         self._origin: Range | None = None  # the place or the words where a drag began
         self._pressed: QPointF | None = None
         self._double_at = 0.0
+        self._border: tuple[TextSpan, bool] | None = None  # the span whose border is held, and whether it is the end
 
     def forget(self) -> None:
-        self._origin = self._pressed = None
+        self._origin = self._pressed = self._border = None
 
     def press(self, event: QMouseEvent) -> None:
         point = event.position()
@@ -42,6 +45,7 @@ class Mouse:
             self.view.select(self.view.anchor, place)
         else:
             self._pressed, self._origin = point, (place, place)
+            self._border = self.border_at(point)
             self.view.select(place, place, show=False)
 
     def double(self, event: QMouseEvent) -> None:
@@ -51,15 +55,21 @@ class Mouse:
 
     def move(self, event: QMouseEvent) -> None:
         if self._origin is None or not event.buttons() & Qt.MouseButton.LeftButton:
+            self._show_hold(event.position())
             return
         if self._pressed is not None and (event.position() - self._pressed).manhattanLength() < _DRAG:
             return
-        self._drag_to(self.view.position_at(event.position()), bool(event.modifiers() & Qt.KeyboardModifier.AltModifier))
+        drag = self._drag_to if self._border is None else self._move_border
+        drag(self.view.position_at(event.position()), bool(event.modifiers() & Qt.KeyboardModifier.AltModifier))
         self._scroll(event.position().y())
 
     def release(self, event: QMouseEvent) -> None:
-        self._origin = None
-        view = self.view
+        view, border, self._origin, self._border = self.view, self._border, None, None
+        if border is not None and view.selection:
+            start, end = view.selection
+            view.select(end, end, show=False)
+            view.span_resized.emit(start, end)
+            return
         if view.selection or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             return
         under = [span.name for span in self.spans_at(event.position())]
@@ -91,6 +101,36 @@ class Mouse:
         if place < start:
             low, high = high, low  # the caret follows the mouse
         self.view.select(low, high, show=False)
+
+    def _move_border(self, place: int, letters: bool) -> None:
+        """Shows as chosen text what the span would be; it never turns around."""
+        span, at_end = self._border
+        place = (
+            max(place, moves.following(self.view.pieces, span.start)) if at_end else min(place, moves.previous(self.view.pieces, span.end))
+        )
+        low, high = (span.start, place) if at_end else (place, span.end)
+        if not letters:
+            words = self.view.bounds.snap(low, high)
+            low, high = (low, words[1]) if at_end else (words[0], high)
+        self.view.select(low, high, show=False)
+
+    def border_at(self, point: QPointF) -> tuple[TextSpan, bool] | None:
+        """The chosen span if the point is on its start or (True) its end."""
+        view = self.view
+        if not view.borders_move or view.chosen is None:
+            return None
+        _index, line = view.pieces.line_at_y(point.y() + view.offset)
+        span = next((item.span for item in line.items if item.span.name == view.chosen and item.span.kind == GOLD), None)
+        for place, at_end in ((span.end, True), (span.start, False)) if span is not None else ():
+            there = view.rect_of(place)
+            if abs(point.x() - there.left()) <= _NEAR and there.top() <= point.y() <= there.bottom():
+                return span, at_end
+        return None
+
+    def _show_hold(self, point: QPointF) -> None:
+        shape = Qt.CursorShape.SizeHorCursor if self.border_at(point) else Qt.CursorShape.IBeamCursor
+        if self.view.viewport().cursor().shape() != shape:
+            self.view.viewport().setCursor(shape)
 
     def _word_under(self, point: QPointF, place: int) -> Range:
         """The word that a point is on. The nearest place for a caret may be the word's end."""

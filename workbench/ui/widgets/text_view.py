@@ -29,11 +29,12 @@ class TextView(PiecesArea):
     """Positions are code points of the stored text, ranges half open.
 
     `caret_moved()`: caret or selection are elsewhere. `span_clicked(name or None)`: a person wants this span chosen (or none).
-    `zoomed(per cent)`.
+    `span_resized(start, end)`: a person drags a border of the chosen span there. `zoomed(per cent)`.
     """
 
     caret_moved = Signal()
     span_clicked = Signal(object)
+    span_resized = Signal(int, int)
     zoomed = Signal(int)
 
     def __init__(self, parent=None):
@@ -47,8 +48,10 @@ class TextView(PiecesArea):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setMaximumWidth(theme.READING_WIDTH)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.viewport().setMouseTracking(True)
         self.viewport().setAutoFillBackground(False)
         self.word_steps = True  # Ctrl+arrows step by word; a page may want those keys itself
+        self.borders_move = False  # whether a drag moves the borders of the chosen span
         self._text, self._spans, self._shown = DisplayText(""), Index(), {}
         self._bounds = Bounds(self._text)
         self._zoom, self._lanes = 100, 1

@@ -13,6 +13,7 @@ from workbench.operations.annotate import NewSuggestion
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.ui.panels.annotate.state import Target
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.chip import ChipButton
 
@@ -211,6 +212,21 @@ def test_a_click_on_check_and_cross_decides_about_that_suggestion(view):
     assert spans(view) == [("Bob", "PER")]
     click(0, 2)
     assert [row.start for row in view.state.suggestions] == [15]
+
+
+def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
+    state = view.state
+    for word in (0, 8):
+        state.choose(None)
+        state.label(next(id for id, (_l, label) in state.label_of.items() if label.name == "PER"), Target("text", word, word + 3))
+    table = view.right.spans
+    cross = table.visualRect(table.model().index(0, 1)).center()
+
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=cross)
+    assert spans(view) == [("Bob", "PER")]
+    state.choose(("gold", state.spans[0].id))
+    text.span_resized.emit(8, 20)  # what a drag of its end to the end of "Paris" gives, see test_text_view
+    assert spans(view) == [("Bob in Paris", "PER")] and text.borders_move
 
 
 def test_a_row_of_spans_chooses_it_in_the_text(view, text):

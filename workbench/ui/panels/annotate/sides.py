@@ -22,6 +22,7 @@ from workbench.ui.widgets.words import Elided, KeyCap, call, words
 WIDEST_LEAST = 340  # pixels that a side claims at most, however large the text
 EXCERPT = 120  # code points of a span that a row shows
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
+DELETE = 1  # of the spans
 
 
 class QueueSide(QFrame):
@@ -229,9 +230,15 @@ class RightSide(QFrame):
         self._suggested_part = column(head, self.suggestions, acts, none, line(), gap=0)
 
     def _build_spans(self) -> None:
-        columns = (Column(_("Label and text"), self._words_of, tip=self._words_of),)
+        columns = (
+            Column(_("Label and text"), self._words_of, tip=self._words_of),
+            Column(_("Delete"), lambda _row: _("Delete"), width=34, tip=lambda _row: _("Delete the span (Del)")),
+        )
         self.spans = Table(columns, name=_("Spans"), key=lambda r: r.id)
         self._plain(self.spans)
+        self.spans.setItemDelegateForColumn(DELETE, _Sign(self.spans, "x", "muted"))
+        self.spans.setColumnHidden(DELETE, not self.state.can_write)
+        self.spans.clicked.connect(self._span_clicked)
         self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
         self.spans.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._number = words("", "small", "muted")
@@ -272,6 +279,11 @@ class RightSide(QFrame):
             self.state.accept(one.id)
         elif one is not None and index.column() == REJECT:
             self.state.reject(one.id)
+
+    def _span_clicked(self, index) -> None:
+        if index.column() == DELETE and index.row() < len(self.spans.rows()):
+            self.state.choose((GOLD, self.spans.rows()[index.row()].id))
+            self.state.delete_chosen()
 
     # ------------------------------------------------------------ showing
 

@@ -144,7 +144,9 @@ class AnnotateView(View):
         self._keys.watch(text)
         text.word_steps = False  # Ctrl+Left and Ctrl+Right lead to the neighbouring documents
         text.set_zoom(int(self._kept.get("annotate.zoom", 100)))
+        text.borders_move = self.state.can_write
         text.span_clicked.connect(self.state.choose)
+        text.span_resized.connect(self.state.resize)
         text.zoomed.connect(self._zoomed)
 
     # ------------------------------------------------------------ showing
