@@ -404,6 +404,7 @@ def test_a_spin_box_is_as_high_as_a_combo_box(look, qtbot):
     assert boxes[0].height() == boxes[1].height() == theme.CONTROL
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 def test_the_list_of_a_narrow_combo_box_shows_its_names_whole(look, qtbot):
     place = QWidget()
     qtbot.addWidget(place)
@@ -414,5 +415,7 @@ def test_the_list_of_a_narrow_combo_box_shows_its_names_whole(look, qtbot):
     place.show()
     box.showPopup()
 
-    assert box.view().width() > box.fontMetrics().horizontalAdvance(box.itemText(0)) > 120
+    longest = box.fontMetrics().horizontalAdvance(box.itemText(0))
+    assert longest > 120
+    qtbot.waitUntil(lambda: box.view().width() > longest)
     box.hidePopup()
