@@ -9,6 +9,7 @@ import click
 from workbench.base import paths
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
 
@@ -66,7 +67,7 @@ def info(file: Path, as_json: bool) -> None:
 def _show_info(file: Path, found: dict) -> None:
     say(_("{file}: {n} documents").format(file=file, n=found["documents"]))
     say("  ".join(f"{name} {count}" for name, count in found["splits"].items()))
-    say("  ".join(f"{name} {count}" for name, count in found["states"].items()))
+    say("  ".join(f"{term(name)} {count}" for name, count in found["states"].items()))
     say()
     table((_("Layer"), _("Kind"), _("Labels")), [(one["layer"], one["kind"], one["labels"]) for one in found["layers"]])
     if found["runs"]:
@@ -76,7 +77,7 @@ def _show_info(file: Path, found: dict) -> None:
 
 def _run_row(run: dict) -> tuple:
     scores = (run["scores"] or {}).get("dev", {})
-    return run["name"], run["status"], run["task"], run["model"], "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
+    return run["name"], term(run["status"]), run["task"], run["model"], "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
 
 
 @project.command("check")

@@ -12,6 +12,7 @@ import click
 
 from workbench.base.errors import Cancelled, JobFailed, ProjectLocked, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -134,7 +135,9 @@ def failed(job: Job, what: str) -> WorkbenchError:
     """The error of a job that ended without a result."""
     if job.status == "cancelled":
         return Cancelled(_("{what} was cancelled; nothing of it was kept.").format(what=what))
-    return JobFailed(job.message or _("{what} ended without a result ({status}).").format(what=what, status=job.status), hint=job.hint)
+    return JobFailed(
+        job.message or _("{what} ended without a result ({status}).").format(what=what, status=term(job.status)), hint=job.hint
+    )
 
 
 def seconds_in_words(seconds: float) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import Cancelled, ImportFailed, JobFailed, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Output
 
@@ -102,4 +103,4 @@ class ImportHandle:
 def _job_error(event: Finished) -> WorkbenchError:
     if event.message:
         return ImportFailed(event.message, hint=event.hint)
-    return JobFailed(_("The import ended without a result ({status}).").format(status=event.status), hint=event.details[-300:])
+    return JobFailed(_("The import ended without a result ({status}).").format(status=term(event.status)), hint=event.details[-300:])

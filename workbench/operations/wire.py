@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.jobs.events import Finished, Output, Started
 from workbench.storage import runs
 
@@ -120,7 +121,7 @@ def _test_fingerprint(project: Project, run: Run, scores: Mapping) -> str:
 
 
 def _failed(project: Project, run_id: int, event: Finished) -> None:
-    message = event.message or _("The training ended without a result ({status}).").format(status=event.status)
+    message = event.message or _("The training ended without a result ({status}).").format(status=term(event.status))
     result = {"message": message, "hint": event.hint or _hint(event.status), "details": event.details}
     status = "failed" if event.status in ("done", "stopped") else event.status
     _update(project, run_id, status=status, result=result, scores={})
