@@ -63,7 +63,9 @@ class BarDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(track.left(), track.top(), track.width() * min(max(share, 0.0), 1.0), 6), 3, 3)
         painter.setPen(theme.qcolour("text"))
         painter.setFont(theme.font())
-        area = QRectF(option.rect.left() + PAD, option.rect.top(), max(digits, option.fontMetrics.horizontalAdvance(text)), option.rect.height() - 1)
+        area = QRectF(
+            option.rect.left() + PAD, option.rect.top(), max(digits, option.fontMetrics.horizontalAdvance(text)), option.rect.height() - 1
+        )
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
         painter.restore()
 
