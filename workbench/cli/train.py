@@ -96,7 +96,11 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
     check = operations.check_texts(
         opened.project, spec.task, layer, card.path, max_length=spec.option("max_length"), model_length=card.max_length
     )
-    for warning in operations.text_warnings(spec.task, check, card.name):
+    exact = None
+    if spec.task != "tag":
+        about = {"max_length": spec.option("max_length"), "model_length": card.max_length}
+        exact = operations.count_cut(opened.project, layer, card.path, characters=operations.WAITED_FOR, **about)
+    for warning in operations.text_warnings(spec.task, check, card.name, exact):
         note(_("Warning: {warning}").format(warning=warning))
     run = operations.start(opened.project, opened.queue, spec)
     job = operations.job_of(opened.queue, opened.project, run.id)

@@ -14,6 +14,7 @@ from workbench.base.i18n import _
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations import corpus
+from workbench.operations.cut_texts import WAITED_FOR, CutCount, count_cut
 from workbench.operations.training_data import (
     LeftOut,
     Plan,
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
-__all__ = ["LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer", "fitting_layers", "plan", "text_warnings", "unlearned"]
+__all__ = [
+    "WAITED_FOR", "CutCount", "LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer", "count_cut", "fitting_layers", "plan", "text_warnings",
+    "unlearned",
+]  # fmt: skip
 
 TARGET = "workbench.training.loop:run"
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.operations import scoring
+from workbench.operations.cut_texts import CutCount
 from workbench.storage import documents, labels
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
@@ -234,8 +235,8 @@ def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
     return [tuple(text for _name, text in one.document.texts)[: layer.texts] for one in found]
 
 
-def text_warnings(task: str, found: TextCheck, model_name: str) -> tuple[str, ...]:
-    """What to say of a check before training starts."""
+def text_warnings(task: str, found: TextCheck, model_name: str, exact: CutCount | None = None) -> tuple[str, ...]:
+    """What to say of a check before training starts; `exact` takes the place of the share in the sample."""
     warnings = []
     if found.unknown > UNKNOWN_LIMIT:
         warnings.append(
@@ -243,7 +244,13 @@ def text_warnings(task: str, found: TextCheck, model_name: str) -> tuple[str, ..
                 "{model} does not know {share:.0%} of the words in these texts; it was made for another language or script, so expect poor results."
             ).format(model=model_name, share=found.unknown)
         )
-    if found.cut and task != "tag":
+    if task == "tag":  # long texts run in windows
+        return tuple(warnings)
+    if exact is not None:
+        if exact.cut:
+            words = _("{n:,} of {m:,} texts are longer than {length} subwords; only their beginning is read.")
+            warnings.append(words.format(n=exact.cut, m=exact.texts, length=exact.max_length))
+    elif found.cut:
         warnings.append(
             _("About {share:.0%} of the texts are longer than {n} subwords; only their beginning is read.").format(
                 share=found.cut, n=found.max_length

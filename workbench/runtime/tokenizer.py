@@ -83,11 +83,19 @@ class Tokenizer:
 
     def whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[tuple[Piece, bool]]:
         """One piece for each text or pair (one or two strings), and whether it was cut at `max_length` subwords."""
+        for encoding in self._whole(texts, max_length):
+            yield self._piece(encoding), bool(encoding.overflowing)
+
+    def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
+        """How many of the texts or pairs have more than `max_length` subwords."""
+        return sum(bool(encoding.overflowing) for encoding in self._whole(texts, max_length))
+
+    def _whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[Encoding]:
         beginnings = [tuple(_beginning(one, AMPLE * max_length) for one in pair) for pair in texts]
         for pair, beginning, encoding in zip(texts, beginnings, self._encode(beginnings, max_length, 0), strict=True):
             if not encoding.overflowing and beginning != tuple(pair):  # mostly white space, or one endless word
                 encoding = next(self._encode([pair], max_length, 0))
-            yield self._piece(encoding), bool(encoding.overflowing)
+            yield encoding
 
     def windows(self, texts: Sequence[str], max_length: int, overlap: int) -> Iterator[tuple[Piece, ...]]:
         """The windows of each text, `overlap` subwords shared by neighbours; one window where the text is short enough.

@@ -8,14 +8,29 @@ from itertools import islice
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import labels
 from workbench.storage.database import Database
-from workbench.storage.listing import Counts, DocumentRow, Filter, any_at_all, counts, ids, rows
+from workbench.storage.listing import Counts, DocumentRow, Filter, any_at_all, counts, ids, long_texts, rows
 from workbench.storage.values import borders_in, borders_out, ids_in, json_in, json_out, name_in, new_uid, now, text_in, text_out
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Layer
 from workbench.text.spans import Span
 
-__all__ = ["Counts", "DocumentRow", "Filter", "add", "any_at_all", "counts", "delete", "get", "ids", "record", "records", "rows", "set_split"]
+__all__ = [
+    "Counts",
+    "DocumentRow",
+    "Filter",
+    "add",
+    "any_at_all",
+    "counts",
+    "delete",
+    "get",
+    "ids",
+    "long_texts",
+    "record",
+    "records",
+    "rows",
+    "set_split",
+]
 
 PAGE = 500  # documents read at once
 CHUNK = 1000  # documents changed by one statement: a tenth of a second, after which an act can be called off

@@ -170,6 +170,30 @@ def states_in(db: Database, ids: Iterable[int], layer_ids: Iterable[int]) -> Map
     return {id: frozenset(states) for id, states in found.items()}
 
 
+@dataclass(frozen=True)
+class LongTexts:
+    """Of `documents` to learn from, those (`ids`, in order) that may have more subwords than the room, with all their `characters`."""
+
+    documents: int
+    ids: tuple[int, ...]
+    characters: int
+
+
+def long_texts(db: Database, layer_id: int, room: int) -> LongTexts:
+    """Submitted documents of the layer but those in test; left out are those whose texts have at most `room` characters, all ASCII."""
+    used = (
+        "from document d join state s on s.document_id = d.id join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+        " where l.id = ? and s.state = 'submitted' and d.split is not 'test'"
+    )
+    # Text that UTF-8 cannot hold is kept as a blob; its length in characters is not known here.
+    wide = "typeof(b.content) = 'blob' or length(cast(b.content as blob)) != length(b.content)"
+    long = f"(d.length > ? or exists (select 1 from body b where b.document_id = d.id and ({wide})))"
+    read = db.reader().execute
+    rows = read(f"select d.id, d.length {used} and {long} order by d.id", (layer_id, room)).fetchall()
+    (count,) = read(f"select count(*) {used}", (layer_id,)).fetchone()
+    return LongTexts(count, tuple(id for id, _ in rows), sum(length for _, length in rows))
+
+
 def any_at_all(db: Database) -> bool:
     return bool(db.reader().execute("select exists(select 1 from document)").fetchone()[0])
 

@@ -254,3 +254,34 @@ def test_a_layer_that_cannot_be_trained_on_is_told(context, state):
     state.look()
 
     assert "themes" in state.unlearned and "kind multi" in state.unlearned
+
+
+def test_how_many_texts_are_cut_is_counted_exactly_for_the_length_that_is_set(state):
+    state.set_values({"max_length": "16"})
+
+    (cut,) = [one for one in state.warnings if "longer than 16 subwords" in one]
+    count, _of, total = cut.split()[:3]
+    assert total == "240" and 0 < int(count) <= 240  # 180 train and 60 dev documents
+
+    state.set_values({})
+    assert not any("longer than 16" in one for one in state.warnings)
+
+
+def test_a_count_that_is_no_longer_wanted_is_given_up_and_one_that_is_known_is_not_made_again(state, context, monkeypatch):
+    held, watches, count = [], [], train.count_cut
+    monkeypatch.setattr(train, "count_cut", lambda *args, watch, **named: watches.append(watch) or count(*args, watch=watch, **named))
+    at_once = context.run
+    context.run = lambda work, done, failed=None: held.append((work, done)) if failed else at_once(work, done)
+
+    state.set_values({"max_length": "16"})
+    assert [one for one in state.warnings if one.startswith("About")]
+    state.set_values({"max_length": "12"})
+    work, done = held[-1]
+    done(work())
+    assert [one for one in state.warnings if "of 240 texts are longer than 12" in one] and len(watches) == 1
+
+    state.set_values({})
+    assert state._counting is not watches[0] and watches[0].cancelled
+    made = len(held)
+    state.set_values({"max_length": "12"})
+    assert len(held) == made and [one for one in state.warnings if "of 240 texts are longer than 12" in one]

@@ -8,6 +8,7 @@ from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Started, recorded
 from workbench.models.spec import ModelInfo
 from workbench.operations import models, results, train
@@ -37,6 +38,9 @@ class TrainState(State):
         self.waiting = 0
         self._lives: dict[int, Live] = {}
         self._asked = 0
+        self._edits = 0  # changes of the project since the page was made
+        self._counting = Watch()
+        self._cuts: dict[tuple, train.CutCount] = {}  # by model, layer, length and `_edits`
         self._watched, self._stale = True, False
         self.preparing = False  # the data of a run is being frozen
         self.listen(self.project.changed, self._project_changed)
@@ -93,7 +97,10 @@ class TrainState(State):
                     option.parse(values[option.name])
                 except SpecError as error:
                     errors[option.name] = error.message
+        before = self._max_length()
         self.update(values=dict(values), errors=errors)
+        if self._max_length() != before:
+            self._work_out()
 
     def take(self, spec: TrainSpec) -> None:
         """The settings of an earlier run, for the same again or almost the same."""
@@ -154,21 +161,55 @@ class TrainState(State):
         """What would be used and how many words are unknown, off the main thread; only the latest answer counts."""
         self._asked += 1
         asked, task, layer, card = self._asked, self.task, self.layer, self.card
+        self._counting.cancel()
         if not task:
             self.update(plan=None, warnings=())
             return
 
         def work():
+        length = self._max_length()
+
             plan = train.plan(self.project, task, layer or None)
-            return plan, _text_warnings(self.project, plan, card) if card else ()
+            return plan, *(_text_check(self.project, plan, card, length) if card else (None, ()))
 
         def done(found):
             if asked == self._asked:
-                self.update(plan=found[0], warnings=found[1])
+                plan, check, warnings = found
+                self.update(plan=plan, warnings=warnings)
+                if check is not None and task != "tag":
+                    self._count_cut(card, plan, check, length)
 
         self.context.run(work, done)
 
     # ---------------------------------------------------------------- runs
+    def _max_length(self) -> int | None:
+        """As set by hand; None where it is automatic, or not a number yet."""
+        option = next((one for one in self.options if one.name == "max_length"), None)
+        try:
+            return option.parse(self.values["max_length"]) if option and "max_length" in self.values else None
+        except SpecError:
+            return None
+
+    def _count_cut(self, card: ModelInfo, plan, check: train.TextCheck, length: int | None) -> None:
+        """All the texts that would be cut, in place of the share in a sample; given up as soon as the choice is another."""
+        project, key = self.project, (card.path, plan.layer.id, length, self._edits)
+
+        def done(exact) -> None:
+            self._cuts[key] = exact
+            if watch is self._counting:
+                self.update(warnings=train.text_warnings(plan.task, check, card.name, exact))
+
+        watch = self._counting = Watch()
+        if key in self._cuts:
+            done(self._cuts[key])
+            return
+        about = {"max_length": length, "model_length": card.max_length, "watch": watch}
+        self.context.run(lambda: train.count_cut(project, plan.layer, card.path, **about), done, lambda _error: None)
+
+    def close(self) -> None:
+        self._counting.cancel()
+        super().close()
+
 
     @property
     def running(self) -> bool:
@@ -301,6 +342,7 @@ class TrainState(State):
         if any(changes.touches(table) for table in ("state", "label", "layer", "mark", "span", "document")):
             self._stale = True
             self.watch(self._watched)
+            self._edits += 1
 
     def watch(self, on: bool) -> None:
         """Whether the page is seen: a hidden one would count all documents anew after every span."""
@@ -309,12 +351,12 @@ class TrainState(State):
             self.look()
 
 
-def _text_warnings(project, plan, card: ModelInfo) -> tuple[str, ...]:
-    """What the model makes of a sample of the texts: unknown words, texts that are cut."""
+def _text_check(project, plan, card: ModelInfo, length: int | None) -> tuple[train.TextCheck | None, tuple[str, ...]]:
+    """What the model makes of a sample of the texts: unknown words, texts that are cut; and the same in words."""
     if plan.layer is None or plan.problem:
-        return ()
+        return None, ()
     try:
-        found = train.check_texts(project, plan.task, plan.layer, card.path, model_length=card.max_length)
+        found = train.check_texts(project, plan.task, plan.layer, card.path, max_length=length, model_length=card.max_length)
     except WorkbenchError as error:  # no readable tokenizer: the run itself will say so
-        return (str(error),)
-    return train.text_warnings(plan.task, found, card.name)
+        return None, (str(error),)
+    return found, train.text_warnings(plan.task, found, card.name)

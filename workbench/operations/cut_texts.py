@@ -1,0 +1,56 @@
+"""How many of the texts that a training would use are longer than the model reads, counted exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.watch import QUIET, Watch
+from workbench.storage import documents
+from workbench.text.labels import Layer
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+PAGE = 500  # documents tokenised between two words to the one who waits
+WAITED_FOR = 20_000_000  # characters that a command tokenises before a training: a few seconds
+
+
+@dataclass(frozen=True)
+class CutCount:
+    """`cut` of the `texts` that would be used for training and dev are longer than `max_length` subwords."""
+
+    texts: int
+    cut: int
+    max_length: int
+
+
+def count_cut(
+    project: Project,
+    layer: Layer,
+    model: str | Path,
+    *,
+    max_length: int | None = None,
+    model_length: int = 512,
+    characters: int | None = None,
+    watch: Watch = QUIET,
+) -> CutCount | None:
+    """All submitted training and dev documents of the layer, and those that get their split at the start. For a thread.
+
+    Only what may be too long is tokenised: a text in ASCII has no more subwords than characters. None if that is more than
+    `characters`. Raises ModelError where the model has no readable tokenizer, Cancelled through `watch`.
+    """
+    from workbench.runtime.tokenizer import Tokenizer
+
+    tokenizer = Tokenizer.load(model)
+    length = min(max_length or 512, model_length or 512)
+    room = length - tokenizer.added - 3  # a pair has one sign more than a text, and some models put one before each
+    db, found = project.db, documents.long_texts(project.db, layer.id, room)
+    if characters is not None and found.characters > characters:
+        return None
+    cut = 0
+    for ids in watch.over(found.ids, PAGE):
+        pairs = [tuple(text for _name, text in one.document.texts)[: layer.texts] for one in documents.records(db, layers=(), ids=ids)]
+        cut += tokenizer.count_cut(pairs, length)
+    return CutCount(found.documents, cut, length)
