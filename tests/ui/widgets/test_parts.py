@@ -419,3 +419,13 @@ def test_the_list_of_a_narrow_combo_box_shows_its_names_whole(look, qtbot):
     assert longest > 120
     qtbot.waitUntil(lambda: box.view().width() > longest)
     box.hidePopup()
+
+
+def test_a_matrix_asks_for_no_more_height_than_its_cells_can_use(look, qtbot):
+    matrix, names = Matrix("Confusion"), [f"a_long_label_{number}" for number in range(25)]
+    qtbot.addWidget(matrix)
+    matrix.resize(830, 1200)
+    matrix.set_counts(names, [[1] * 25 for _ in names])
+
+    head = matrix.horizontalHeader()
+    assert matrix.sizeHint().height() == head.height() + 25 * matrix.columnWidth(0) + 10 < 900

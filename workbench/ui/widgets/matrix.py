@@ -27,6 +27,7 @@ class Matrix(QTableWidget):
         self.setProperty("part", "matrix")
         self._names: tuple[str, ...] = ()
         self._as_shares = False
+        self._wanted = QSize(260, 260)
         self.setHorizontalHeader(_Across(self))
         self.setShowGrid(False)
         self.setCornerButtonEnabled(False)
@@ -74,8 +75,7 @@ class Matrix(QTableWidget):
         return self._as_shares
 
     def sizeHint(self) -> QSize:
-        side = len(self._names) * 40 + 110
-        return QSize(side, side)
+        return self._wanted
 
     def keyPressEvent(self, event) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.currentItem() is not None:
@@ -102,6 +102,11 @@ class Matrix(QTableWidget):
         self.horizontalHeader().turn(turned)
         self.horizontalHeader().setFixedHeight(above)
         self.setMinimumHeight(min(700, max(260, above + LEAST_CELL * count + 8)))
+        wide = min(max(across, LEAST_CELL), theme.px(MOST_CELL))
+        wanted = QSize(left + wide * count + 18, above + wide * count + 10)  # as high as it can use at this width
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self.updateGeometry()
         cell = min(max(min(across, (self.height() - above - 6) // count), LEAST_CELL), theme.px(MOST_CELL))
         self.horizontalHeader().setDefaultSectionSize(cell)
         self.verticalHeader().setDefaultSectionSize(cell)

@@ -237,12 +237,12 @@ def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
 
     state.set_values({"epochs": "1"})
     assert state.defaults_told().startswith("One epoch of 12 steps") and state.defaults_told().endswith(
-        "Going by same, less than a minute."
+        "Less than a minute, going by “same”."
     )
     state.set_values({"epochs": "10"})
-    assert state.defaults_told().endswith("Going by same, about 4 min.")
+    assert state.defaults_told().endswith("About 4 min, going by “same”.")
     state.choose_model("starter-gpt")
-    assert "Going by another model" in state.defaults_told()
+    assert "going by “another model”" in state.defaults_told()
     state.close()
 
 

@@ -153,22 +153,23 @@ class TrainState(State):
             if same and did and spent:
                 texts = one.result.get("plan", {}).get("batch_size") or batch
                 seconds = spent / (did * texts) * steps * batch
-                about = _("less than a minute") if seconds < 50 else _("about {n} min").format(n=max(1, round(seconds / 60)))
-                return _("Going by {run}, {time}.").format(run=one.name, time=about)
+                minutes = max(1, round(seconds / 60))
+                told = _("Less than a minute, going by “{run}”.") if seconds < 50 else _("About {n} min, going by “{run}”.")
+                return told.format(run=one.name, n=minutes)
         return ""
 
     def _work_out(self) -> None:
         """What would be used and how many words are unknown, off the main thread; only the latest answer counts."""
         self._asked += 1
-        asked, task, layer, card = self._asked, self.task, self.layer, self.card
         self._counting.cancel()
+        asked, task, layer, card = self._asked, self.task, self.layer, self.card
         if not task:
             self.update(plan=None, warnings=())
             return
 
-        def work():
         length = self._max_length()
 
+        def work():
             plan = train.plan(self.project, task, layer or None)
             return plan, *(_text_check(self.project, plan, card, length) if card else (None, ()))
 
@@ -181,7 +182,6 @@ class TrainState(State):
 
         self.context.run(work, done)
 
-    # ---------------------------------------------------------------- runs
     def _max_length(self) -> int | None:
         """As set by hand; None where it is automatic, or not a number yet."""
         option = next((one for one in self.options if one.name == "max_length"), None)
@@ -210,6 +210,7 @@ class TrainState(State):
         self._counting.cancel()
         super().close()
 
+    # ---------------------------------------------------------------- runs
 
     @property
     def running(self) -> bool:
@@ -341,8 +342,8 @@ class TrainState(State):
     def _project_changed(self, changes) -> None:
         if any(changes.touches(table) for table in ("state", "label", "layer", "mark", "span", "document")):
             self._stale = True
-            self.watch(self._watched)
             self._edits += 1
+            self.watch(self._watched)
 
     def watch(self, on: bool) -> None:
         """Whether the page is seen: a hidden one would count all documents anew after every span."""

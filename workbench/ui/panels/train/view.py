@@ -64,8 +64,8 @@ class TrainView(WatchingView):
         self._right.render(fields)
         if concerns(fields, "run", "live"):
             waiting = self.state.waiting
-            more = _("  ·  {n} more waiting").format(n=waiting) if waiting > 0 else ""
-            self._header.set_hint(_("Runs in the background; keep labelling meanwhile") + more)
+            more = [_("{n} more waiting").format(n=waiting)] if waiting > 0 else []
+            self._header.set_hint("  ·  ".join((_("Runs in the background; keep labelling meanwhile"), *more)))
 
 
 class _Choices(QFrame):
@@ -229,16 +229,18 @@ class _Choices(QFrame):
 
 def _used_told(plan) -> str:
     used = plan.used
-    text = _("{train} train · {dev} dev · {test} test.").format(**{name: f"{used[name]:,}" for name in ("train", "dev", "test")})
-    if plan.left_out:
-        text += " " + _("Left out: ") + ", ".join(f"{one.count:,} {one.reason}" for one in plan.left_out) + "."
-    return text
+    counts = {name: used[name] for name in ("train", "dev", "test")}
+    text = _("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)
+    if not plan.left_out:
+        return text
+    left_out = ", ".join(f"{one.count:,} {one.reason}" for one in plan.left_out)
+    return " ".join((text, _("Left out: {reasons}.").format(reasons=left_out)))
 
 
 def _card_told(info) -> str:
     if info is None:
         return ""
-    size = f"{info.parameters / 1e6:.1f} M" if info.parameters else ""
+    size = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else ""
     return "  ·  ".join(
         part for part in (info.family, size, _("{n} layers").format(n=info.layers) if info.layers else "", info.licence) if part
     )
