@@ -10,7 +10,7 @@ from workbench.base.errors import Cancelled
 
 EVERY = 0.1  # seconds between two words to the one who waits
 
-Some = TypeVar("Some", bound=Sequence)
+Item = TypeVar("Item")
 
 
 class Watch:
@@ -42,7 +42,7 @@ class Watch:
         """For a piece of the act that reaches from `start` to `end` of the whole."""
         return _Part(self, start, end)
 
-    def over(self, items: Some, size: int) -> Iterator[Some]:
+    def over(self, items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
         """Slices of `size` items; asks before each and after the last."""
         for start in range(0, len(items), size):
             self.at(start / len(items))

@@ -50,8 +50,8 @@ def set_class(
         have = {id for (id,) in conn.execute(one, (*key, label_id)).fetchall()}
         wanted = [id for id in ids if id not in have]
     wanted.sort()
-    for some in watch.over(wanted, CHUNK):
-        _set_class(conn, ids_in(some), key, label_id, source_id)
+    for piece in watch.over(wanted, CHUNK):
+        _set_class(conn, ids_in(piece), key, label_id, source_id)
     return len(wanted)
 
 
