@@ -159,3 +159,27 @@ def test_the_key_of_an_error_gives_way_to_its_text_where_there_is_little_room(pa
 
     errors.resize(500, 400)
     assert errors.table.isColumnHidden(1)
+
+
+def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_empty_cards(panel):
+    from dataclasses import replace
+
+    scores, found = panel.view._pages.widget(0), panel.state.details
+    panel.state.update(details=replace(found, results=replace(found.results, today=None, matrix=None), guessing=None, commonest=""))
+
+    assert scores._main._hint.text() == "as run" and scores._third._hint.text() == ""
+    assert not any(part.isVisibleTo(scores) for part in scores._of_today)
+    panel.state.update(details=found)
+    assert all(part.isVisibleTo(scores) for part in scores._of_today)
+
+
+def test_two_runs_that_share_no_answered_document_say_so(panel, qtbot):
+    from dataclasses import replace
+
+    named(panel, "Runs", QTableView).selectAll()
+    qtbot.waitUntil(lambda: panel.state.comparison is not None)
+    view, found = panel.view._two, panel.state.comparison
+
+    assert "McNemar" in view._words.text() and view._counts[0].text() == "1"
+    panel.state.update(comparison=replace(found, first=replace(found.first, n=0)))
+    assert view._words.text() == "There is no document of dev with gold that both have answered."

@@ -39,8 +39,10 @@ class ComparisonView(QFrame):
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(12)
         body.addWidget(card(self._scores, self._words, gap=8))
-        self._names = (words("", weight=600), words("", weight=600))
-        body.addWidget(row((card(self._names[0], self._first), 1), (card(self._names[1], self._second), 1), gap=12), 1)
+        self._names = (Elided("", weight=600), Elided("", weight=600))
+        self._counts = (words("", weight=600), words("", weight=600))
+        sides = zip(self._names, self._counts, (self._first, self._second), strict=True)
+        body.addWidget(row(*((card(row((name, 1), count), table), 1) for name, count, table in sides), gap=12), 1)
         layout.addWidget(self._body, 1)
         layout.addStretch(0)
 
@@ -74,13 +76,16 @@ class ComparisonView(QFrame):
         self._words.setText(self._sentence(found))
         self._first.set_rows(found.only_first)
         self._second.set_rows(found.only_second)
-        for label, name, rows in zip(self._names, (first.name, second.name), (found.only_first, found.only_second), strict=True):
-            label.setText(_("Only {name} is right: {n}").format(name=name, n=len(rows)))
+        for number, (run, rows) in enumerate(((first, found.only_first), (second, found.only_second))):
+            self._names[number].setText(_("Only {name} is right").format(name=run.name))
+            self._counts[number].setText(str(len(rows)))
 
     @staticmethod
     def _sentence(found) -> str:
         from workbench.metrics.significance import mcnemar
 
+        if not found.first.n:
+            return _("There is no document of dev with gold that both have answered.")
         chance = mcnemar(len(found.only_first), len(found.only_second))
         share = _("less than 1 %") if chance < 0.01 else f"{100 * chance:.0f} %"
         verdict = _("a difference as large would come by chance in {share} of cases").format(share=share)

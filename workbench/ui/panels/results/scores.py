@@ -40,9 +40,11 @@ class ScoresView(QFrame):
         self._beside.setSpacing(12)
         by_label = card(self._labels, title=_("By label"), note=_("today's gold; 0/0 counts as 0"), gap=6)
         every = card(self._scores, title=_("All scores"), note=_("in hundredths"), gap=6)
+        self._of_today = [by_label]
         self._beside.addWidget(column(by_label, every, None, gap=12), 1)
         head = row(words(_("Confusion"), weight=600), (self._matrix_hint, 1), self._how)
-        self._beside.addWidget(card(head, (self._matrix, 1), gap=8), 1)
+        self._of_today.append(card(head, (self._matrix, 1), gap=8))
+        self._beside.addWidget(self._of_today[1], 1)
         whole = QFrame()
         layout = QVBoxLayout(whole)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -119,6 +121,8 @@ class ScoresView(QFrame):
         if not ready:
             return
         self._tiles(found)
+        for part in self._of_today:
+            part.setVisible(found.results.today is not None and bool(found.results.today.n))
         self._labels.set_rows(found.results.today.per_label if found.results.today else ())
         self._labels.fit_height(MANY_ROWS)
         self._scores.set_rows(state.score_rows())
@@ -136,7 +140,7 @@ class ScoresView(QFrame):
         n = _("{n} documents").format(n=today.n) if today else ""
         for tile, name in ((self._main, main), (self._second, second)):
             now = points(today.scores.get(name)) if today else "–"
-            hint = _("as run · {score} against today's gold").format(score=now)
+            hint = _("as run · {score} against today's gold").format(score=now) if today else _("as run")
             if found.interval_of == name:
                 hint = _interval_told(found, n, now if now != points(results.as_run.get(name)) else "")
             tile.set(points(results.as_run.get(name)), hint, _("{score}, dev").format(score=TITLES[name]))
@@ -149,7 +153,8 @@ class ScoresView(QFrame):
                 _("Precision · recall, dev"),
             )
         else:
-            self._third.set(points(found.guessing), _("guessing “{label}” gives").format(label=found.commonest), _("Commonest class"))
+            told = _("guessing “{label}” gives").format(label=found.commonest) if found.commonest else ""
+            self._third.set(points(found.guessing), told, _("Commonest class"))
         self._test_tile(main)
 
     def _test_tile(self, main: str) -> None:
