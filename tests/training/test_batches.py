@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from workbench.training.batches import CheapDropout, bucketed, use_cheap_dropout
+from workbench.tasks.base import IGNORED
+from workbench.training.batches import CheapDropout, bucketed, use_cheap_dropout, usual_targets, weight
 
 
 def test_every_item_comes_once_and_batches_are_of_like_length():
@@ -24,6 +25,26 @@ def test_the_seed_decides_and_epochs_differ_also_with_few_items():
     again = [tuple(sorted(one)) for one in bucketed(lengths, 8, np.random.default_rng(1))]
 
     assert again == first and set(first) != set(second)
+
+
+def test_every_word_counts_the_same_in_whichever_batch_it_falls():
+    rng = np.random.default_rng(0)
+    targets = [np.where(np.arange(length + 2) % (length + 1) == 0, IGNORED, 0) for length in rng.integers(1, 60, 640)]
+    usual = usual_targets(targets, 32)
+
+    each = []  # what one word moves: the weight of its batch, shared out among the words of it
+    for chosen in bucketed(np.array([len(one) for one in targets]), 32, rng):
+        labels = torch.from_numpy(np.concatenate([targets[one] for one in chosen]))[None]
+        each.append(weight({"labels": labels}, usual) / int((labels != IGNORED).sum()))
+
+    assert np.allclose(each, 1 / usual)
+    assert np.isclose(usual, 32 * np.mean([len(one) - 2 for one in targets]))
+
+
+def test_classes_are_one_target_a_document_and_empty_texts_are_no_fault():
+    assert usual_targets([0, 1, 2], 32) is None and weight({"labels": torch.zeros(3)}, None) == 1.0
+    nothing = np.full(4, IGNORED)
+    assert weight({"labels": torch.from_numpy(nothing)[None]}, usual_targets([nothing], 32)) == 0.0
 
 
 def test_cheap_dropout_drops_its_share_and_keeps_the_mean():

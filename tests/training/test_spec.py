@@ -74,6 +74,14 @@ def test_a_wide_model_gets_a_smaller_rate_and_a_short_one_a_shorter_length():
     assert (small.max_length, base.max_length) == (512, 256)
 
 
+def test_wide_models_and_the_slanted_schedule_warm_up():
+    def warmup(width, **options):
+        return spec.plan(TrainSpec("tag", "s", "m", options=options), documents=1000, width=width).warmup
+
+    assert (warmup(384), warmup(768), warmup(384, schedule="slanted")) == (0.0, 0.06, 0.1)
+    assert warmup(768, warmup=0) == 0.0 and warmup(384, warmup=0.2, schedule="slanted") == 0.2
+
+
 def test_what_is_chosen_is_never_replaced():
     chosen = {
         "epochs": 2,

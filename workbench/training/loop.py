@@ -23,8 +23,7 @@ from workbench.tasks.predictor import infer, write_answers
 from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
-from workbench.training import checkpoints, optim
-from workbench.training.batches import bucketed, use_cheap_dropout
+from workbench.training import batches, checkpoints, optim
 from workbench.training.events import Evaluated, Event, Log, Saved, Step, Tick
 from workbench.training.prepare import bundles, check, planned, records_of, settle, versions
 from workbench.training.spec import TrainSpec, plan
@@ -144,7 +143,7 @@ class _Run:
             dropout=self.spec.option("dropout"),
         )
         if self.device.type == "cpu":
-            use_cheap_dropout(checkpoint.model, self.spec.seed)
+            batches.use_cheap_dropout(checkpoint.model, self.spec.seed)
         checkpoint.model.to(self.device)
         return checkpoint
 
@@ -173,13 +172,14 @@ class _Run:
         groups = optim.groups(parts, rate=self.plan.learning_rate, decay=option("layer_decay"), weight_decay=option("weight_decay"))
         optimiser = optim.optimiser(groups, self.device)
         rng = np.random.default_rng(self.spec.seed)
+        self.usual = batches.usual_targets(self.train_set.targets or (), self.plan.batch_size)
         self.started = time.monotonic()
         for epoch in range(self.plan.epochs):
             self.epoch = epoch
             freezing.apply(epoch)
             self.losses = []
-            batches = bucketed(self.train_set.lengths, self.plan.batch_size, rng)
-            for bundle in bundles(batches, option("accumulation")):
+            drawn = batches.bucketed(self.train_set.lengths, self.plan.batch_size, rng)
+            for bundle in bundles(drawn, option("accumulation")):
                 model.train()
                 freezing.quiet(epoch)
                 yield from self.update(optimiser, bundle)
@@ -195,7 +195,7 @@ class _Run:
             batch = collate(self.train_set, chosen, pad=self.checkpoint.tokenizer.pad, types=self.checkpoint.types, device=self.device)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
                 outputs = self.task.forward(self.checkpoint.model, batch)
-            (sum(outputs.losses.values()) / len(bundle)).backward()
+            (sum(outputs.losses.values()) * batches.weight(batch, self.usual) / len(bundle)).backward()
             for name, loss in outputs.losses.items():
                 sums[name] = sums.get(name, 0.0) + float(loss.detach()) / len(bundle)
             yield from self.breathe()
@@ -216,7 +216,7 @@ class _Run:
             torch.nn.utils.clip_grad_norm_(learning, clip)
         schedule = optim.SCHEDULES[self.spec.option("schedule")]
         for group in optimiser.param_groups:
-            group["lr"] = schedule(self.step, self.plan.steps, peak=group["peak"], cut=self.spec.option("warmup"))
+            group["lr"] = schedule(self.step, self.plan.steps, peak=group["peak"], cut=self.plan.warmup)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
 
