@@ -24,6 +24,33 @@ def test_scores_equal_those_of_scikit_learn(seed):
         assert ours[f"{average}_f1"] == pytest.approx(theirs)
 
 
+EDGES = {
+    "one class only": (["a"] * 5, ["a"] * 5),
+    "one class in gold": (["a"] * 5, list("abcab")),
+    "one class predicted": (list("abcab"), ["a"] * 5),
+    "nothing in common": (list("aabb"), list("ccdd")),
+    "a label in gold alone": (list("aab"), list("aaa")),
+    "a label predicted alone": (list("aaa"), list("aab")),
+    "a name that is empty": (["", "a"], ["a", ""]),
+    "one document": (["a"], ["b"]),
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_edges_are_scored_as_scikit_learn_does(case):
+    metrics = pytest.importorskip("sklearn.metrics")
+    gold, predicted = EDGES[case]
+
+    ours, rows = classes.scores(gold, predicted), classes.per_label(gold, predicted)
+
+    assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(gold, predicted))
+    for average in ("macro", "micro", "weighted"):
+        assert ours[f"{average}_f1"] == pytest.approx(metrics.f1_score(gold, predicted, average=average, zero_division=0))
+    theirs = metrics.precision_recall_fscore_support(gold, predicted, labels=[row.label for row in rows], zero_division=0)
+    for row, one in zip(rows, zip(*theirs, strict=True), strict=True):
+        assert (row.precision, row.recall, row.f1, row.support) == pytest.approx(one)
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_rows_per_label_equal_those_of_scikit_learn(seed):
     metrics = pytest.importorskip("sklearn.metrics")

@@ -36,6 +36,50 @@ def test_scores_of_bio_tags_equal_those_of_seqeval(seed, strict):
         assert (row.f1, row.support) == pytest.approx((table[row.label]["f1-score"], table[row.label]["support"]))
 
 
+EDGES = {
+    "nothing predicted": (["B-A I-A O", "B-B"], ["O O O", "O"]),
+    "a document without gold": (["O O", "B-A"], ["B-A O", "B-A"]),
+    "a label in gold alone": (["B-A O B-B"], ["B-A O O"]),
+    "a label predicted alone": (["B-A O O"], ["B-A O B-B"]),
+    "one class only": (["B-A I-A O B-A"], ["B-A O O B-A"]),
+    "nothing in common": (["B-A O"], ["O B-A"]),
+    "neighbours of one label": (["B-A B-A I-A"], ["B-A I-A I-A"]),
+    "I without B at the start": (["B-A I-A"], ["I-A I-A"]),
+    "a label changes without B": (["B-A I-A"], ["B-A I-B"]),
+    "all right": (["B-A I-A O B-B"], ["B-A I-A O B-B"]),
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("case", EDGES)
+def test_edges_are_scored_as_seqeval_does(case, strict):
+    report = pytest.importorskip("seqeval.metrics").classification_report
+    scheme = pytest.importorskip("seqeval.scheme").IOB2 if strict else None
+    gold, predicted = ([one.split() for one in side] for side in EDGES[case])
+
+    ours, theirs = ([spans.chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
+    found = spans.scores(ours, theirs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = report(gold, predicted, output_dict=True, zero_division=0, mode="strict" if strict else None, scheme=scheme)
+
+    names = ("span_precision", "span_recall", "span_f1", "span_macro_f1")
+    micro, macro = table["micro avg"], table["macro avg"]
+    assert [found[name] for name in names] == pytest.approx([micro["precision"], micro["recall"], micro["f1-score"], macro["f1-score"]])
+    rows = {row.label: (row.precision, row.recall, row.f1, row.support) for row in spans.per_label(ours, theirs)}
+    for label, row in table.items():
+        if not label.endswith(" avg"):
+            assert rows.pop(label) == pytest.approx((row["precision"], row["recall"], row["f1-score"], row["support"]))
+    assert rows == {}
+
+
+@pytest.mark.parametrize("predicted", [[()], [(Span(0, 3, "A"),)]])
+def test_without_gold_nothing_can_be_found_and_nothing_is_right(predicted):
+    # by hand: seqeval fails on a gold without spans; 0 of 0 in gold, 0 of those predicted are right
+    assert set(spans.scores([()], predicted).values()) == {0.0}
+    assert [(row.recall, row.support) for row in spans.per_label([()], predicted)] == [(0.0, 0)] * len(predicted[0])
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_tag_accuracy_equals_that_of_seqeval(seed):
     metrics = pytest.importorskip("seqeval.metrics")

@@ -112,6 +112,11 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict:
 
 def record_from_json(raw: Mapping) -> Record:
     """Raises KeyError, TypeError or ValueError where the line is not of this format; offsets are not checked here."""
+    if not isinstance(raw, Mapping):
+        raise TypeError(_("a document is {kind}, expected an object").format(kind=type(raw).__name__))
+    for name in ("texts", "tokens", "meta", "states", "marks", "spans"):
+        if not isinstance(raw.get(name, {}), Mapping):
+            raise TypeError(_("{name} is {kind}, expected an object").format(name=name, kind=type(raw[name]).__name__))
     tokens = {name: tuple((int(a), int(b)) for a, b in borders) for name, borders in raw.get("tokens", {}).items()}
     texts = tuple((str(name), _text(content)) for name, content in raw["texts"].items())
     document = Document(str(raw["key"]), texts, raw.get("split"), raw.get("group"), dict(raw.get("meta", {})), tokens, raw.get("id"))
@@ -135,7 +140,8 @@ def _span_to_json(span: Span) -> list:
 
 
 def _span_from_json(raw: list) -> Span:
-    return Span(int(raw[0]), int(raw[1]), str(raw[2]), str(raw[3]) if len(raw) > 3 else TEXT)
+    start, end, label, *rest = raw
+    return Span(int(start), int(end), str(label), str(rest[0]) if rest else TEXT)
 
 
 def dumps(value: object) -> str:
