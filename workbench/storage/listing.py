@@ -44,7 +44,7 @@ class DocumentRow:
 
     id: int
     key: str
-    text: str  # at most 160 code points, on one line
+    text: str  # at most PREVIEW code points, and "…" where more follow; on one line
     split: str | None
     state: str  # the highest of its layers
     classes: tuple[tuple[str, str], ...]  # (layer, label)
