@@ -144,6 +144,11 @@ def data(way: Walk) -> None:
     way.at("data, split set")
     way.app.undo()
     way.at("undone")
+    panel.state.make_splits()
+    way.at("splits made")
+    way.app.work.line.begin("έργο", 0.4)
+    way.at("a long act")
+    way.app.work.line.end()
 
 
 def annotate(way: Walk) -> None:
@@ -154,6 +159,11 @@ def annotate(way: Walk) -> None:
     panel = way.go("annotate", "annotate, errors of a run", run=1, errors=(1, 2, 5), document=1)
     panel.state.next_error(1)
     way.at("annotate, next error")
+    panel.view.open_palette()
+    way.at("annotate, a label by typing")
+    panel.view._palette.hide()
+    panel.view.toggle_guideline()
+    way.at("annotate, guideline")
 
 
 def results(way: Walk) -> None:
@@ -286,8 +296,10 @@ def jobs(way: Walk) -> None:
         job = SimpleNamespace(spec=SimpleNamespace(title="Έργο", target=""), status=status, progress=progress, message="", hint="")
         row = JobRow(job)
         row.show()
+        way.window.status.show_jobs([job])
         way.at(f"a job that is {status}")
         row.deleteLater()
+    way.window.status.show_jobs([])
 
 
 def dialogs(way: Walk) -> None:
@@ -301,7 +313,14 @@ def dialogs(way: Walk) -> None:
     way.dialog("closing", lambda: ClosingQuestion(way.app).exec())
     way.dialog("a fault", lambda: ErrorDialog(way.app, OSError("χαλασμένο"), "").exec())
     way.dialog("trust", lambda: Trust(way.window, "πρώτο").exec())
-    way.dialog("download", way.go("models").view.ask_id)
+    models = way.go("models")
+    for stage in ("ask", "looking", "told", "fetching", "done"):
+        told = {"id": "α", "size_bytes": 5_000_000, "files": ["α"], "family": "bert", "gated": True, "pickled": True}
+        way.dialog(
+            f"download, {stage}",
+            models.view.ask_id,
+            lambda dialog, stage=stage, told=told: dialog.state.update(stage=stage, told=told),
+        )
     labels = way.go("labels")
     way.dialog("add a layer", labels.view.ask_layer)
     for layer in labels.state.layers:
