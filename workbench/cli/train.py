@@ -9,6 +9,7 @@ import click
 
 from workbench.base.errors import Cancelled, JobFailed, SpecError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import PROJECT, Session, failed, interrupts, seconds_in_words, session
 from workbench.tasks.spec import BY_ID, LATER
@@ -185,7 +186,7 @@ def _report(opened: Session, run: Run) -> dict:
 
 
 def _show(report: dict) -> None:
-    say(_("Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}, best at step {best_step}.").format(**report))
+    say(_("Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}, best at step {best_step}.").format(**{**report, "status": term(report["status"])}))
     for split, scores in report["scores"].items():
         say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
     used = report["used"]
