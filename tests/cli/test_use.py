@@ -1,0 +1,79 @@
+"""What `evaluate`, `predict`, `suggest`, `prompt` and `export` say before any model is asked."""
+
+import pytest
+
+from workbench.project.project import Project
+from workbench.storage import runs
+
+
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        ((), "Give either --text or --input"),
+        (("--text", "a", "--input", "x"), "Give either --text or --input"),
+        (("--text", "a", "--text", "b", "--text-b", "c"), "--text-b once for each --text"),
+    ],
+)
+def test_predict_is_asked_about_texts_or_a_file(call, tmp_path, more, word):
+    code, out, err = call("predict", tmp_path, *more)
+
+    assert code == 2 and word in err and out == ""
+
+
+def test_a_name_without_its_project_says_how_to_name_it(call, file, tmp_path):
+    code, out, err = call("predict", "first", "--text", "a", "--json")
+    assert code == 1 and "'first' is no folder" in err and "--project FILE" in err and out == ""
+
+    code, out, err = call("predict", "first", "--project", file, "--text", "a")
+    assert code == 1 and "no run 'first'" in err and "none yet" in err
+
+
+def test_an_input_that_cannot_be_read_is_named_before_a_model_is_loaded(call, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"fine\n\xff\xfe\n")
+
+    code, out, err = call("predict", tmp_path / "no-model", "--input", tmp_path / "a.txt")
+
+    assert code == 1 and "a.txt, line 2: not UTF-8" in err and out == ""
+
+
+@pytest.mark.parametrize("command", ["evaluate", "suggest", "export"])
+def test_a_run_that_is_not_there_is_told_with_those_that_are(call, file, tmp_path, command):
+    with_run = Project.open(file)
+    with with_run.write():
+        runs.add(with_run.db, "tags-1", "train", spec={"task": "tag"}, status="done")
+    with_run.close()
+
+    code, out, err = call(command, file, *([tmp_path / "out"] if command == "export" else []), "--run", "tag-1", "--json")
+
+    assert code == 1 and "no run 'tag-1'" in err and "Runs: tags-1." in err and out == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_whose_weights_are_gone_says_where_they_should_be(call, file, tmp_path):
+    project = Project.open(file)
+    with project.write():
+        spec = {"task": "tag", "layer": "s", "model": "starter-bert"}
+        runs.add(project.db, "old", "train", spec=spec, status="done")
+    project.close()
+
+    for command in (("predict", "old", "--project", file, "--text", "a"), ("export", file, "--run", "old", tmp_path / "out")):
+        code, out, err = call(*command)
+        assert code == 1 and "weights of run 'old' are not here" in err and "p.runs" in err and out == ""
+
+
+def test_an_unknown_export_format_is_named(call, file, tmp_path):
+    code, _out, err = call("export", file, "--run", "x", tmp_path / "out", "--formats", "hf,tflite")
+
+    assert code in (1, 2) and "tflite" in err and not (tmp_path / "out").exists()
+
+
+def test_a_prompt_needs_a_template_that_can_be_read_and_a_layer_of_classes(call, file, tmp_path):
+    code, _out, err = call("prompt", file, "--template", tmp_path / "none.txt", "--model", "starter-gpt")
+    assert code == 1 and "none.txt" in err
+
+    (tmp_path / "t.txt").write_text("{{ text }}: {{ label }}")
+    code, _out, err = call("prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt")
+    assert code == 1 and "layer" in err
+
+    code, _out, err = call("prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt", "--shots", "65")
+    assert code == 2 and "65" in err
