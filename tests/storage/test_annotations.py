@@ -38,6 +38,19 @@ def test_a_span_is_added_once_and_a_change_by_hand_takes_its_score(filled):
         annotations.update_span(project.db, first, source_id=who["source_id"], end=5)
 
 
+def test_a_span_that_becomes_equal_to_another_takes_its_place(filled):
+    project, (_c, layer, _p), (_a, label, _b), ids, who = filled
+    with project.edit("spans"):
+        short, long = (annotations.add_span(project.db, ids[0], layer, label, 0, end, **who) for end in (3, 7))
+        annotations.add_span(project.db, ids[2], layer, label, 0, 7, **who)
+    with project.edit("grow"):
+        annotations.update_span(project.db, short, source_id=who["source_id"], end=7)
+
+    assert [one.id for one in annotations.spans(project.db, ids[0])] == [short] and len(annotations.spans(project.db, ids[2])) == 1
+    project.undo()
+    assert [one.id for one in annotations.spans(project.db, ids[0])] == [long, short]
+
+
 def test_a_class_replaces_the_one_before_unless_many_are_allowed(filled):
     project, (layer, *_), (a, *_rest), ids, who = filled
     with project.edit("marks"):

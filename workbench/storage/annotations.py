@@ -143,10 +143,12 @@ def add_span(
 def update_span(
     db: Database, id: int, *, source_id: int, label_id: int | None = None, start: int | None = None, end: int | None = None
 ) -> None:
-    """Change the label or the borders; what a person changed has no score any more."""
+    """Change the label or the borders; what a person changed has no score any more. One that says the same already goes."""
     statement = 'update span set label_id = ifnull(?, label_id), start = ifnull(?, start), "end" = ifnull(?, "end"), source_id = ?, score = null where id = ?'
     if not db.writer.execute(statement, (label_id, start, end, source_id, id)).rowcount:
         raise KeyError(id)
+    place = 'document_id, layer_id, annotator_id, field, start, "end", ifnull(label_id, 0)'
+    db.writer.execute(f"delete from span where id != ?1 and ({place}) = (select {place} from span where id = ?1)", (id,))
 
 
 def delete_span(db: Database, id: int) -> None:
