@@ -183,3 +183,12 @@ def test_two_runs_that_share_no_answered_document_say_so(panel, qtbot):
     assert "McNemar" in view._words.text() and view._counts[0].text() == "1"
     panel.state.update(comparison=replace(found, first=replace(found.first, n=0)))
     assert view._words.text() == "There is no document of dev with gold that both have answered."
+
+
+def test_comparing_by_the_menu_leaves_the_focus_on_the_runs(panel, qtbot):
+    panel.view._compare.setFocus()
+    panel.view._fill_compare()
+    panel.view._compare_menu.actions()[0].trigger()
+
+    qtbot.waitUntil(lambda: panel.state.comparison is not None)
+    assert named(panel, "Runs", QTableView).hasFocus()

@@ -130,3 +130,18 @@ def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stoppin
     follow(live, done)
     page.state.changed.emit(frozenset({"live", "run"}))
     assert right._chip.accessibleName() == "done"
+
+
+def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of_other_buttons(page, monkeypatch, qtbot):
+    from workbench.operations import train
+
+    monkeypatch.setattr(train, "cancel", lambda project, queue, run: None)
+    live, right = live_run(page), page.view._right
+    right.cancel.setFocus()
+    qtbot.waitUntil(right.cancel.hasFocus)
+    right.cancel.click()
+    assert right.hasFocus() and not right.cancel.isEnabled()
+
+    follow(live, Finished("cancelled"))
+    page.state.changed.emit(frozenset({"live", "run"}))
+    assert "nothing of this run was kept" in right._message.text() and right.hasFocus() and not right._results.isVisible()

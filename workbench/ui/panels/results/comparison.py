@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
+from workbench.ui import theme
 from workbench.ui.moments import points
 from workbench.ui.panels.results.state import TITLES, ResultsState
 from workbench.ui.widgets.button import Button
@@ -56,6 +57,11 @@ class ComparisonView(QFrame):
         table = Table(columns, name=name, key=lambda one: one.document_id)
         table.opened.connect(lambda one: self._state.context.go("annotate", document=one.document_id))
         return table
+
+    def resizeEvent(self, event) -> None:
+        for table in (self._first, self._second):
+            table.setColumnHidden(0, self.width() < theme.px(1000))  # the key gives way to the text
+        super().resizeEvent(event)
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state = self._state

@@ -192,7 +192,11 @@ class ResultsView(WatchingView):
         self._compare_menu.clear()
         for run in self.state.others():
             action = self._compare_menu.addAction(f"{run.name}  ({main_score(run)})")
-            action.triggered.connect(lambda _checked=False, id=run.id: self.state.choose((self.state.chosen[0], id)))
+            action.triggered.connect(lambda _checked=False, id=run.id: self._compare_with(id))
+
+    def _compare_with(self, id: int) -> None:
+        self.state.choose((self.state.chosen[0], id))
+        self._runs.setFocus()  # the button rests now; Qt would pass the focus on to Delete
 
     # ---------------------------------------------------------------- the frame
 

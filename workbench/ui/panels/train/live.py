@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import strftime
 
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started
 
 LOG_LINES = 400
+TONES = ("accent", "warn", "good", "bad")  # of the curves of a loss in parts
+MESSAGE_TONES = {"interrupted": "warn", "cancelled": "accent"}  # of what is said of an ending; bad for the rest
 ENDINGS = {"stop": _("stopping"), "cancel": _("cancelling")}  # what a person has asked for, until the worker has ended
 SCORE_NAMES = {"macro_f1": _("macro F1"), "accuracy": _("accuracy"), "span_f1": _("span F1"), "token_accuracy": _("token accuracy")}
 
@@ -61,6 +63,8 @@ def follow(live: Live, event) -> None:
         _add_line(live, event.line)
     elif isinstance(event, Finished):
         live.ending = ""
+        if event.status == "cancelled":
+            event = replace(event, message=event.message or _("Cancelled; nothing of this run was kept."))
         live.status, live.message, live.hint, live.details = event.status, event.message, event.hint, event.details
         live.device = str(event.result.get("device") or live.device)
         live.best = event.result.get("best_step", live.best)

@@ -21,7 +21,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.tasks import spec as tasks
 from workbench.ui.panel import WatchingView
-from workbench.ui.panels.train.live import ENDINGS, SCORE_NAMES, Live, shown_scores, smoothed
+from workbench.ui.panels.train.live import ENDINGS, MESSAGE_TONES, SCORE_NAMES, TONES, Live, shown_scores, smoothed
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -38,7 +38,6 @@ from workbench.ui.widgets.words import Elided, call, words
 
 REDRAW = 500  # milliseconds between two redraws of the curves at the least
 FIRST = ("epochs", "learning_rate")
-TONES = ("accent", "warn", "good", "bad")
 
 
 class TrainView(WatchingView):
@@ -331,9 +330,11 @@ class _LiveRun(QFrame):
         self._when.setText("  ·  ".join(part for part in (live.name, took) if part))
         self._figures["left"][0].setVisible(live.active)
         self._chip.set(ENDINGS.get(live.ending) or status_words(live.status), tone=RUN_TONES.get(live.status, ""))
+        focused = self.stop.hasFocus() or self.cancel.hasFocus() or self.hasFocus()
+        if focused and live.ending:
+            self.setFocus()  # else Qt passes it from the button that rests to the next, be that Cancel
         self.stop.setEnabled(not live.ending)
         self.cancel.setEnabled(live.ending != "cancel")
-        focused = self.stop.hasFocus() or self.cancel.hasFocus()
         self.stop.setVisible(live.status == "running")
         self.cancel.setVisible(live.active)
         self._results.setVisible(not live.active and live.status != "cancelled")
@@ -344,7 +345,7 @@ class _LiveRun(QFrame):
             self._figures[name][1].setText(value)
             self._figures[name][2].setText(unit)
         told = " ".join(part for part in (live.message, live.hint) if part)
-        self._message.set(told if not live.active else "", "warn" if live.status == "interrupted" else "bad", live.details)
+        self._message.set("" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details)
         self._draw_curves(live)
         lines = "\n".join(reversed(live.log))
         if self._log.toPlainText() != lines:
