@@ -220,7 +220,8 @@ def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
         state.choose(None)
         state.label(next(id for id, (_l, label) in state.label_of.items() if label.name == "PER"), Target("text", word, word + 3))
     table = view.right.spans
-    cross = table.visualRect(table.model().index(0, 1)).center()
+    row = table.visualRect(table.model().index(0, 0))
+    cross = QPoint(row.right() - 14, row.center().y())
 
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=cross)
     assert spans(view) == [("Bob", "PER")]

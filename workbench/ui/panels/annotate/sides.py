@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt, QUrl
+from PySide6.QtCore import QEvent, QRectF, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QPainter, QPixmap, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextFormat
-from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSizePolicy, QStyledItemDelegate, QTextBrowser, QVBoxLayout
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSizePolicy, QStyledItemDelegate, QTextBrowser, QToolTip, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -22,7 +22,7 @@ from workbench.ui.widgets.words import Elided, KeyCap, call, words
 WIDEST_LEAST = 340  # pixels that a side claims at most, however large the text
 EXCERPT = 120  # code points of a span that a row shows
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
-DELETE = 1  # of the spans
+CROSS = 30  # pixels at the end of a span's row, at 100 %, where a click deletes it
 
 
 class QueueSide(QFrame):
@@ -93,20 +93,26 @@ class _Sign(QStyledItemDelegate):
 
 
 class _LabelAndText(QStyledItemDelegate):
-    """A label's chip, the words beside it, the score of a suggestion at the right."""
+    """A label's chip, the words beside it, the score of a suggestion at the right, or a cross that calls `on_cross(row)`.
 
-    def __init__(self, table: Table, chip_of, text_of):
+    The cross is part of this cell: a column of its own would cost a millisecond in each picture of a long list.
+    """
+
+    def __init__(self, table: Table, chip_of, text_of, on_cross=None):
         super().__init__(table)
-        self._chip_of, self._text_of = chip_of, text_of
+        self._chip_of, self._text_of, self._on_cross = chip_of, text_of, on_cross
         self._chips: dict[tuple, QPixmap] = {}
         self._cuts: dict[tuple[str, int], str] = {}
         self._widths: dict[str, int] = {}
-        self._font = theme.font("small")
-        self._metrics = QFontMetrics(self._font)
+        self.restyle()
 
     def restyle(self) -> None:
+        """What a theme and text size decide is asked for once: `paint` runs for every row of every picture."""
         self._font = theme.font("small")
         self._metrics = QFontMetrics(self._font)
+        self._height, self._side = theme.px(24), theme.px(15)
+        self._end = theme.px(CROSS) if self._on_cross else 6
+        self._cross = icons.pixmap("x", "muted", self._side)
         self._cuts.clear()
         self._widths.clear()
 
@@ -139,14 +145,16 @@ class _LabelAndText(QStyledItemDelegate):
         name, label = self._chip_of(one)
         painter.save()
         ground(painter, option, last_line=False)
-        box, height = option.rect, theme.px(24)
+        box, height = option.rect, self._height
         if name not in self._widths:
             self._widths[name] = chip_width(name)
         width = min(self._widths[name], int(box.width() * 0.6))
         painter.drawPixmap(box.left() + 12, box.center().y() - height // 2 + 1, self._chip(name, label, width, height, painter))
         painter.setFont(self._font)
         painter.setPen(theme.qcolour("text"))
-        words_box = box.adjusted(12 + width + 8, 0, -6, 0)
+        words_box = box.adjusted(12 + width + 8, 0, -self._end, 0)
+        if self._on_cross:
+            painter.drawPixmap(box.right() - self._side - 7, box.center().y() - self._side // 2, self._side, self._side, self._cross)
         if getattr(one, "kind", "") and one.score is not None:
             score = f"{one.score:.2f}"
             painter.setPen(theme.qcolour("muted"))
@@ -156,6 +164,21 @@ class _LabelAndText(QStyledItemDelegate):
         text = self._cut(self._text_of(one), words_box.width())
         painter.drawText(words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute, text)
         painter.restore()
+
+    def editorEvent(self, event, model, option, index) -> bool:
+        if event.type() == QEvent.Type.MouseButtonRelease and self._on_cross and self._at_cross(event.position().x(), option):
+            self._on_cross(model.rows[index.row()])
+            return True
+        return super().editorEvent(event, model, option, index)
+
+    def helpEvent(self, event, view, option, index) -> bool:
+        if self._on_cross and self._at_cross(event.pos().x(), option):
+            QToolTip.showText(event.globalPos(), _("Delete the span (Del)"), view)
+            return True
+        return super().helpEvent(event, view, option, index)
+
+    def _at_cross(self, x: float, option) -> bool:
+        return x > option.rect.right() - self._end
 
 
 class RightSide(QFrame):
@@ -230,15 +253,9 @@ class RightSide(QFrame):
         self._suggested_part = column(head, self.suggestions, acts, none, line(), gap=0)
 
     def _build_spans(self) -> None:
-        columns = (
-            Column(_("Label and text"), self._words_of, tip=self._words_of),
-            Column(_("Delete"), lambda _row: _("Delete"), width=34, tip=lambda _row: _("Delete the span (Del)")),
-        )
+        columns = (Column(_("Label and text"), self._words_of, tip=self._words_of),)
         self.spans = Table(columns, name=_("Spans"), key=lambda r: r.id)
-        self._plain(self.spans)
-        self.spans.setItemDelegateForColumn(DELETE, _Sign(self.spans, "x", "muted"))
-        self.spans.setColumnHidden(DELETE, not self.state.can_write)
-        self.spans.clicked.connect(self._span_clicked)
+        self._plain(self.spans, self._delete if self.state.can_write else None)
         self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
         self.spans.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._number = words("", "small", "muted")
@@ -247,9 +264,9 @@ class RightSide(QFrame):
         self._no_spans_part = column(self._no_spans, None, margins=(14, 0, 14, 10))
         self._spans_part = column(head, (self.spans, 1), (self._no_spans_part, 1), gap=0)
 
-    def _plain(self, table: Table) -> None:
+    def _plain(self, table: Table, on_cross=None) -> None:
         table.horizontalHeader().hide()
-        table.setItemDelegateForColumn(0, _LabelAndText(table, self._chip_of, self._text_of))
+        table.setItemDelegateForColumn(0, _LabelAndText(table, self._chip_of, self._text_of, on_cross))
 
     # ------------------------------------------------------------ rows
 
@@ -280,10 +297,9 @@ class RightSide(QFrame):
         elif one is not None and index.column() == REJECT:
             self.state.reject(one.id)
 
-    def _span_clicked(self, index) -> None:
-        if index.column() == DELETE and index.row() < len(self.spans.rows()):
-            self.state.choose((GOLD, self.spans.rows()[index.row()].id))
-            self.state.delete_chosen()
+    def _delete(self, one) -> None:
+        self.state.choose((GOLD, one.id))
+        self.state.delete_chosen()
 
     # ------------------------------------------------------------ showing
 
