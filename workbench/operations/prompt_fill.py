@@ -80,7 +80,7 @@ def language_models(cards: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
     """Layers with classes, each with its number of submitted documents, most first."""
-    found = [pair for task in TASKS for pair in train.fitting_layers(project, task)]
+    found = [pair for pairs in train.fitting_by_task(project, TASKS).values() for pair in pairs]
     return tuple(sorted(found, key=lambda pair: -pair[1]))
 
 

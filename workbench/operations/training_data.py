@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,9 +47,14 @@ class Plan:
 
 def fitting_layers(project: Project, task: str) -> tuple[tuple[Layer, int], ...]:
     """The layers that a task can learn, each with its number of submitted documents, most first."""
-    submitted = labels.submitted_counts(project.db)
-    found = [(layer, submitted.get(layer.id, 0)) for layer in labels.layers(project.db) if tasks.fits(task, layer)]
-    return tuple(sorted(found, key=lambda one: -one[1]))
+    return fitting_by_task(project, (task,))[task]
+
+
+def fitting_by_task(project: Project, wanted: Iterable[str]) -> dict[str, tuple[tuple[Layer, int], ...]]:
+    """`fitting_layers` of several tasks: the documents are counted once for all."""
+    every, submitted = labels.layers(project.db), labels.submitted_counts(project.db)
+    pairs = sorted(((layer, submitted.get(layer.id, 0)) for layer in every), key=lambda one: -one[1])
+    return {task: tuple(pair for pair in pairs if tasks.fits(task, pair[0])) for task in wanted}
 
 
 def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[Layer, str]:

@@ -16,7 +16,7 @@ from workbench.base.manifest import Contribution
 from workbench.jobs import threads
 
 PAUSE = 40  # milliseconds between two modules
-LIBRARIES = ("numpy", "pyqtgraph")  # what the pages import when they are built
+LIBRARIES = ("numpy", "pyqtgraph", "workbench.prompting.template")  # what the pages import when they are built
 LATER = ("workbench.ui.panels.data.import_dialog", "workbench.ui.dialogs.settings")
 
 

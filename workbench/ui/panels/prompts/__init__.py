@@ -25,5 +25,9 @@ class PromptsPanel(Panel):
         state = PromptsState(context)
         return state, PromptsView(state)
 
+    _new = True  # the state has just looked
+
     def shown(self, **_args) -> None:
-        self.state.look()
+        if not self._new:
+            self.state.look()
+        self._new = False

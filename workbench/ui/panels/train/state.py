@@ -53,7 +53,7 @@ class TrainState(State):
     def look(self) -> None:
         """Read layers and models again, keep what is chosen where it still is, and work out what would be used."""
         self._stale = False
-        fitting = {one.id: train.fitting_layers(self.project, one.id) for one in tasks.TASKS}
+        fitting = train.fitting_by_task(self.project, [one.id for one in tasks.TASKS])
         present = tuple(task for task, found in fitting.items() if found)
         task = self.task if self.task in present else max(present, key=lambda one: fitting[one][0][1], default="")
         layers = tuple((layer.name, count) for layer, count in fitting.get(task, ()))
