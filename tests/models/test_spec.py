@@ -5,6 +5,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,19 @@ def test_the_starters_are_read_without_loading_torch():
 
     assert "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', ('classify', 'pairs', 'tag', 'mask'), ())" in out
     assert "('starter-gpt', 4, 256, 8192, 512, 'apache-2.0', ('classify', 'pairs', 'tag', 'next'), ())" in out
+
+
+def test_an_unchanged_folder_is_not_read_again_and_a_changed_one_is(folder, monkeypatch):
+    first = spec.card(folder, name="one")
+    reads = []
+    monkeypatch.setattr(spec, "_read", lambda info, *rest, read=spec._read: reads.append(1) or read(info, *rest))
+
+    assert spec.card(folder, name="two", origin="cache") == replace(first, name="two", origin="cache") and not reads
+
+    (folder / "tokenizer.json").write_text("{")
+    assert "tokenizer.json is not readable JSON" in spec.card(folder).problems[0]
+    (folder / "tokenizer.json").write_text("{}")
+    assert spec.card(folder).usable and len(reads) == 2
 
 
 def test_a_card_counts_weights_and_leaves_position_ids_out(folder):
