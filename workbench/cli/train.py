@@ -186,7 +186,11 @@ def _report(opened: Session, run: Run) -> dict:
 
 
 def _show(report: dict) -> None:
-    say(_("Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}, best at step {best_step}.").format(**{**report, "status": term(report["status"])}))
+    say(
+        _("Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}, best at step {best_step}.").format(
+            **{**report, "status": term(report["status"])}
+        )
+    )
     for split, scores in report["scores"].items():
         say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
     used = report["used"]
