@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,19 +46,27 @@ class Rows(QAbstractTableModel):
         super().__init__(parent)
         self.columns, self.key = tuple(columns), key
         self.rows: list[Any] = []
+        self._keys: list[Hashable] = []  # of the rows, one for one
+        self._numbers: dict[Hashable, int] | None = None  # key → row number, made when asked for
         self._order: tuple[int, bool] | None = None  # column, descending
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; a change of values alone keeps scroll position and choice untouched."""
         rows = self._sorted(list(rows))
-        same = [self.key(one) for one in rows] == [self.key(one) for one in self.rows]
-        if same and rows:
+        keys = [self.key(one) for one in rows]
+        if keys == self._keys and rows:
             self.rows = rows
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
             return
         self.beginResetModel()
-        self.rows = rows
+        self.rows, self._keys, self._numbers = rows, keys, None
         self.endResetModel()
+
+    def numbers(self, keys: Iterable[Hashable]) -> list[int]:
+        """Where the rows with these keys stand, from the top; keys that no row has are passed over."""
+        if self._numbers is None:
+            self._numbers = {key: number for number, key in enumerate(self._keys)}
+        return sorted(self._numbers[one] for one in keys if one in self._numbers)
 
     def set_title(self, column: int, title: str) -> None:
         """Change the words in the header of a column."""
@@ -74,6 +82,7 @@ class Rows(QAbstractTableModel):
         self._order = (column, order == Qt.SortOrder.DescendingOrder)
         self.beginResetModel()
         self.rows = self._sorted(self.rows)
+        self._keys, self._numbers = [self.key(one) for one in self.rows], None
         self.endResetModel()
 
     def _sorted(self, rows: list[Any]) -> list[Any]:
@@ -237,15 +246,12 @@ class Table(QTableView):
         blocked = selection.blockSignals(True)
         selection.clearSelection()
         flag = selection.SelectionFlag
-        first = True
-        for number, row in enumerate(self.rows_model.rows):
-            if self.rows_model.key(row) in keys:
-                index = self.rows_model.index(number, 0)
-                selection.select(index, flag.Select | flag.Rows)
-                if first:
-                    selection.setCurrentIndex(index, flag.NoUpdate)
-                    self.scrollTo(index)
-                first = False
+        for position, number in enumerate(self.rows_model.numbers(keys)):
+            index = self.rows_model.index(number, 0)
+            selection.select(index, flag.Select | flag.Rows)
+            if position == 0:
+                selection.setCurrentIndex(index, flag.NoUpdate)
+                self.scrollTo(index)
         selection.blockSignals(blocked)
         self.viewport().update()
 
