@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbench.base import scratch
 from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
@@ -41,7 +41,7 @@ class Host:
         self.dispatch: Dispatch = dispatch or Mailbox()
         self.status, self.message, self.hint, self.details = "asleep", "", "", ""
         self.changed = Signal("host.changed")
-        self.folder = Path(tempfile.mkdtemp(prefix="glossbench-host-"))
+        self.folder = scratch.make("host")
         self.spec = replace(spec, folder=str(self.folder))
         self.spec.write(self.folder / "host.json")
         self._spare, self._grace = spare, grace or Grace(stop=5.0, stop_limit=5.0)

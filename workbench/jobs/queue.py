@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from workbench.base import scratch
 from workbench.base.errors import JobFailed
 from workbench.base.events import Signal
 from workbench.base.i18n import _
@@ -123,7 +123,7 @@ class Queue:
             raise JobFailed(_("The application is closing; no new work is begun."))
         temporary = not spec.folder
         if temporary:
-            spec = replace(spec, folder=tempfile.mkdtemp(prefix="glossbench-job-"))
+            spec = replace(spec, folder=str(scratch.make("job")))
         try:
             spec.write(Path(spec.folder) / "job.json")
             (Path(spec.folder) / "result.json").unlink(missing_ok=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.base import scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.exporters.model import spec as exporters
@@ -73,7 +73,7 @@ def start(project: Project, queue: Queue, run: Run, out: Path | str, formats: Se
     Raises WorkbenchError where the weights are not here; a folder that cannot be used ends the job with a message.
     """
     model = train.model_folder(project, run)
-    folder = Path(tempfile.mkdtemp(prefix="glossbench-export-"))
+    folder = scratch.make("export")
     texts = folder / "texts.jsonl"
     dataset.write(texts, (), (dataset.Record(one) for one in check_documents(project, run)), ids=True)
     spec = ExportSpec(str(model), str(texts), str(Path(out).absolute()), tuple(formats), facts(project, run))

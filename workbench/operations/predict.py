@@ -9,13 +9,12 @@ import csv
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base import paths
+from workbench.base import paths, scratch
 from workbench.base.errors import Cancelled, ExportFailed, JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
@@ -102,7 +101,7 @@ class Question:
 
     def __init__(self, model: Path, asked: Sequence[Document], *, title: str, about: Mapping | None = None, device: str = "auto"):
         self.asked = asked
-        self.folder = Path(tempfile.mkdtemp(prefix="glossbench-"))
+        self.folder = scratch.make("predict")
         self.output = self.folder / "answers.jsonl"
         given = self.folder / "asked.jsonl"
         dataset.write(given, (), (dataset.Record(_numbered(one, number)) for number, one in enumerate(asked)), ids=True)

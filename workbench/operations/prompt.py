@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base import paths
+from workbench.base import paths, scratch
 from workbench.base.errors import JobFailed, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
@@ -197,7 +196,7 @@ class Question:
         spec = spec_of(this)
         filler = Filler(project, spec)
         lines = [filler.line(one, filler.fit(one)) for one in asked]
-        self.folder = Path(tempfile.mkdtemp(prefix="glossbench-prompt-"))
+        self.folder = scratch.make("prompt")
         about = {"project": project.uid, "id": this.id, "purpose": "predict"}
         self.spec = _job(self.folder, spec, lines, about, _("Ask with {name}").format(name=this.name))
 
