@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -85,19 +85,21 @@ class Index:
 
     def __init__(self, spans: Iterable[TextSpan] = ()):
         self.spans = sorted(spans)
-        self._index()
-
-    def _index(self) -> None:
         self._starts = [span.start for span in self.spans]
-        self._reach = list(accumulate((span.end for span in self.spans), max))
+        self._ends = [span.end for span in self.spans]
+        self._reach = list(accumulate(self._ends, max))
 
     def exchange(self, gone: Iterable[TextSpan], new: Iterable[TextSpan]) -> None:
         """Take some out and others in."""
         for span in gone:
-            del self.spans[bisect_left(self.spans, span)]
+            at = bisect_left(self.spans, span)
+            del self.spans[at], self._starts[at], self._ends[at]
         for span in new:
-            insort(self.spans, span)
-        self._index()
+            at = bisect_right(self.spans, span)
+            self.spans.insert(at, span)
+            self._starts.insert(at, span.start)
+            self._ends.insert(at, span.end)
+        self._reach = list(accumulate(self._ends, max))
 
     def touching(self, start: int, end: int) -> list[TextSpan]:
         """Spans that share a character with [start, end), and those of zero length in [start, end]."""

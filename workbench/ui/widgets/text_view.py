@@ -81,8 +81,8 @@ class TextView(PiecesArea):
     def set_spans(self, spans: Sequence[TextSpan]) -> None:
         """Show these spans; only lines that hold a changed one are placed anew."""
         new = {id(span): span for span in spans}  # who keeps the objects of unchanged spans pays for the changed ones alone
-        gone = {span for key, span in self._shown.items() if key not in new}
-        come = {span for key, span in new.items() if key not in self._shown}
+        gone = {self._shown[key] for key in self._shown.keys() - new.keys()}
+        come = {new[key] for key in new.keys() - self._shown.keys()}
         self._shown = new
         gone, come = gone - come, come - gone
         if not gone and not come:

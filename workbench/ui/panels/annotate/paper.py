@@ -180,22 +180,18 @@ class Paper(QFrame):
 
     def _text_spans(self) -> dict[str, list[TextSpan]]:
         """What each text shows: gold, open suggestions, and in errors what the run answered otherwise."""
-        state, found = self.state, {}
+        state = self.state
         looks = {id: (label.name, label.colour or label.position) for id, (_layer, label) in state.label_of.items()}
         extra, missed, _other = state.differences
         if looks != self._looks or missed != self._missed:
             self._looks, self._missed = looks, missed
             self._made.clear()
-        made: dict[int, tuple[object, TextSpan]] = {}
-        for row in state.spans:
-            kept = self._made.get(row.id)
-            if kept is None or kept[0] is not row:
-                name, tint = looks.get(row.label_id, NO_LABEL)
-                note = _("missed") if row.id in missed else ""
-                kept = row, TextSpan(row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note)
-            made[row.id] = kept
-            found.setdefault(row.field, []).append(kept[1])
+        known, rows = self._made, state.spans
+        made = {row.id: kept if (kept := known.get(row.id)) and kept[0] is row else self._make(row) for row in rows}
         self._made = made
+        shown = [one for _row, one in made.values()]
+        fields = {row.field for row in rows}
+        found = {field: shown if len(fields) == 1 else [made[row.id][1] for row in rows if row.field == field] for field in fields}
         for row in () if state.errors else state.suggestions:
             if row.kind == "span":
                 name, tint = looks.get(row.label_id, NO_LABEL)
@@ -206,6 +202,11 @@ class Paper(QFrame):
             tint = tints.get(one.label, NO_LABEL[1])
             found.setdefault(one.field, []).append(TextSpan(one.start, one.end, one.label, tint, number, span_layout.PREDICTED, one.score))
         return found
+
+    def _make(self, row) -> tuple[object, TextSpan]:
+        name, tint = self._looks.get(row.label_id, NO_LABEL)
+        note = _("missed") if row.id in self._missed else ""
+        return row, TextSpan(row.start, row.end, name, tint, row.id, span_layout.GOLD, None, note)
 
     def show_chosen(self) -> None:
         name = self.state.chosen

@@ -113,7 +113,8 @@ class AnnotateState(State):
         kept = self._filtered.get(rows)
         if kept is None or kept[0] is not given or kept[1] is not self.off:
             shown = {layer.id for layer in self.active}
-            kept = self._filtered[rows] = given, self.off, tuple(row for row in given if row.layer_id in shown)
+            whole = shown.issuperset(layer.id for layer in self.doc.layers)
+            kept = self._filtered[rows] = given, self.off, tuple(given if whole else (row for row in given if row.layer_id in shown))
         return kept[2]
 
     @property
