@@ -51,6 +51,7 @@ class Studio:
 
     def picture(self, name: str) -> None:
         self.app.window.resize(*SIZE)  # an offscreen screen is smaller, and the window fits itself to it
+        self.app.window.note_line.hide()  # it would lie over the status bar
         self.rest()
         path = self.out / f"{name}.png"
         if not self.app.window.grab().save(str(path), "PNG"):
@@ -70,6 +71,7 @@ def main(folder: str = "") -> None:
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         studio = Studio(Path(home), out)
+        studio.rest()
         studio.picture("welcome-light")
         studio.app.act("sample")
         studio.wait(lambda: studio.app.project is not None)
@@ -79,7 +81,7 @@ def main(folder: str = "") -> None:
         for page, theme in PICTURES:
             studio.theme(theme)
             studio.app.go(page)
-            PREPARE.get(page, lambda _studio: None)(studio)
+            PREPARE.get((page, theme), lambda _studio: None)(studio)
             studio.picture(f"{page}-{theme}")
         studio.app.stop_jobs()
         studio.app.closed()
@@ -108,18 +110,33 @@ def suggest(studio: Studio) -> None:
     studio.jobs_end()
 
 
+def to_nested_spans(studio: Studio) -> None:
+    """A submitted document with spans within spans."""
+    state = studio.app.window.panel("annotate").state
+    state.open(next(id for id in state.ids if state.rows([id])[0].key == "m-0020"))
+
+
 def to_a_document_with_suggestions(studio: Studio) -> None:
+    """The first one to do, the surest of its suggestions accepted."""
     state = studio.app.window.panel("annotate").state
     state.next_unlabelled()
     studio.rest(0.5)
+    state.accept_all()
 
 
 def to_an_answer(studio: Studio) -> None:
+    """What the tag run makes of a document."""
     state = studio.app.window.panel("inspect").state
+    studio.wait(lambda: state.answer is not None and not state.asking)
+    state.choose(next(one.key for one in state.choices if one.run is not None and one.task == "tag"))
     studio.wait(lambda: state.answer is not None and not state.asking)
 
 
-PREPARE = {"annotate": to_a_document_with_suggestions, "inspect": to_an_answer}
+PREPARE = {
+    ("annotate", "light"): to_nested_spans,
+    ("annotate", "dark"): to_a_document_with_suggestions,
+    ("inspect", "light"): to_an_answer,
+}
 
 
 if __name__ == "__main__":
