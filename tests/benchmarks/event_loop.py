@@ -48,6 +48,7 @@ def main(seconds: float = 10.0) -> int:
     assert state.ready, (state.plan, state.errors)
     state.set_values({"epochs": "1000"})
     state.start()
+    _spin(lambda: bool(app.queue.jobs), 60)  # the data are frozen in a thread first
     job = app.queue.jobs[0]
     _spin(lambda: job.progress.get("step", 0) > 3 or job.over, 120)
     if job.over:
