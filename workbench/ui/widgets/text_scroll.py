@@ -13,6 +13,7 @@ from workbench.ui.widgets.text_pieces import Measures, Pieces
 
 LEFT, TOP = 5, 4  # inner margins; the text begins here
 SLICE = 0.004  # seconds of work between two events while heights settle
+PAUSE = 5  # ms before more is measured: what a key has changed is painted first
 _SETTLE_LIMIT = 2_000_000  # code points up to which all heights are measured
 
 Place = tuple[int, float]  # a character, and how far its line is from the viewport's top
@@ -31,7 +32,7 @@ class PiecesArea(QAbstractScrollArea):
         self._held: tuple[int, Place] | None = None  # scroll value, and the place it was set for
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
-        self._settling.setInterval(0)
+        self._settling.setInterval(PAUSE)
         self._settling.timeout.connect(self._settle)
 
     def _measures(self) -> Measures:
