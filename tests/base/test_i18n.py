@@ -39,7 +39,7 @@ SINGLE = {
     "importers/table.py": {"unexpected end of data": "looked for in what Python says"},
     "inspection/serve.py": {"A few words to begin with.": "a text to warm the model up"},
     "jobs/worker.py": dict.fromkeys(("out of memory", "not enough memory", "can't allocate memory"), "looked for in what torch says"),
-    "storage/database.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
+    "storage/reading.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/theme.py": {"JetBrains Mono": "a font"},
     "ui/widgets/live_plot.py": dict.fromkeys(("best line", "best point"), "names of parts of the plot"),

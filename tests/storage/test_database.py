@@ -16,6 +16,7 @@ from workbench.operations import labels as label_acts
 from workbench.project.project import Project
 from workbench.storage import documents, header, lock, migrations
 from workbench.storage.database import Database
+from workbench.storage.reading import Reader
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 
@@ -337,7 +338,7 @@ def test_closing_in_the_middle_of_an_edit_is_refused(tmp_path):
 
 
 def test_where_no_log_is_possible_a_plain_journal_serves(tmp_path, monkeypatch):
-    class NoWal(sqlite3.Connection):
+    class NoWal(Reader):
         def execute(self, statement, *values):
             if "journal_mode = wal" in statement:
                 return super().execute("select 'delete'")
@@ -493,3 +494,40 @@ def test_a_pipe_is_no_project_and_is_not_waited_for(tmp_path):
 
     with pytest.raises(ProjectError, match="pipe or a device"):
         Project.open(tmp_path / "pipe.glossbench")
+
+
+LONG = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000000) select count(*) from n"
+
+
+def test_closing_while_another_thread_reads_breaks_the_reading_off(folder):
+    project = Project.create(folder / "p.glossbench")
+    begun, told = threading.Event(), []
+
+    def read():
+        reader = project.db.reader()
+        begun.set()
+        try:
+            reader.execute(LONG).fetchall()
+        except ProjectError as error:
+            told.append(error)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    assert begun.wait(10)
+    time.sleep(0.2)  # it is in the middle of the query now
+
+    project.close()
+    thread.join(10)
+
+    assert not thread.is_alive()
+    assert [one.message for one in told] == ["The project was closed while it was being read."]
+
+
+def test_what_is_read_after_closing_says_so(folder):
+    project = Project.create(folder / "p.glossbench")
+    cursor = project.db.reader().execute("select name from sqlite_master")
+
+    project.close()
+
+    with pytest.raises(ProjectError, match="closed while it was being read"):
+        list(cursor)

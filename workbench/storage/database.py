@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from workbench.base.errors import ProjectBusy, ProjectError
 from workbench.base.i18n import _
 from workbench.storage import backup, header, migrations, search
 from workbench.storage.journal import Journal
 from workbench.storage.lock import FileLock, held
+from workbench.storage.reading import Reader, no_room
 from workbench.storage.values import new_uid, now
 
 BUSY_SECONDS = 10
@@ -37,7 +38,7 @@ class Database:
         self._owner: int | None = None
         self._depth = 0
         self._writer: sqlite3.Connection | None = None
-        self._readers: dict[int, sqlite3.Connection] = {}
+        self._readers: dict[int, Reader] = {}
         self._closed = False
 
     # ------------------------------------------------------------ open and close
@@ -82,7 +83,7 @@ class Database:
             db._start(found)
         except (sqlite3.Error, UnicodeDecodeError) as error:  # sqlite3 quotes a damaged name in its message
             db.close()
-            if isinstance(error, sqlite3.OperationalError) and _no_room(error) and lock is not None:
+            if isinstance(error, sqlite3.OperationalError) and no_room(error) and lock is not None:
                 raise
             raise _damaged(path, error) from error
         except BaseException:
@@ -123,7 +124,7 @@ class Database:
             conn.execute(trigger)
         return conn
 
-    def _connect(self, uri: str, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+    def _connect(self, uri: str, kind: type[sqlite3.Connection] = sqlite3.Connection) -> Any:
         return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS, factory=kind)
 
     def close(self) -> None:
@@ -133,8 +134,8 @@ class Database:
         if self._depth:
             raise ProjectError(_("{path} cannot be closed in the middle of an edit.").format(path=self.path))
         self._closed = True
-        for conn in self._readers.values():
-            conn.close()
+        for conn in tuple(self._readers.values()):
+            conn.close_soon()
         self._readers.clear()
         if self._writer is not None:
             self._writer.close()  # the last connection of a file writes the log back and removes it
@@ -167,13 +168,13 @@ class Database:
             conn = self._readers[me] = self._connect_reader()
         return conn
 
-    def _connect_reader(self) -> sqlite3.Connection:
+    def _connect_reader(self) -> Reader:
         """Queries only, but with the right to write where there is one: the last reader of a file then leaves no log behind."""
         places = ("rw", "ro") if _writable(self.path) else ("ro",)
         for mode in places:
             conn = None
             try:
-                conn = self._connect(f"{self.path.as_uri()}?mode={mode}", _Reader)
+                conn = self._connect(f"{self.path.as_uri()}?mode={mode}", Reader)
                 conn.execute("pragma query_only = on")
                 conn.execute("select count(*) from sqlite_master").fetchone()
                 return conn
@@ -187,7 +188,7 @@ class Database:
             told = _("{path} cannot be read: there is no room left on its disk.").format(path=self.path)
             raise ProjectError(told, hint=_("Make room, then try again."))
         # No log can be made beside it, so nobody else writes it either.
-        return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", _Reader)
+        return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", Reader)
 
     # ------------------------------------------------------------ writing
 
@@ -266,48 +267,6 @@ class Database:
         return default if row is None else row[0]
 
 
-_DAMAGE = re.compile(r"disk I/O|^no such (column|table)")  # the latter: the file's own description of its tables is damaged
-
-
-class _ReadingCursor(sqlite3.Cursor):
-    """Says of a damaged page what a person can use, wherever in the file it comes to light."""
-
-    def execute(self, *args):
-        try:
-            return super().execute(*args)
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise self._told(error) from error
-
-    def fetchone(self):
-        try:
-            return super().fetchone()
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise self._told(error) from error
-
-    def fetchall(self):
-        try:
-            return super().fetchall()
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise self._told(error) from error
-
-    def _told(self, error: Exception) -> Exception:
-        what = str(error)
-        if isinstance(error, sqlite3.OperationalError) and _no_room(error):
-            return error
-        if "Could not decode to UTF-8" in what:
-            what = _("it holds text that is not UTF-8")
-        elif isinstance(error, sqlite3.DatabaseError) and type(error) is not sqlite3.DatabaseError and not _DAMAGE.search(what):
-            return error  # a fault of this program, or a file that is busy
-        self.close()  # else the traceback would keep the file open
-        hint = _("Take a backup of it; `glossbench project check` says where. The file was left as it is.")
-        return ProjectError(_("The project file is damaged: {what}.").format(what=what), hint=hint)
-
-
-class _Reader(sqlite3.Connection):
-    def execute(self, *args) -> sqlite3.Cursor:  # sqlite3's own makes a plain cursor, whatever `cursor` is
-        return self.cursor(_ReadingCursor).execute(*args)
-
-
 def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:
     if depth == 1:
         return "begin immediate", "commit", ("rollback",)
@@ -378,20 +337,15 @@ def _touch_triggers() -> Iterator[str]:
             )
 
 
-def _no_room(error: sqlite3.OperationalError) -> bool:
-    """The disk is full, or has no room for the shared memory file that every connection to a write-ahead log needs."""
-    return getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMMAP")
-
-
 def _damaged(path: Path, error: Exception) -> ProjectError:
-    if isinstance(error, sqlite3.OperationalError) and _no_room(error):
+    if isinstance(error, sqlite3.OperationalError) and no_room(error):
         return _not_written(path, error)
     told = _("{path} is damaged or cannot be read: {error}.").format(path=path, error=error)
     return ProjectError(told, hint=_("Take a backup of it; the file was left as it is."))
 
 
 def _not_written(path: Path, error: sqlite3.Error) -> ProjectError:
-    full = "full" in str(error) or (isinstance(error, sqlite3.OperationalError) and _no_room(error))
+    full = "full" in str(error) or (isinstance(error, sqlite3.OperationalError) and no_room(error))
     lost = _("Nothing of this step was kept. Is the disk full or the file moved?")
     hint = _("Make room on the disk, then try again.") if full else lost
     return ProjectError(_("{path} could not be written: {error}.").format(path=path, error=error), hint=hint)
