@@ -13,7 +13,9 @@ class WithResources(build_py):
         if not self.editable_mode:
             target = Path(self.build_lib) / "workbench" / "_resources"
             shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree("resources", target, ignore=shutil.ignore_patterns("screenshots", "__pycache__"))
+            shutil.copytree(
+                "resources", target, ignore=shutil.ignore_patterns("screenshots", "__pycache__")
+            )
 
 
 setup(cmdclass={"build_py": WithResources})

@@ -27,7 +27,18 @@ def build(out: Path) -> Path:
             else:
                 shutil.copy(source, folder)
         made = Path(folder) / "out"
-        command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", str(made), folder]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            "-w",
+            str(made),
+            folder,
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"The wheel could not be built:\n{done.stdout}{done.stderr}")

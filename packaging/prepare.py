@@ -51,12 +51,19 @@ FONTS = {
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Make .venv with the tested set of packages.")
-    parser.add_argument("set", choices=("run", "dev"), help="run: what the application needs; dev: the tools for tests as well")
-    parser.add_argument("--torch", choices=("cpu", "cuda"), help="which PyTorch; without it, what pip finds first")
+    parser.add_argument(
+        "set",
+        choices=("run", "dev"),
+        help="run: what the application needs; dev: the tools for tests as well",
+    )
+    parser.add_argument(
+        "--torch", choices=("cpu", "cuda"), help="which PyTorch; without it, what pip finds first"
+    )
     chosen = parser.parse_args(arguments)
     if sys.version_info < LEAST:
         return _refuse(
-            f"Python {sys.version.split()[0]} is too old: Glossbench needs 3.11 or later.", "Name another one: make setup PYTHON=python3.12"
+            f"Python {sys.version.split()[0]} is too old: Glossbench needs 3.11 or later.",
+            "Name another one: make setup PYTHON=python3.12",
         )
     if stands(chosen.set, chosen.torch):
         return 0
@@ -99,13 +106,20 @@ def missing_packages() -> list[str]:
     if sys.platform.startswith("linux") and shutil.which("apt-get"):
         known = _known_libraries()
         missing += [name for name, library in LIBRARIES.items() if library not in known]
-        missing += [name for name, font in FONTS.items() if not (Path("/usr/share/fonts") / font).exists()]
+        missing += [
+            name for name, font in FONTS.items() if not (Path("/usr/share/fonts") / font).exists()
+        ]
     return missing
 
 
 def _has_venv() -> bool:
     """Debian ships venv without ensurepip; then `python3 -m venv` fails halfway."""
-    return subprocess.run([sys.executable, "-c", "import ensurepip, venv"], capture_output=True).returncode == 0
+    return (
+        subprocess.run(
+            [sys.executable, "-c", "import ensurepip, venv"], capture_output=True
+        ).returncode
+        == 0
+    )
 
 
 def _known_libraries() -> str:
@@ -121,10 +135,16 @@ def provide(missing: list[str]) -> bool:
     """Install them as root; otherwise say the one line to type. Whether they are there now."""
     line = f"apt-get install -y --no-install-recommends {' '.join(missing)}"
     if not shutil.which("apt-get"):
-        print("This Python has no venv module; install it with your system's package manager.", file=sys.stderr)
+        print(
+            "This Python has no venv module; install it with your system's package manager.",
+            file=sys.stderr,
+        )
         return False
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        print(f"\nSome system packages are missing. Type this line, then the same command again:\n\n  sudo {line}\n", file=sys.stderr)
+        print(
+            f"\nSome system packages are missing. Type this line, then the same command again:\n\n  sudo {line}\n",
+            file=sys.stderr,
+        )
         return False
     print(f"Installing system packages: {' '.join(missing)}", flush=True)
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -141,12 +161,18 @@ def install(wanted: str, torch: str | None) -> int:
     """Make the environment and fill it. Returns an exit code; an interrupted run begins again next time."""
     STAMP.unlink(missing_ok=True)
     if not _python().exists() and _call([sys.executable, "-m", "venv", str(VENV)]) != 0:
-        return _refuse("The environment .venv could not be made.", f"What is there may be damaged; delete {VENV} and try again.")
+        return _refuse(
+            "The environment .venv could not be made.",
+            f"What is there may be damaged; delete {VENV} and try again.",
+        )
     _speak_of_torch(torch)
     extra = "[dev]" if wanted == "dev" else ""
     code = _install_torch(torch) or _pip("--editable", f"{ROOT}{extra}")
     if code != 0:
-        return _refuse("Packages could not be installed.", "Is there a network? What was done so far is kept; run the same command again.")
+        return _refuse(
+            "Packages could not be installed.",
+            "Is there a network? What was done so far is kept; run the same command again.",
+        )
     _keep_stamp(wanted, torch)
     print(f"Ready: {_python().parent / 'glossbench'}", flush=True)
     return 0
@@ -165,7 +191,12 @@ def _install_torch(build: str | None) -> int:
 
 def _speak_of_torch(build: str | None) -> None:
     """Without a driver the default on Linux is large for nothing; not if a CPU build lies where pip looks."""
-    if build or not sys.platform.startswith("linux") or Path("/proc/driver/nvidia/version").exists() or _present_torch() != "none":
+    if (
+        build
+        or not sys.platform.startswith("linux")
+        or Path("/proc/driver/nvidia/version").exists()
+        or _present_torch() != "none"
+    ):
         return
     if _pip(f"torch=={_pinned('torch')}", "--dry-run", "--no-deps", "--no-index", quiet=True) == 0:
         return
@@ -178,7 +209,10 @@ def _speak_of_torch(build: str | None) -> None:
 
 def _present_torch() -> str:
     """cpu, cuda or none: the build that stands in .venv."""
-    folder = next(VENV.glob("lib/python*/site-packages/torch/version.py"), VENV / "Lib/site-packages/torch/version.py")
+    folder = next(
+        VENV.glob("lib/python*/site-packages/torch/version.py"),
+        VENV / "Lib/site-packages/torch/version.py",
+    )
     try:
         text = folder.read_text(encoding="utf-8")
     except OSError:
@@ -210,12 +244,17 @@ def _pip(*arguments: str, quiet: bool = False) -> int:
         str(ROOT / "constraints.txt"),
         *arguments,
     ]
-    return _call(command if quiet else [*command, "--progress-bar", "on" if sys.stdout.isatty() else "off"], quiet=quiet)
+    return _call(
+        command if quiet else [*command, "--progress-bar", "on" if sys.stdout.isatty() else "off"],
+        quiet=quiet,
+    )
 
 
 def _call(command: list[str], *, quiet: bool = False) -> int:
     if quiet:
-        return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+        return subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ).returncode
     print("+", shlex.join(command), flush=True)
     return subprocess.run(command).returncode
 

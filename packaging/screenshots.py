@@ -15,8 +15,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = (1440, 900)
-PICTURES = (("data", "light"), ("annotate", "light"), ("annotate", "dark"), ("train", "light"), ("results", "light"), ("results", "dark"))
-PICTURES += (("inspect", "light"), ("prompts", "light"), ("models", "light"), ("labels", "light"), ("export", "light"))
+PICTURES = (
+    ("data", "light"),
+    ("annotate", "light"),
+    ("annotate", "dark"),
+    ("train", "light"),
+    ("results", "light"),
+    ("results", "dark"),
+)
+PICTURES += (
+    ("inspect", "light"),
+    ("prompts", "light"),
+    ("models", "light"),
+    ("labels", "light"),
+    ("export", "light"),
+)
 
 
 class Studio:
@@ -50,7 +63,9 @@ class Studio:
         self.wait(lambda: time.monotonic() > end)
 
     def picture(self, name: str) -> None:
-        self.app.window.resize(*SIZE)  # an offscreen screen is smaller, and the window fits itself to it
+        self.app.window.resize(
+            *SIZE
+        )  # an offscreen screen is smaller, and the window fits itself to it
         self.app.window.note_line.hide()  # it would lie over the status bar
         self.rest()
         path = self.out / f"{name}.png"
@@ -128,7 +143,9 @@ def to_an_answer(studio: Studio) -> None:
     """What the tag run makes of a document."""
     state = studio.app.window.panel("inspect").state
     studio.wait(lambda: state.answer is not None and not state.asking)
-    state.choose(next(one.key for one in state.choices if one.run is not None and one.task == "tag"))
+    state.choose(
+        next(one.key for one in state.choices if one.run is not None and one.task == "tag")
+    )
     studio.wait(lambda: state.answer is not None and not state.asking)
 
 

@@ -44,7 +44,11 @@ def loopback_only(monkeypatch):
     connect = socket.socket.connect
 
     def guarded(self, address):
-        if self.family in (socket.AF_INET, socket.AF_INET6) and str(address[0]) not in ("127.0.0.1", "::1", "localhost"):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and str(address[0]) not in (
+            "127.0.0.1",
+            "::1",
+            "localhost",
+        ):
             raise ConnectionRefusedError(f"tests connect to loopback only, not to {address[0]}")
         return connect(self, address)
 

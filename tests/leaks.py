@@ -9,14 +9,26 @@ import time
 from pathlib import Path
 
 # Threads that stay by design: our pool, the progress monitor of tqdm, the safetensors conversion of transformers, debuggers.
-KNOWN_THREADS = ("glossbench-pool", "TMonitor", "tqdm_monitor", "Thread-auto_conversion", "pydevd", "asyncio_")
+KNOWN_THREADS = (
+    "glossbench-pool",
+    "TMonitor",
+    "tqdm_monitor",
+    "Thread-auto_conversion",
+    "pydevd",
+    "asyncio_",
+)
 KNOWN_WIDGETS = ("QTipLabel", "QDesktopWidget", "QRollEffect", "QAlphaWidget")
 PATIENCE = 3.0  # seconds for what is about to end
 
 
 def standing() -> dict[str, dict]:
     """kind → key → words about it."""
-    return {"thread": _threads(), "process": _processes(), "widget": _widgets(), "open file": _files()}
+    return {
+        "thread": _threads(),
+        "process": _processes(),
+        "widget": _widgets(),
+        "open file": _files(),
+    }
 
 
 def left_since(before: dict[str, dict]) -> list[str]:
@@ -25,14 +37,22 @@ def left_since(before: dict[str, dict]) -> list[str]:
     while True:
         _let_qt_delete()
         now = standing()
-        left = [f"{kind} {now[kind][key]}" for kind in now for key in now[kind].keys() - before[kind].keys()]
+        left = [
+            f"{kind} {now[kind][key]}"
+            for kind in now
+            for key in now[kind].keys() - before[kind].keys()
+        ]
         if not left or time.monotonic() > end:
             return left
         time.sleep(0.02)
 
 
 def _threads() -> dict:
-    return {one.ident: one.name for one in threading.enumerate() if not one.name.startswith(KNOWN_THREADS) and not _is_foreign(one)}
+    return {
+        one.ident: one.name
+        for one in threading.enumerate()
+        if not one.name.startswith(KNOWN_THREADS) and not _is_foreign(one)
+    }
 
 
 def _is_foreign(thread: threading.Thread) -> bool:
@@ -53,7 +73,13 @@ def _processes() -> dict:
 
 def _command(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()[-200:]
+        return (
+            Path(f"/proc/{pid}/cmdline")
+            .read_bytes()
+            .replace(b"\0", b" ")
+            .decode(errors="replace")
+            .strip()[-200:]
+        )
     except OSError:
         return "?"
 
@@ -69,7 +95,9 @@ def _widgets() -> dict:
     found = {}
     for one in QApplication.topLevelWidgets():
         if isValid(one) and one.parent() is None and type(one).__name__ not in KNOWN_WIDGETS:
-            found[getCppPointer(one)[0]] = f"{type(one).__module__}.{type(one).__name__} {one.objectName() or one.windowTitle()!r}"
+            found[getCppPointer(one)[0]] = (
+                f"{type(one).__module__}.{type(one).__name__} {one.objectName() or one.windowTitle()!r}"
+            )
     return found
 
 

@@ -35,18 +35,37 @@ TABLE = {
     "exporters": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
     "exporters.data": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
     "storage": Row(("text",), ("sqlite_utils",)),
-    "models": Row(("text", "runtime"), ("torch", "transformers", "safetensors", "huggingface_hub"), ("h5py", "yaml")),
+    "models": Row(
+        ("text", "runtime"),
+        ("torch", "transformers", "safetensors", "huggingface_hub"),
+        ("h5py", "yaml"),
+    ),
     "tasks": Row(("text", "runtime", "metrics", "models"), ("torch", "transformers")),
-    "training": Row(("text", "metrics", "models", "tasks"), ("torch", "transformers", "tokenizers", "accelerate", "peft", "optuna")),
+    "training": Row(
+        ("text", "metrics", "models", "tasks"),
+        ("torch", "transformers", "tokenizers", "accelerate", "peft", "optuna"),
+    ),
     "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
     "exporters.model": Row(
-        ("text", "runtime", "metrics", "models", "tasks"), ("torch", "transformers", "onnx", "onnxscript", "onnxruntime")
+        ("text", "runtime", "metrics", "models", "tasks"),
+        ("torch", "transformers", "onnx", "onnxscript", "onnxruntime"),
     ),
     "jobs": Row((), (), ("psutil",)),
     "project": Row(("text", "storage")),
     "operations": Row(
-        ("project", "jobs", "storage", "text", "runtime", "metrics", "importers", "exporters.data", "prompting", *HEAVY_SPECS)
+        (
+            "project",
+            "jobs",
+            "storage",
+            "text",
+            "runtime",
+            "metrics",
+            "importers",
+            "exporters.data",
+            "prompting",
+            *HEAVY_SPECS,
+        )
     ),
     "cli": Row(("operations", "project", "jobs", "text", *HEAVY_SPECS), ("click",)),
     "ui": Row(
@@ -121,7 +140,9 @@ def _from(node: ast.ImportFrom, late: bool) -> list[Import]:
     for one in node.names:
         below = ROOT / node.module.replace(".", "/") / one.name
         is_module = below.with_suffix(".py").is_file() or below.is_dir()
-        found.append(Import(f"{node.module}.{one.name}" if is_module else node.module, node.lineno, late))
+        found.append(
+            Import(f"{node.module}.{one.name}" if is_module else node.module, node.lineno, late)
+        )
     return found
 
 
@@ -131,7 +152,9 @@ def fault(path: Path, one: Import) -> str | None:
     if top == "workbench":
         inner = rest or "__init__"
         allowed = ("base", package(path), *row.own)
-        fine = inner == "__init__" or any(inner == other or inner.startswith(f"{other}.") for other in allowed)
+        fine = inner == "__init__" or any(
+            inner == other or inner.startswith(f"{other}.") for other in allowed
+        )
         if package(path) == "exporters.data" or package(path) == "exporters":
             fine = fine and not inner.startswith("exporters.model")
     else:
@@ -151,7 +174,13 @@ def test_every_package_stands_in_the_table():
 
 
 def test_imports_go_down_as_the_table_says():
-    faults = [found for path in files() if package(path) for one in imports(path) if (found := fault(path, one))]
+    faults = [
+        found
+        for path in files()
+        if package(path)
+        for one in imports(path)
+        if (found := fault(path, one))
+    ]
 
     assert faults == []
 
@@ -166,7 +195,9 @@ def test_what_upper_layers_see_of_heavy_packages_is_plain(module):
     wrong = [
         one.module
         for one in imports(path)
-        if not one.late and not one.module.startswith(allowed) and one.module.partition(".")[0] not in sys.stdlib_module_names
+        if not one.late
+        and not one.module.startswith(allowed)
+        and one.module.partition(".")[0] not in sys.stdlib_module_names
     ]
 
     assert [one for one in wrong if one != "__future__"] == []
@@ -200,7 +231,9 @@ def reaches_qt(module: str, depth: int = 0) -> bool:
     if module.startswith(("PySide6", "shiboken6", "pyqtgraph")):
         return True
     path = ROOT / f"{module.replace('.', '/')}.py"
-    below = imports(path) if module.startswith("workbench.ui.") and path.is_file() and depth < 5 else []
+    below = (
+        imports(path) if module.startswith("workbench.ui.") and path.is_file() and depth < 5 else []
+    )
     return any(reaches_qt(one.module, depth + 1) for one in below)
 
 
@@ -224,19 +257,39 @@ def test_sql_stands_in_storage_alone():
     for path in files():
         if package(path) != "storage":
             wrong += [
-                f"{name(path)}:{one.line}" for one in imports(path) if one.module.startswith(("sqlite3", "sqlite_utils", "PySide6.QtSql"))
+                f"{name(path)}:{one.line}"
+                for one in imports(path)
+                if one.module.startswith(("sqlite3", "sqlite_utils", "PySide6.QtSql"))
             ]
             wrong += [
                 f"{name(path)}:{node.lineno}"
                 for node in ast.walk(tree(path))
-                if isinstance(node, ast.Attribute) and node.attr in ("execute", "executemany", "executescript")
+                if isinstance(node, ast.Attribute)
+                and node.attr in ("execute", "executemany", "executescript")
             ]
 
     assert wrong == []
 
 
-STARTERS = {"Thread", "Timer", "Popen", "ThreadPoolExecutor", "ProcessPoolExecutor", "QThread", "QThreadPool", "QProcess", "QRunnable"}
-STARTING = ("subprocess", "multiprocessing", "concurrent", "asyncio", "_thread", "torch.multiprocessing")  # not even imported
+STARTERS = {
+    "Thread",
+    "Timer",
+    "Popen",
+    "ThreadPoolExecutor",
+    "ProcessPoolExecutor",
+    "QThread",
+    "QThreadPool",
+    "QProcess",
+    "QRunnable",
+}
+STARTING = (
+    "subprocess",
+    "multiprocessing",
+    "concurrent",
+    "asyncio",
+    "_thread",
+    "torch.multiprocessing",
+)  # not even imported
 OF_OS = re.compile(r"os\.(system|popen|fork|forkpty|spawn|posix_spawn|exec)\w*")
 
 
@@ -245,8 +298,16 @@ def test_only_jobs_starts_threads_and_processes():
     wrong = []
     for path in files():
         if package(path) != "jobs":
-            wrong += [f"{name(path)}:{one.line} {one.module}" for one in imports(path) if one.module.startswith(STARTING)]
-            wrong += [f"{name(path)}:{node.lineno} {found}" for node in ast.walk(tree(path)) if (found := _starter(node))]
+            wrong += [
+                f"{name(path)}:{one.line} {one.module}"
+                for one in imports(path)
+                if one.module.startswith(STARTING)
+            ]
+            wrong += [
+                f"{name(path)}:{node.lineno} {found}"
+                for node in ast.walk(tree(path))
+                if (found := _starter(node))
+            ]
 
     assert wrong == []
 
@@ -267,7 +328,11 @@ def test_core_signals_reach_widgets_through_a_state():
     for path in files():
         if path.name == "view.py" or path.parent.name == "widgets":
             for node in ast.walk(tree(path)):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "connect":
+                if (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Attribute)
+                    and node.func.attr == "connect"
+                ):
                     source = ast.unparse(node.func.value)
                     if any(f".{one}." in f".{source}." for one in ("project", "queue", "registry")):
                         wrong.append(f"{name(path)}:{node.lineno} {source}")
@@ -276,7 +341,9 @@ def test_core_signals_reach_widgets_through_a_state():
 
 
 def test_long_files_have_an_excuse():
-    long = {name(path) for path in files() if len(path.read_text(encoding="utf-8").splitlines()) > 400}
+    long = {
+        name(path) for path in files() if len(path.read_text(encoding="utf-8").splitlines()) > 400
+    }
 
     assert long == set(LONG_FILES)  # an excuse goes when its file has shrunk
 
@@ -288,7 +355,14 @@ def loaded(code: str, modules: tuple[str, ...], **env) -> list[str]:
     import os
 
     program = f"import sys\n{code}\nprint([one for one in {modules!r} if one in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, cwd=ROOT, env={**os.environ, **env})
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        cwd=ROOT,
+        env={**os.environ, **env},
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return ast.literal_eval(done.stdout.strip().splitlines()[-1])
 

@@ -19,7 +19,9 @@ def test_the_module_of_every_entry_is_there(entry):
     assert importlib.util.find_spec(entry.object.partition(":")[0]) is not None
 
 
-@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "importer"], ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "entry", [one for one in ENTRIES if one.kind == "importer"], ids=lambda one: one.id
+)
 def test_importers_can_tell_and_read_their_format(entry, registry):
     found = registry.get("importer", entry.id)
     made = found() if inspect.isclass(found) else found
@@ -28,7 +30,9 @@ def test_importers_can_tell_and_read_their_format(entry, registry):
     assert entry.options["patterns"]
 
 
-@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "task"], ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "entry", [one for one in ENTRIES if one.kind == "task"], ids=lambda one: one.id
+)
 def test_tasks_have_the_parts_of_their_protocol_and_the_outputs_of_the_index(entry, registry):
     from workbench.tasks import spec
 
@@ -42,7 +46,9 @@ def test_tasks_have_the_parts_of_their_protocol_and_the_outputs_of_the_index(ent
 
 
 @pytest.mark.parametrize(
-    "entry", [one for one in ENTRIES if one.kind in ("family", "inspector", "exporter")], ids=lambda one: f"{one.kind}-{one.id}"
+    "entry",
+    [one for one in ENTRIES if one.kind in ("family", "inspector", "exporter")],
+    ids=lambda one: f"{one.kind}-{one.id}",
 )
 def test_models_inspectors_and_exporters_import(entry, registry):
     found = registry.get(entry.kind, entry.id)
@@ -51,7 +57,9 @@ def test_models_inspectors_and_exporters_import(entry, registry):
         assert [one.__name__ for one in found.needs] == entry.options["needs"]
 
 
-@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "panel"], ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "entry", [one for one in ENTRIES if one.kind == "panel"], ids=lambda one: one.id
+)
 def test_panels_are_panels_with_a_place_and_an_icon(entry, registry, qapp):
     from workbench.base.paths import resource
     from workbench.ui.panel import Panel
@@ -64,7 +72,17 @@ def test_panels_are_panels_with_a_place_and_an_icon(entry, registry, qapp):
 def test_the_rail_has_its_nine_pages_in_order():
     pages = [one.id for one in builtins().all("panel") if one.options["place"] == "page"]
 
-    assert pages == ["data", "annotate", "labels", "models", "train", "results", "inspect", "prompts", "export"]
+    assert pages == [
+        "data",
+        "annotate",
+        "labels",
+        "models",
+        "train",
+        "results",
+        "inspect",
+        "prompts",
+        "export",
+    ]
 
 
 def test_ids_are_those_that_files_and_scripts_rely_on():
@@ -75,7 +93,9 @@ def test_ids_are_those_that_files_and_scripts_rely_on():
 
 
 def test_an_unknown_id_names_the_known_ones():
-    with pytest.raises(WorkbenchError, match="There is no importer 'brat'. Known: glossbench, doccano"):
+    with pytest.raises(
+        WorkbenchError, match="There is no importer 'brat'. Known: glossbench, doccano"
+    ):
         builtins().get("importer", "brat")
 
 

@@ -12,8 +12,18 @@ pytestmark = pytest.mark.process
 
 
 def python(*arguments, **env):
-    plain = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=60, env={**plain, **env})
+    plain = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    }
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**plain, **env},
+    )
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there is always a display")
@@ -46,9 +56,18 @@ def test_a_worker_without_a_folder_is_wrong_use():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "window"), [([], True), (["open"], True), (["open", "x"], True), (["open", "--help"], False), (["open", "a", "b"], False)]
+    ("arguments", "window"),
+    [
+        ([], True),
+        (["open"], True),
+        (["open", "x"], True),
+        (["open", "--help"], False),
+        (["open", "a", "b"], False),
+    ],
 )
-def test_open_with_a_file_is_the_window_and_all_else_the_command_line(monkeypatch, arguments, window):
+def test_open_with_a_file_is_the_window_and_all_else_the_command_line(
+    monkeypatch, arguments, window
+):
     import workbench.cli.main as command_line
 
     opened = []

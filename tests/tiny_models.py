@@ -6,7 +6,13 @@ from pathlib import Path
 
 WORDS = "the a tram bus late full thank you driver ticket lift from to harbour gate north field monday ada bob met in paris 42 , . ! ' s ##s ##ing ##ed".split()
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "max_position_embeddings": 64}
+SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 64,
+}
 DECODERS = {"llama": "LlamaConfig", "olmo": "OlmoConfig"}
 
 
@@ -15,7 +21,9 @@ def make(folder: Path, family: str = "bert", *, seed: int = 0) -> Path:
     import torch
     import transformers
 
-    tokenizer = _wordpiece() if family in ("bert", "distilbert", "electra", "albert") else _bytes(family)
+    tokenizer = (
+        _wordpiece() if family in ("bert", "distilbert", "electra", "albert") else _bytes(family)
+    )
     torch.manual_seed(seed)
     model = _model(transformers, family, len(tokenizer), tokenizer)
     verbosity = transformers.logging.get_verbosity()
@@ -31,21 +39,35 @@ def _model(t, family: str, vocabulary: int, tokenizer):
     if family == "bert":
         return t.BertForPreTraining(t.BertConfig(**common, **SIZES))
     if family == "roberta":
-        return t.RobertaForMaskedLM(t.RobertaConfig(**common, **{**SIZES, "max_position_embeddings": 66}, bos_token_id=0, eos_token_id=2))
+        return t.RobertaForMaskedLM(
+            t.RobertaConfig(
+                **common, **{**SIZES, "max_position_embeddings": 66}, bos_token_id=0, eos_token_id=2
+            )
+        )
     if family == "electra":
         return t.ElectraForMaskedLM(t.ElectraConfig(**common, **SIZES, embedding_size=16))
     if family == "albert":
         return t.AlbertForMaskedLM(t.AlbertConfig(**common, **SIZES, embedding_size=8))
     if family == "distilbert":
         return t.DistilBertForMaskedLM(
-            t.DistilBertConfig(**common, dim=16, n_layers=2, n_heads=2, hidden_dim=32, max_position_embeddings=64)
+            t.DistilBertConfig(
+                **common, dim=16, n_layers=2, n_heads=2, hidden_dim=32, max_position_embeddings=64
+            )
         )
     ends = {"bos_token_id": 0, "eos_token_id": 0}
     if family == "gpt2":
-        return t.GPT2LMHeadModel(t.GPT2Config(vocab_size=vocabulary, n_embd=16, n_layer=2, n_head=2, n_positions=64, **ends))
+        return t.GPT2LMHeadModel(
+            t.GPT2Config(
+                vocab_size=vocabulary, n_embd=16, n_layer=2, n_head=2, n_positions=64, **ends
+            )
+        )
     if family == "openai-gpt":
-        return t.OpenAIGPTLMHeadModel(t.OpenAIGPTConfig(vocab_size=vocabulary, n_embd=16, n_layer=2, n_head=2, n_positions=64))
-    config = getattr(t, DECODERS[family])(vocab_size=vocabulary, num_key_value_heads=2, **SIZES, **ends, pad_token_id=None)
+        return t.OpenAIGPTLMHeadModel(
+            t.OpenAIGPTConfig(vocab_size=vocabulary, n_embd=16, n_layer=2, n_head=2, n_positions=64)
+        )
+    config = getattr(t, DECODERS[family])(
+        vocab_size=vocabulary, num_key_value_heads=2, **SIZES, **ends, pad_token_id=None
+    )
     return t.AutoModelForCausalLM.from_config(config)
 
 
@@ -55,14 +77,22 @@ def _wordpiece():
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     entries = dict.fromkeys([*special, *WORDS, *LETTERS, *(f"##{one}" for one in LETTERS)])
-    backend = Tokenizer(models.WordPiece({one: number for number, one in enumerate(entries)}, unk_token="[UNK]"))
+    backend = Tokenizer(
+        models.WordPiece({one: number for number, one in enumerate(entries)}, unk_token="[UNK]")
+    )
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.decoder = decoders.WordPiece()
     backend.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
+    names = dict(
+        zip(
+            ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True
+        )
+    )
     return PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=64, **names)
 
 
@@ -72,14 +102,26 @@ def _bytes(family: str):
 
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if family == "roberta" else ["<|end|>"]
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(models.BPE({one: number for number, one in enumerate([*special, *alphabet])}, []))
+    backend = Tokenizer(
+        models.BPE({one: number for number, one in enumerate([*special, *alphabet])}, [])
+    )
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
     if family != "roberta":
         backend.post_processor = processors.ByteLevel(trim_offsets=False)
-        return PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=64, bos_token="<|end|>", eos_token="<|end|>")
+        return PreTrainedTokenizerFast(
+            tokenizer_object=backend, model_max_length=64, bos_token="<|end|>", eos_token="<|end|>"
+        )
     backend.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
     )
-    names = dict(zip(("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), special, strict=True))
-    return PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=64, cls_token="<s>", sep_token="</s>", **names)
+    names = dict(
+        zip(
+            ("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), special, strict=True
+        )
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend, model_max_length=64, cls_token="<s>", sep_token="</s>", **names
+    )

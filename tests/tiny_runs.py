@@ -23,21 +23,36 @@ def tiny_run(tmp_path_factory):
             vocab_size=30522, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32, max_position_embeddings=64,
             id2label=dict(enumerate(outputs)), label2id={name: number for number, name in enumerate(outputs)}, initializer_range=1.0,
         )  # fmt: skip
-        kind = transformers.BertForTokenClassification if task == "tag" else transformers.BertForSequenceClassification
+        kind = (
+            transformers.BertForTokenClassification
+            if task == "tag"
+            else transformers.BertForSequenceClassification
+        )
         kind(config).save_pretrained(folder)
-        transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-bert").save_pretrained(folder)
+        transformers.AutoTokenizer.from_pretrained(
+            resource("models") / "starter-bert"
+        ).save_pretrained(folder)
         describe(folder, {"task": task, "labels": list(labels), "max_length": 32, "layer": "class"})
         return folder
 
     return make
 
 
-TEXTS = ["The 42 tram was late again.", "Thank you!", "word " * 90, "¿Qué? 😀", "No seat between Mill Lane and the airport, as ever."]
+TEXTS = [
+    "The 42 tram was late again.",
+    "Thank you!",
+    "word " * 90,
+    "¿Qué? 😀",
+    "No seat between Mill Lane and the airport, as ever.",
+]
 
 
 @pytest.fixture()
 def texts_file(tmp_path):
     path = tmp_path / "texts.jsonl"
-    rows = [{"key": str(n), "texts": {"text": text, "text_b": text[::-1]}, "split": "dev", "id": n} for n, text in enumerate(TEXTS * 4)]
+    rows = [
+        {"key": str(n), "texts": {"text": text, "text_b": text[::-1]}, "split": "dev", "id": n}
+        for n, text in enumerate(TEXTS * 4)
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path

@@ -19,7 +19,12 @@ def main(arguments: list[str] | None = None) -> int:
     i18n.choose()
     if arguments[:1] == ["worker"]:
         _work(arguments[1:])
-    if not arguments or arguments[0] == "open" and len(arguments) < 3 and not any(one.startswith("-") for one in arguments[1:]):
+    if (
+        not arguments
+        or arguments[0] == "open"
+        and len(arguments) < 3
+        and not any(one.startswith("-") for one in arguments[1:])
+    ):
         return _open_window(arguments[1:])
     from workbench.cli.main import main as command_line
 
@@ -38,7 +43,9 @@ def _open_window(files: list[str]) -> int:
 def _no_display() -> bool:
     if sys.platform in ("win32", "darwin"):
         return False
-    return not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    return not any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    )
 
 
 def _work(arguments: list[str]) -> None:

@@ -46,4 +46,8 @@ def test_a_closed_state_listens_to_nothing():
 
 
 def test_a_render_of_all_concerns_every_field():
-    assert concerns(ALL, "rows") and concerns(frozenset({"rows"}), "chosen", "rows") and not concerns(frozenset({"rows"}), "chosen")
+    assert (
+        concerns(ALL, "rows")
+        and concerns(frozenset({"rows"}), "chosen", "rows")
+        and not concerns(frozenset({"rows"}), "chosen")
+    )

@@ -28,31 +28,55 @@ WHOLE = {
 }
 # Single texts that look like sentences: file → text → why.
 SINGLE = {
-    "base/errors.py": dict.fromkeys(("no space left", "disk is full", "disk quota"), "looked for in what systems say"),
+    "base/errors.py": dict.fromkeys(
+        ("no space left", "disk is full", "disk quota"), "looked for in what systems say"
+    ),
     "base/paths.py": {"Application Support": "a folder of macOS"},
     "exporters/data/conll.py": {"# doc = ": "a line of the format"},
-    "exporters/data/conllu.py": dict.fromkeys(("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"),
+    "exporters/data/conllu.py": dict.fromkeys(
+        ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"
+    ),
     "exporters/model/spec.py": {"from transformers import pipeline\n\n": "Python"},
-    "exporters/model/onnx.py": dict.fromkeys(("A few words to trace with, and more.", "Two words"), "inputs of the trace"),
+    "exporters/model/onnx.py": dict.fromkeys(
+        ("A few words to trace with, and more.", "Two words"), "inputs of the trace"
+    ),
     "importers/conllu.py": {"newdoc id": "a line of the format"},
-    "importers/jsonl.py": dict.fromkeys(("integer string conversion", "Unterminated string"), "looked for in what Python says"),
+    "importers/jsonl.py": dict.fromkeys(
+        ("integer string conversion", "Unterminated string"), "looked for in what Python says"
+    ),
     "importers/table.py": {"unexpected end of data": "looked for in what Python says"},
     "inspection/serve.py": {"A few words to begin with.": "a text to warm the model up"},
-    "jobs/worker.py": dict.fromkeys(("out of memory", "not enough memory", "can't allocate memory"), "looked for in what torch says"),
+    "jobs/worker.py": dict.fromkeys(
+        ("out of memory", "not enough memory", "can't allocate memory"),
+        "looked for in what torch says",
+    ),
     "storage/reading.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/theme.py": {"JetBrains Mono": "a font"},
-    "ui/widgets/live_plot.py": dict.fromkeys(("best line", "best point"), "names of parts of the plot"),
+    "ui/widgets/live_plot.py": dict.fromkeys(
+        ("best line", "best point"), "names of parts of the plot"
+    ),
 }
 SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}|\S [a-z]{3,}[.:,]?$")
-PIECE = re.compile(r"(?:^|[ .,;:(–])[A-Za-z]{3,}(?= |$)|[A-Za-z]{3,} $")  # of an f-string: a word with a place beside it
+PIECE = re.compile(
+    r"(?:^|[ .,;:(–])[A-Za-z]{3,}(?= |$)|[A-Za-z]{3,} $"
+)  # of an f-string: a word with a place beside it
 SQL = re.compile(
     r"\b(select|insert|update|delete|from|where|join|create|drop|pragma|values|trigger|savepoint|release|rollback|begin|commit"
     r"|order by|group by|limit|union|set|and|or|on main|primary key|case|when|is null|as|not|end|after|detach|in(?= \()|SET|ACTION)\b"
 )
 COLUMNS = re.compile(r'["a-z_, ]+_[a-z_, ]+')
 PYTHON = re.compile(r"^import |session = |values = \{")  # the code that loads an exported model
-BUGS = {"ValueError", "TypeError", "KeyError", "RuntimeError", "AssertionError", "NotImplementedError", "FileNotFoundError", "LookupError"}
+BUGS = {
+    "ValueError",
+    "TypeError",
+    "KeyError",
+    "RuntimeError",
+    "AssertionError",
+    "NotImplementedError",
+    "FileNotFoundError",
+    "LookupError",
+}
 SHOWN = ("importers/", "text/dataset.py")  # where a ValueError's words become a part of the message
 AS_THEY_ARE = {"NAME", "LAYER", "bf16", "fp32"}  # places on the command line, number formats
 DOORS = {"_", "N_"}
@@ -61,13 +85,22 @@ OTHERS = {"debug", "info", "warning", "exception", "getLogger", "compile"}  # th
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    return {path.relative_to(CODE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(CODE.rglob("*.py"))}
+    return {
+        path.relative_to(CODE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(CODE.rglob("*.py"))
+    }
 
 
 def called(node: ast.AST) -> str:
     if not isinstance(node, ast.Call):
         return ""
-    return node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return (
+        node.func.id
+        if isinstance(node.func, ast.Name)
+        else node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else ""
+    )
 
 
 def visible(file: str, tree: ast.Module) -> list[tuple[ast.Constant, bool]]:
@@ -77,7 +110,11 @@ def visible(file: str, tree: ast.Module) -> list[tuple[ast.Constant, bool]]:
     def visit(node: ast.AST, piece: bool = False) -> None:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # a docstring
-        if called(node) in DOORS | OTHERS or called(node) == "split" and isinstance(node.func.value, ast.Constant):
+        if (
+            called(node) in DOORS | OTHERS
+            or called(node) == "split"
+            and isinstance(node.func.value, ast.Constant)
+        ):
             return
         if isinstance(node, ast.Raise) and called(node.exc) in BUGS and not file.startswith(SHOWN):
             return
@@ -94,10 +131,16 @@ def visible(file: str, tree: ast.Module) -> list[tuple[ast.Constant, bool]]:
 
 def is_sentence(file: str, text: str, piece: bool) -> bool:
     text = text.replace("Glossbench", "")
-    if file.startswith("storage/") and (SQL.search(text) or COLUMNS.fullmatch(text)) or PYTHON.search(text):
+    if (
+        file.startswith("storage/")
+        and (SQL.search(text) or COLUMNS.fullmatch(text))
+        or PYTHON.search(text)
+    ):
         return False
     key = piece and re.fullmatch(r"[a-z]+ ", text)  # f"run {id}" names something within the program
-    return not key and (bool(SENTENCE.search(text)) or piece and " " in text and bool(PIECE.search(text)))
+    return not key and (
+        bool(SENTENCE.search(text)) or piece and " " in text and bool(PIECE.search(text))
+    )
 
 
 def test_no_sentence_stands_outside_the_door():
@@ -113,27 +156,47 @@ def test_no_sentence_stands_outside_the_door():
 
 
 def test_what_is_let_through_is_still_there():
-    literals = {file: {node.value for node, _piece in visible(file, tree)} for file, tree in trees().items()}
+    literals = {
+        file: {node.value for node, _piece in visible(file, tree)} for file, tree in trees().items()
+    }
 
     assert set(WHOLE) <= set(literals)
-    assert [(file, text) for file, texts in SINGLE.items() for text in texts if text not in literals.get(file, ())] == []
+    assert [
+        (file, text)
+        for file, texts in SINGLE.items()
+        for text in texts
+        if text not in literals.get(file, ())
+    ] == []
 
 
 def doors() -> list[tuple[str, ast.Call]]:
-    return [(file, node) for file, tree in trees().items() for node in ast.walk(tree) if called(node) in DOORS]
+    return [
+        (file, node)
+        for file, tree in trees().items()
+        for node in ast.walk(tree)
+        if called(node) in DOORS
+    ]
 
 
 def test_only_whole_texts_go_in():
     """No f-string and nothing put together: a literal, or the name of one that a table holds."""
     plain = ast.Constant, ast.Name, ast.Attribute, ast.Subscript
-    wrong = [f"{file}:{node.lineno}: {ast.unparse(node)}" for file, node in doors() if not isinstance(node.args[0], plain)]
+    wrong = [
+        f"{file}:{node.lineno}: {ast.unparse(node)}"
+        for file, node in doors()
+        if not isinstance(node.args[0], plain)
+    ]
 
     assert wrong == []
 
 
 def test_no_text_is_a_piece_of_a_sentence():
     """One that begins with a comma or ends with a space is made to be stuck to others."""
-    texts = [(file, node.lineno, node.args[0].value) for file, node in doors() if isinstance(node.args[0], ast.Constant)]
+    texts = [
+        (file, node.lineno, node.args[0].value)
+        for file, node in doors()
+        if isinstance(node.args[0], ast.Constant)
+    ]
 
     assert [one for one in texts if one[2] != one[2].strip() or one[2][0] in ",;:."] == []
 
@@ -152,9 +215,21 @@ def test_no_word_is_put_into_a_text_untranslated():
     wrong = []
     for file, tree in trees().items():
         for node in ast.walk(tree):
-            if called(node) == "format" and isinstance(node.func, ast.Attribute) and not file.startswith("storage/"):
-                words = [one for argument in (*node.args, *(key.value for key in node.keywords)) for one in filled_in(argument)]
-                wrong += [f"{file}:{node.lineno}: {one!r}" for one in words if re.search("[A-Za-z]{2}", one) and one not in AS_THEY_ARE]
+            if (
+                called(node) == "format"
+                and isinstance(node.func, ast.Attribute)
+                and not file.startswith("storage/")
+            ):
+                words = [
+                    one
+                    for argument in (*node.args, *(key.value for key in node.keywords))
+                    for one in filled_in(argument)
+                ]
+                wrong += [
+                    f"{file}:{node.lineno}: {one!r}"
+                    for one in words
+                    if re.search("[A-Za-z]{2}", one) and one not in AS_THEY_ARE
+                ]
 
     assert wrong == []
 
@@ -220,7 +295,10 @@ def catalogue(folder: Path, texts: dict[str, str]) -> None:
 
 @pytest.fixture
 def german(tmp_path, monkeypatch):
-    catalogue(tmp_path, {"Interrupted.": "Unterbrochen.", "Read data files into a project.": "Daten einlesen."})
+    catalogue(
+        tmp_path,
+        {"Interrupted.": "Unterbrochen.", "Read data files into a project.": "Daten einlesen."},
+    )
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
     yield tmp_path
@@ -228,7 +306,13 @@ def german(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("language", "said"), [("de", "Unterbrochen."), ("fr:de", "Unterbrochen."), ("fr", "Interrupted."), ("", "Interrupted.")]
+    ("language", "said"),
+    [
+        ("de", "Unterbrochen."),
+        ("fr:de", "Unterbrochen."),
+        ("fr", "Interrupted."),
+        ("", "Interrupted."),
+    ],
 )
 def test_the_language_is_that_of_the_environment(german, monkeypatch, language, said):
     monkeypatch.setenv("LANGUAGE", language)

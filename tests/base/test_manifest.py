@@ -18,7 +18,12 @@ def read(tmp_path, text):
 def test_an_entry_is_read_without_importing_it(tmp_path):
     (found,) = read(tmp_path, ENTRY)
 
-    assert (found.kind, found.id, found.title, found.source) == ("importer", "ler", "LER", "german-legal")
+    assert (found.kind, found.id, found.title, found.source) == (
+        "importer",
+        "ler",
+        "LER",
+        "german-legal",
+    )
     assert found.options == {"patterns": ["*.conll"]}
     with pytest.raises(ModuleNotFoundError):
         Registry((found,)).get("importer", "ler")

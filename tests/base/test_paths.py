@@ -29,5 +29,7 @@ def test_the_documents_folder_is_the_one_that_the_desktop_names(monkeypatch, tmp
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert paths.documents_folder() == tmp_path / "Documents"
 
-    (tmp_path / "user-dirs.dirs").write_text('# made by the desktop\nXDG_DOCUMENTS_DIR="$HOME/Dokumente"\n')
+    (tmp_path / "user-dirs.dirs").write_text(
+        '# made by the desktop\nXDG_DOCUMENTS_DIR="$HOME/Dokumente"\n'
+    )
     assert paths.documents_folder() == tmp_path / "Dokumente"

@@ -27,7 +27,9 @@ def test_a_folder_is_new_private_and_below_the_users_cache():
 @pytest.mark.skipif(sys.platform == "win32", reason="there the age of a folder decides")
 def test_what_a_killed_process_left_goes_and_what_a_living_one_uses_stays():
     mine = scratch.make("host")
-    left, others, foreign = (scratch.root() / name for name in (f"{gone()}-export-x", f"{os.getppid()}-host-y", "notes"))
+    left, others, foreign = (
+        scratch.root() / name for name in (f"{gone()}-export-x", f"{os.getppid()}-host-y", "notes")
+    )
     for one in (left, others, foreign):
         one.mkdir()
         (one / "texts.jsonl").write_text("private")
@@ -35,7 +37,9 @@ def test_what_a_killed_process_left_goes_and_what_a_living_one_uses_stays():
     scratch.sweep(again=True)
 
     assert not left.exists()
-    assert mine.is_dir() and (others / "texts.jsonl").is_file() and (foreign / "texts.jsonl").is_file()
+    assert (
+        mine.is_dir() and (others / "texts.jsonl").is_file() and (foreign / "texts.jsonl").is_file()
+    )
 
 
 def test_where_the_cache_cannot_be_written_the_systems_place_serves(monkeypatch, tmp_path):

@@ -16,7 +16,9 @@ def test_what_is_saved_is_loaded():
 
 def test_unknown_fields_and_values_of_another_kind_fall_back_to_the_defaults():
     Settings().save()
-    Settings().path.write_text('{"theme": "dark", "text_size": "large", "recent": null, "from_the_future": 1}')
+    Settings().path.write_text(
+        '{"theme": "dark", "text_size": "large", "recent": null, "from_the_future": 1}'
+    )
 
     assert load() == Settings(theme="dark")
 
@@ -36,7 +38,10 @@ def test_recent_projects_are_kept_once_newest_first_and_twelve_at_most():
     for number in [*range(14), 5]:
         settings.remember_project(Path(f"/tmp/{number}.glossbench"))
 
-    assert len(settings.recent) == 12 and settings.recent[:2] == ["/tmp/5.glossbench", "/tmp/13.glossbench"]
+    assert len(settings.recent) == 12 and settings.recent[:2] == [
+        "/tmp/5.glossbench",
+        "/tmp/13.glossbench",
+    ]
     settings.forget_project("/tmp/5.glossbench")
     assert "/tmp/5.glossbench" not in load().recent
 
@@ -48,7 +53,9 @@ def test_what_somebody_wrote_into_the_file_does_no_harm():
         ' "window": {"geometry": 5, "keys": {"a": "F2", "b": ["F3"]}, "annotate.off": [1], "annotate.zoom": "big", "dock.jobs": true}}'
     )
 
-    assert load() == Settings(recent=["/a.glossbench"], theme="dark", window={"keys": {"b": ["F3"]}, "dock.jobs": True})
+    assert load() == Settings(
+        recent=["/a.glossbench"], theme="dark", window={"keys": {"b": ["F3"]}, "dock.jobs": True}
+    )
 
 
 def test_settings_that_cannot_be_saved_are_told(monkeypatch):
@@ -66,7 +73,11 @@ def test_settings_that_cannot_be_saved_are_told(monkeypatch):
     settings.tell_faults(told.append)
     settings.save()
 
-    assert len(told) == 1 and load().theme == "dark" and list(settings.path.parent.iterdir()) == [settings.path]
+    assert (
+        len(told) == 1
+        and load().theme == "dark"
+        and list(settings.path.parent.iterdir()) == [settings.path]
+    )
 
 
 def test_names_of_files_that_are_no_unicode_are_kept():

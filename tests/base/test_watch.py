@@ -7,7 +7,9 @@ from workbench.base.watch import QUIET, Watch
 def test_shares_of_parts_are_shares_of_the_whole():
     watch = Watch()
 
-    watch.part(0.5, 1.0).part(0.0, 0.5).at(0.8)  # 0.8 of a quarter that begins at the half: 0.5 + 0.8 · 0.25
+    watch.part(0.5, 1.0).part(0.0, 0.5).at(
+        0.8
+    )  # 0.8 of a quarter that begins at the half: 0.5 + 0.8 · 0.25
 
     assert watch.share == pytest.approx(0.7)
 

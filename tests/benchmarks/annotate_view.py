@@ -59,7 +59,15 @@ def make_spans(text: str) -> list[TextSpan]:
     draw, spans = random.Random(8), []
     for number in range(SPANS):
         start = draw.randrange(len(text) - 60)
-        spans.append(TextSpan(start, start + draw.choice((4, 8, 12, 30, 60)), f"LABEL {number % 8}", number % 8, number))
+        spans.append(
+            TextSpan(
+                start,
+                start + draw.choice((4, 8, 12, 30, 60)),
+                f"LABEL {number % 8}",
+                number % 8,
+                number,
+            )
+        )
     return spans
 
 
@@ -102,7 +110,9 @@ def measure(title: str, text: str) -> float:
     print(title)
     start = time.thread_time()
     view = fresh(text, spans)
-    print(f"  {'open and first paint':28s} {1000 * (time.thread_time() - start):.1f} ms; {len(view.pieces.pieces)} pieces")
+    print(
+        f"  {'open and first paint':28s} {1000 * (time.thread_time() - start):.1f} ms; {len(view.pieces.pieces)} pieces"
+    )
     bar, draw = view.verticalScrollBar(), random.Random(9)
 
     def run(name, acts, rest=True) -> None:
@@ -124,11 +134,19 @@ def measure(title: str, text: str) -> float:
         bar.setValue(bar.value() + 72)
 
     def add():
-        place = view.position_at(QPointF(draw.randrange(view.viewport().width()), draw.randrange(view.viewport().height())))
-        view.set_spans([*view.spans, TextSpan(place, place + 12, "NEW", 3, SPANS + len(view.spans))])
+        place = view.position_at(
+            QPointF(
+                draw.randrange(view.viewport().width()), draw.randrange(view.viewport().height())
+            )
+        )
+        view.set_spans(
+            [*view.spans, TextSpan(place, place + 12, "NEW", 3, SPANS + len(view.spans))]
+        )
 
     def key(code):
-        return lambda: view.keyPressEvent(QKeyEvent(QEvent.Type.KeyPress, code, Qt.KeyboardModifier.NoModifier))
+        return lambda: view.keyPressEvent(
+            QKeyEvent(QEvent.Type.KeyPress, code, Qt.KeyboardModifier.NoModifier)
+        )
 
     run("page down, cold", [page] * 150, rest=False)
     bar.setValue(0)
@@ -146,7 +164,15 @@ def measure(title: str, text: str) -> float:
     worst = max(worst, p99)
     print(told)
     view.select(len(text) // 2, len(text) // 2)
-    keys = (Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_End, Qt.Key.Key_PageDown)
+    keys = (
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Left,
+        Qt.Key.Key_Up,
+        Qt.Key.Key_End,
+        Qt.Key.Key_PageDown,
+    )
     run("move the caret", [key(keys[i % len(keys)]) for i in range(280)])
     times = Clock()
     for _ in range(40):  # each into a text just opened, nothing settled
@@ -176,7 +202,12 @@ def measure_page(folder: Path) -> float:
         text = make_text(WORDS, breaks=breaks)
         spans = tuple(Span(one.start, one.end, one.label) for one in make_spans(text))
         with project.edit("Add"):
-            record = Record(Document(f"{breaks}", (("text", text),)), {"names": "submitted"}, {}, {"names": spans})
+            record = Record(
+                Document(f"{breaks}", (("text", text),)),
+                {"names": "submitted"},
+                {},
+                {"names": spans},
+            )
             documents.add(project.db, [record], source_id=project.source("person"))
     state = AnnotateActs(context)
     view = AnnotateView(state)
@@ -185,7 +216,11 @@ def measure_page(folder: Path) -> float:
     for id in annotate.queue(project):
         state.open(id)
         view.first.setFocus()
-        for clock, name in zip(_label_at_random_places(view), ("key to stored and painted", "what waits until then"), strict=True):
+        for clock, name in zip(
+            _label_at_random_places(view),
+            ("key to stored and painted", "what waits until then"),
+            strict=True,
+        ):
             told, p99 = clock.line(name)
             worst = max(worst, p99)
             print(told)
@@ -207,7 +242,9 @@ def _label_at_random_places(view) -> tuple[Clock, Clock]:
         view.state.choose(None)
         QApplication.processEvents()
         start = time.thread_time()
-        QApplication.sendEvent(text, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_3, Qt.KeyboardModifier.NoModifier, "3"))
+        QApplication.sendEvent(
+            text, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_3, Qt.KeyboardModifier.NoModifier, "3")
+        )
         QApplication.sendPostedEvents()  # layouts and paints
         between = time.thread_time()
         QApplication.processEvents()

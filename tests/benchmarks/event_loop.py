@@ -21,7 +21,12 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 HOME = tempfile.TemporaryDirectory(prefix="glossbench-bench-")
-os.environ.update({"HOME": HOME.name, **{f"XDG_{one}_HOME": f"{HOME.name}/{one}" for one in ("CONFIG", "DATA", "CACHE")}})
+os.environ.update(
+    {
+        "HOME": HOME.name,
+        **{f"XDG_{one}_HOME": f"{HOME.name}/{one}" for one in ("CONFIG", "DATA", "CACHE")},
+    }
+)
 
 from meter import percentile, print_machine  # noqa: E402
 from PySide6.QtCore import QElapsedTimer, QEventLoop, Qt, QTimer  # noqa: E402
@@ -110,7 +115,10 @@ def _wait(seconds: float) -> None:
 
 def _report(idle: list[list[float]], busy: list[list[float]], steps: int) -> int:
     for number, (one, other) in enumerate(zip(idle, busy, strict=True), 1):
-        print(f"round {number}: 99th percentile idle {percentile(one, 0.99):5.1f} ms, training {percentile(other, 0.99):5.1f} ms", end="; ")
+        print(
+            f"round {number}: 99th percentile idle {percentile(one, 0.99):5.1f} ms, training {percentile(other, 0.99):5.1f} ms",
+            end="; ",
+        )
         print(f"worst {max(one):5.0f} / {max(other):5.0f} ms")
     quiet, loud = percentile(sum(idle, []), 0.99), percentile(sum(busy, []), 0.99)
     good = loud <= quiet + ALLOWED

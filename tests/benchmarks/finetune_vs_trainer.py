@@ -35,15 +35,23 @@ def read(name: str, split: str, n: int | None) -> list[tuple]:
     if name == "sst2":
         lines = (DATA / "cls-sst2" / f"{split}.tsv").read_text(encoding="utf-8").splitlines()[1:]
         return [tuple(line.split("\t")) for line in lines][:n]
-    blocks = (DATA / "ner-wnut17" / f"{split}.conll").read_text(encoding="utf-8").strip().split("\n\n")
-    rows = [[line.split("\t") for line in block.split("\n") if line.strip()] for block in blocks if block.strip()]
+    blocks = (
+        (DATA / "ner-wnut17" / f"{split}.conll").read_text(encoding="utf-8").strip().split("\n\n")
+    )
+    rows = [
+        [line.split("\t") for line in block.split("\n") if line.strip()]
+        for block in blocks
+        if block.strip()
+    ]
     return [([one[0] for one in block], [one[-1] for one in block]) for block in rows][:n]
 
 
 def chunk_score(gold: list[list[str]], found: list[list[str]]) -> float:
     from workbench.metrics import spans
 
-    return spans.scores([spans.chunks(one) for one in gold], [spans.chunks(one) for one in found])["span_f1"]
+    return spans.scores([spans.chunks(one) for one in gold], [spans.chunks(one) for one in found])[
+        "span_f1"
+    ]
 
 
 # ---------------------------------------------------------------- ours
@@ -65,7 +73,11 @@ def ours(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
         except StopIteration as end:
             result = end.value
     key = "accuracy" if name == "sst2" else "span_f1"
-    return {"score": result["scores"]["test"][key], "best_step": result["best_step"], "bf16": result["bf16"]}
+    return {
+        "score": result["scores"]["test"][key],
+        "best_step": result["best_step"],
+        "bf16": result["bf16"],
+    }
 
 
 def _dataset(name: str, n: int):
@@ -80,14 +92,20 @@ def _dataset(name: str, n: int):
             if name == "sst2":
                 labels.add(gold)
                 records.append(
-                    Record(Document(key, (("text", content),), split, id=len(records) + 1), {"gold": "submitted"}, {"gold": (gold,)})
+                    Record(
+                        Document(key, (("text", content),), split, id=len(records) + 1),
+                        {"gold": "submitted"},
+                        {"gold": (gold,)},
+                    )
                 )
             else:
                 document, spans = _tagged(key, content, gold, split, len(records) + 1)
                 labels |= {one.label for one in spans}
                 records.append(Record(document, {"gold": "submitted"}, {}, {"gold": spans}))
     kind = "class" if name == "sst2" else "span"
-    return Dataset((Layer("gold", kind, tuple(Label(one) for one in sorted(labels))),), tuple(records))
+    return Dataset(
+        (Layer("gold", kind, tuple(Label(one) for one in sorted(labels))),), tuple(records)
+    )
 
 
 def _tagged(key: str, words: list[str], tags: list[str], split: str, id: int):
@@ -99,8 +117,12 @@ def _tagged(key: str, words: list[str], tags: list[str], split: str, id: int):
     for word in words:
         borders.append((at, at + len(word)))
         at += len(word) + 1
-    spans = tuple(Span(borders[one.start][0], borders[one.end - 1][1], one.label) for one in chunks(tags))
-    return Document(key, (("text", " ".join(words)),), split, tokens={"text": tuple(borders)}, id=id), spans
+    spans = tuple(
+        Span(borders[one.start][0], borders[one.end - 1][1], one.label) for one in chunks(tags)
+    )
+    return Document(
+        key, (("text", " ".join(words)),), split, tokens={"text": tuple(borders)}, id=id
+    ), spans
 
 
 # ---------------------------------------------------------------- the plain script
@@ -114,11 +136,23 @@ def trainer(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
     t.set_seed(seed)
     tokenizer = t.AutoTokenizer.from_pretrained(MODEL)
     train, test = read(name, "train", n), read(name, "test", None)
-    labels = sorted({one for _, one in train} if name == "sst2" else {tag for _, tags in train + test for tag in tags})
+    labels = sorted(
+        {one for _, one in train}
+        if name == "sst2"
+        else {tag for _, tags in train + test for tag in tags}
+    )
     number = {label: position for position, label in enumerate(labels)}
-    auto = t.AutoModelForSequenceClassification if name == "sst2" else t.AutoModelForTokenClassification
+    auto = (
+        t.AutoModelForSequenceClassification
+        if name == "sst2"
+        else t.AutoModelForTokenClassification
+    )
     model = auto.from_pretrained(MODEL, num_labels=len(labels), dtype=torch.float32)
-    collator = t.DataCollatorWithPadding(tokenizer) if name == "sst2" else t.DataCollatorForTokenClassification(tokenizer)
+    collator = (
+        t.DataCollatorWithPadding(tokenizer)
+        if name == "sst2"
+        else t.DataCollatorForTokenClassification(tokenizer)
+    )
     encode = _encode_class if name == "sst2" else _encode_tags
     with tempfile.TemporaryDirectory() as folder:
         settings = t.TrainingArguments(
@@ -135,7 +169,11 @@ def trainer(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
             use_cpu=True,
         )
         made = t.Trainer(
-            model=model, args=settings, train_dataset=encode(tokenizer, train, number), data_collator=collator, processing_class=tokenizer
+            model=model,
+            args=settings,
+            train_dataset=encode(tokenizer, train, number),
+            data_collator=collator,
+            processing_class=tokenizer,
         )
         made.train()
         found = made.predict(encode(tokenizer, test, number))
@@ -186,7 +224,12 @@ def run_arm(arm: str, args, name: str, seed: int) -> dict:
         "--epochs",
         str(args.epochs),
     ]
-    env = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_WAIT_POLICY": "PASSIVE"}
+    env = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "OMP_WAIT_POLICY": "PASSIVE",
+    }
     out = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     if out.returncode:
         raise SystemExit(f"{arm} on {name} failed:\n{out.stderr[-2000:]}")
@@ -194,19 +237,31 @@ def run_arm(arm: str, args, name: str, seed: int) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", default="sst2,wnut17")
-    parser.add_argument("--n", type=int, default=0, help="training items; default 2,000 of sst2, all of wnut17")
+    parser.add_argument(
+        "--n", type=int, default=0, help="training items; default 2,000 of sst2, all of wnut17"
+    )
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="one round of 200 items, one epoch: shows that it runs, no figure to keep")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="one round of 200 items, one epoch: shows that it runs, no figure to keep",
+    )
     parser.add_argument("--arm", choices=("ours", "trainer"))
     args = parser.parse_args()
     if args.arm:
         began = time.perf_counter()
         count = args.n or (2000 if args.data == "sst2" else None)
-        found = (ours if args.arm == "ours" else trainer)(args.data, count, args.epochs, args.seed, RATES[args.data])
-        print(json.dumps({**found, "cpu": time.process_time(), "wall": time.perf_counter() - began}))
+        found = (ours if args.arm == "ours" else trainer)(
+            args.data, count, args.epochs, args.seed, RATES[args.data]
+        )
+        print(
+            json.dumps({**found, "cpu": time.process_time(), "wall": time.perf_counter() - began})
+        )
         return
     if not DATA.is_dir():
         raise SystemExit(f"There are no data sets in {DATA}; set GLOSSBENCH_DATA.")
@@ -227,7 +282,8 @@ def compare(name: str, args) -> None:
         for arm, one in pair.items():
             scores[arm].append(one["score"])
             print(
-                f"{name} seed {seed} {arm:8} score {100 * one['score']:.2f}  {one['cpu']:.1f} CPU-s  {one['wall']:.1f} s wall", flush=True
+                f"{name} seed {seed} {arm:8} score {100 * one['score']:.2f}  {one['cpu']:.1f} CPU-s  {one['wall']:.1f} s wall",
+                flush=True,
             )
         print(f"{name} seed {seed} CPU ratio ours/trainer {ratios[-1]:.2f}", flush=True)
     below = statistics.mean(scores["trainer"]) - statistics.mean(scores["ours"])

@@ -31,14 +31,25 @@ DECIDES = {"classify": "macro_f1", "tag": "span_f1"}
 def gpu_memory_mb() -> int | None:
     """Memory in use on the first GPU, told by the driver and so without a process of ours in it; None without one."""
     try:
-        told = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"], capture_output=True, text=True)
+        told = subprocess.run(
+            ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
+            capture_output=True,
+            text=True,
+        )
     except FileNotFoundError:
         return None
     return int(told.stdout.split()[0]) if told.returncode == 0 else None
 
 
 def run(project: Project, queue: Queue, task: str, device: str, precision: str, seed: int):
-    spec = TrainSpec(task, "", models.find("starter-bert").path, "starter-bert", seed, {"device": device, "precision": precision})
+    spec = TrainSpec(
+        task,
+        "",
+        models.find("starter-bert").path,
+        "starter-bert",
+        seed,
+        {"device": device, "precision": precision},
+    )
     made = train.start(project, queue, spec)
     queue.wait(train.job_of(queue, project, made.id))
     ended = train.run(project, made.id)
@@ -53,13 +64,19 @@ def compare(project: Project, queue: Queue, task: str, seeds: list[int]) -> None
     after = gpu_memory_mb()
     cpu = [run(project, queue, task, "cpu", "fp32", seed) for seed in seeds]
     name = DECIDES[task]
-    scores = [100 * statistics.mean(one.scores["dev"][name] for one in runs) for runs in (cuda, cpu)]
+    scores = [
+        100 * statistics.mean(one.scores["dev"][name] for one in runs) for runs in (cuda, cpu)
+    ]
     seconds = [statistics.median(one.result["seconds"] for one in runs) for runs in (cuda, cpu)]
     print(
         f"{task}: dev {name} cuda bf16 {scores[0]:.1f}, cpu fp32 {scores[1]:.1f} (difference {scores[0] - scores[1]:+.1f} points, seeds {seeds})"
     )
-    print(f"{task}: {seconds[0]:.1f} s on cuda, {seconds[1]:.1f} s on the CPU: {seconds[1] / seconds[0]:.1f} times faster")
-    print(f"{task}: GPU memory {before} MB before, {after} MB after the runs ({after - before:+d} MB)")
+    print(
+        f"{task}: {seconds[0]:.1f} s on cuda, {seconds[1]:.1f} s on the CPU: {seconds[1] / seconds[0]:.1f} times faster"
+    )
+    print(
+        f"{task}: GPU memory {before} MB before, {after} MB after the runs ({after - before:+d} MB)"
+    )
 
 
 def main() -> None:

@@ -30,7 +30,9 @@ def measure(block: Callable[[], object], *, children: bool = False) -> Measured:
 
 def _cpu(children: bool) -> float:
     times = os.times()
-    return times.user + times.system + (times.children_user + times.children_system if children else 0)
+    return (
+        times.user + times.system + (times.children_user + times.children_system if children else 0)
+    )
 
 
 def calibration() -> float:
@@ -48,7 +50,9 @@ def percentile(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def rounds(one: Callable[[], float], other: Callable[[], float], count: int = 3) -> tuple[float, list[tuple[float, float]]]:
+def rounds(
+    one: Callable[[], float], other: Callable[[], float], count: int = 3
+) -> tuple[float, list[tuple[float, float]]]:
     """Run A B A B …; returns the median of one/other per round, and the pairs."""
     pairs = [(one(), other()) for _ in range(count)]
     return statistics.median(a / b for a, b in pairs), pairs

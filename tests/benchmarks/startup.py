@@ -17,7 +17,19 @@ from pathlib import Path
 from meter import print_machine
 
 TARGET = 0.5  # CPU seconds
-HEAVY = ("numpy", "pandas", "pyqtgraph", "sqlite_utils", "click", "torch", "transformers", "sklearn", "scipy", "onnxruntime", "pyarrow")
+HEAVY = (
+    "numpy",
+    "pandas",
+    "pyqtgraph",
+    "sqlite_utils",
+    "click",
+    "torch",
+    "transformers",
+    "sklearn",
+    "scipy",
+    "onnxruntime",
+    "pyarrow",
+)
 CHILD = """
 import sys, time
 from PySide6.QtCore import QEvent, QObject
@@ -53,7 +65,9 @@ def one_start() -> tuple[float, list[str]]:
         env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "HOME": home, **places}
         root = Path(__file__).resolve().parents[2]
         command = [sys.executable, "-c", CHILD.replace("{heavy!r}", repr(set(HEAVY)))]
-        done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=root, check=True, timeout=60)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=env, cwd=root, check=True, timeout=60
+        )
     seconds, *loaded = done.stdout.split()
     return float(seconds), loaded
 
@@ -62,7 +76,9 @@ def main(rounds: int = 5) -> int:
     one_start()  # byte code and caches of the disk
     found = [one_start() for _ in range(rounds)]
     seconds = statistics.median(one for one, _loaded in found)
-    print(f"process start to painted Welcome page: {seconds:.3f} s CPU (median of {rounds}; goal {TARGET})")
+    print(
+        f"process start to painted Welcome page: {seconds:.3f} s CPU (median of {rounds}; goal {TARGET})"
+    )
     print(f"heavy modules loaded by then: {', '.join(found[0][1]) or 'none'}")
     print_machine()
     return int(seconds > TARGET or bool(found[0][1]))

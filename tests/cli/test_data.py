@@ -6,7 +6,10 @@ import pytest
 
 pytestmark = pytest.mark.process  # an import parses in a child
 
-LINES = [{"text": "Ada met Bob.", "label": [[0, 3, "PER"], [8, 11, "PER"]]}, {"text": "in Paris", "label": [[3, 8, "LOC"]]}]
+LINES = [
+    {"text": "Ada met Bob.", "label": [[0, 3, "PER"], [8, 11, "PER"]]},
+    {"text": "in Paris", "label": [[3, 8, "LOC"]]},
+]
 
 
 @pytest.fixture
@@ -15,12 +18,17 @@ def filled(ask, file, tmp_path):
     path.write_text("\n".join(map(json.dumps, LINES)) + "\n{broken\n")
     found = ask("import", "import", file, path, "--format", "doccano", "--split", "dev")
     assert (found["documents"], found["spans"]) == (2, 3)
-    assert [(one["line"], one["file"].endswith("two.jsonl")) for one in found["skipped"]] == [(3, True)]
+    assert [(one["line"], one["file"].endswith("two.jsonl")) for one in found["skipped"]] == [
+        (3, True)
+    ]
     return file
 
 
 def test_labels_are_listed_with_counts(ask, call, filled):
-    layers = {one["layer"]: {label["name"]: label["count"] for label in one["labels"]} for one in ask("labels", "labels", filled)}
+    layers = {
+        one["layer"]: {label["name"]: label["count"] for label in one["labels"]}
+        for one in ask("labels", "labels", filled)
+    }
 
     assert {"PER": 2, "LOC": 1} in layers.values() and "PER" in call("labels", filled)[1]
 
@@ -38,7 +46,18 @@ def test_columns_are_mapped_by_role(ask, file, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("nr,words,kind\nk1,one,A\nk2,two,B\n")
 
-    ask("import", "import", file, path, "--map", "id=nr", "--map", "text=words", "--map", "label:topic=kind")
+    ask(
+        "import",
+        "import",
+        file,
+        path,
+        "--map",
+        "id=nr",
+        "--map",
+        "text=words",
+        "--map",
+        "label:topic=kind",
+    )
 
     (topic,) = [one for one in ask("labels", "labels", file) if one["layer"] == "topic"]
     assert [one["count"] for one in topic["labels"]] == [1, 1]
@@ -54,6 +73,8 @@ def test_an_import_says_in_words_what_was_skipped(call, file, tmp_path):
 
 
 def test_predictions_need_a_run(call, file, tmp_path):
-    code, _out, err = call("export-data", file, tmp_path / "o", "--format", "doccano", "--source", "predictions")
+    code, _out, err = call(
+        "export-data", file, tmp_path / "o", "--format", "doccano", "--source", "predictions"
+    )
 
     assert code == 2 and "--run" in err

@@ -51,6 +51,8 @@ def test_json_is_the_same_and_tables_are_not(tmp_path):
 
     english, other = said("english", as_json + commands), said("other", as_json + commands)
 
-    assert [json.loads(one) for one in english[: len(COMMANDS)]] == [json.loads(one) for one in other[: len(COMMANDS)]]
+    assert [json.loads(one) for one in english[: len(COMMANDS)]] == [
+        json.loads(one) for one in other[: len(COMMANDS)]
+    ]
     assert f"{file}: 19 documents" in english and f"{file}: 19 ｄｏｃｕｍｅｎｔｓ" in other
     assert any("ｓｕｂｍｉｔｔｅｄ 9" in one for one in other)

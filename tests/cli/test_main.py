@@ -23,7 +23,9 @@ def test_the_help_of_the_program_names_every_command_and_imports_none(call):
     import sys
 
     program = "import sys; from workbench.cli.main import main; main(['--help']); print([m for m in sys.modules if m.startswith('workbench.cli.')])"
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
 
     assert all(name in out for name in COMMANDS) and "['workbench.cli.main']" in out
 
@@ -49,7 +51,10 @@ def test_wrong_use_ends_with_2_and_prints_nothing(call, arguments):
     assert (code, out) == (2, "") and "Usage" in err
 
 
-@pytest.mark.parametrize("task", ["choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "text2text", "instruct"])
+@pytest.mark.parametrize(
+    "task",
+    ["choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "text2text", "instruct"],
+)
 def test_a_task_that_is_not_built_yet_says_so_with_2(call, task):
     code, _out, err = call("train", "p.glossbench", "--task", task, "--model", "m")
 
@@ -61,7 +66,10 @@ def test_a_task_that_is_not_built_yet_says_so_with_2(call, task):
     [
         (["project", "info", "none.glossbench"], "none.glossbench"),
         (["labels", "none.glossbench", "--json"], "none.glossbench"),
-        (["train", "none.glossbench", "--task", "tag", "--model", "starter-bert"], "none.glossbench"),
+        (
+            ["train", "none.glossbench", "--task", "tag", "--model", "starter-bert"],
+            "none.glossbench",
+        ),
         (["predict", "no-run", "--text", "hello"], "no-run"),
         (["models", "info", "no-model"], "no-model"),
         (["models", "add", "no-folder"], "no-folder"),

@@ -10,8 +10,16 @@ def test_the_starters_are_listed_and_described(ask, call):
     card = ask("models-info", "models", "info", "starter-bert")
 
     assert {"starter-bert", "starter-gpt"} <= names
-    assert (card["layers"], card["width"], card["vocabulary"], card["max_length"]) == (6, 384, 30522, 512)
-    assert "starter-bert" in call("models", "list")[1] and "384" in call("models", "info", "starter-bert")[1]
+    assert (card["layers"], card["width"], card["vocabulary"], card["max_length"]) == (
+        6,
+        384,
+        30522,
+        512,
+    )
+    assert (
+        "starter-bert" in call("models", "list")[1]
+        and "384" in call("models", "info", "starter-bert")[1]
+    )
 
 
 def test_a_folder_is_added_and_a_broken_one_named(ask, call, tmp_path):
@@ -36,5 +44,14 @@ def test_every_setting_is_listed_with_its_default(ask, call):
     options = {one["name"]: one for one in ask("train-options", "train", "--options")}
     words = call("train", "--options")[1]
 
-    assert {"epochs", "batch_size", "learning_rate", "max_length", "freeze", "best_by", "train_limit", "device"} <= set(options)
+    assert {
+        "epochs",
+        "batch_size",
+        "learning_rate",
+        "max_length",
+        "freeze",
+        "best_by",
+        "train_limit",
+        "device",
+    } <= set(options)
     assert all(name in words for name in options)

@@ -11,7 +11,11 @@ def test_json_is_one_line_of_utf_8_whatever_is_in_it(capfd):
     output.emit({"text": "é\ud83d", "loss": float("nan"), "rows": [float("inf"), 1.5]})
 
     out = capfd.readouterr().out
-    assert out.count("\n") == 1 and json.loads(out) == {"text": "é\ud83d", "loss": None, "rows": [None, 1.5]}
+    assert out.count("\n") == 1 and json.loads(out) == {
+        "text": "é\ud83d",
+        "loss": None,
+        "rows": [None, 1.5],
+    }
 
 
 def test_letters_of_other_scripts_are_written_as_they_are(capfd):
@@ -23,11 +27,23 @@ def test_letters_of_other_scripts_are_written_as_they_are(capfd):
 def test_columns_are_as_wide_as_what_stands_in_them_and_numbers_to_the_right(capfd):
     output.table(("Label", "F1"), [("praise", 0.5), ("a", None), ("b", 12)])
 
-    assert capfd.readouterr().out.splitlines() == ["Label   F1", "praise  0.500", "a       –", "b          12"]
+    assert capfd.readouterr().out.splitlines() == [
+        "Label   F1",
+        "praise  0.500",
+        "a       –",
+        "b          12",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("count", "words"), [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (46_000_000, "46 MB"), (2_500_000_000, "2.5 GB")]
+    ("count", "words"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1500, "1.5 kB"),
+        (46_000_000, "46 MB"),
+        (2_500_000_000, "2.5 GB"),
+    ],
 )
 def test_sizes_are_in_words(count, words):
     assert output.size(count) == words

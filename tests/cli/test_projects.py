@@ -33,7 +33,9 @@ def test_reading_works_beside_a_writer_and_writing_says_already_open(ask, call, 
 
     (tmp_path / "one.txt").write_text("one\n")
     holder = "import sys; from workbench.project.project import Project; p = Project.open(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
-    child = subprocess.Popen([sys.executable, "-c", holder, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child = subprocess.Popen(
+        [sys.executable, "-c", holder, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     child.stdout.readline()
     try:
         assert ask("project-info", "project", "info", file)["documents"] == 0

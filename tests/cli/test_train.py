@@ -22,9 +22,22 @@ def sample(ask, tmp_path):
 
 
 def begin(sample, model, *more):
-    command = [sys.executable, "-m", "workbench", "train", sample, "--task", "classify", "--model", str(model), *more]
+    command = [
+        sys.executable,
+        "-m",
+        "workbench",
+        "train",
+        sample,
+        "--task",
+        "classify",
+        "--model",
+        str(model),
+        *more,
+    ]
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=env)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=env
+    )
 
 
 def until(child, word):
@@ -35,13 +48,51 @@ def until(child, word):
 
 
 def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_model):
-    told = ask("train", "train", sample, "--task", "classify", "--model", tiny_model, "--set", "epochs=1", "--name", "tiny", "--with-test")
-    dev, test = (ask("evaluate", "evaluate", sample, "--run", "tiny", "--split", split) for split in ("dev", "test"))
+    told = ask(
+        "train",
+        "train",
+        sample,
+        "--task",
+        "classify",
+        "--model",
+        tiny_model,
+        "--set",
+        "epochs=1",
+        "--name",
+        "tiny",
+        "--with-test",
+    )
+    dev, test = (
+        ask("evaluate", "evaluate", sample, "--run", "tiny", "--split", split)
+        for split in ("dev", "test")
+    )
 
-    assert told["status"] == "done" and told["used"] == {"train": 180, "dev": 60, "test": 60} and set(told["scores"]) == {"dev", "test"}
-    assert dev["scores"] == told["scores"]["dev"] and test["scores"] == told["scores"]["test"] and test["seen_test"] == 2
-    assert ask("suggest", "suggest", sample, "--run", "tiny") == {"run": "tiny", "documents": 120, "suggestions": 120}
-    code, out, _err = call("predict", "tiny", "--project", sample, "--text", "late again", "--text", "thank you", "--json")
+    assert (
+        told["status"] == "done"
+        and told["used"] == {"train": 180, "dev": 60, "test": 60}
+        and set(told["scores"]) == {"dev", "test"}
+    )
+    assert (
+        dev["scores"] == told["scores"]["dev"]
+        and test["scores"] == told["scores"]["test"]
+        and test["seen_test"] == 2
+    )
+    assert ask("suggest", "suggest", sample, "--run", "tiny") == {
+        "run": "tiny",
+        "documents": 120,
+        "suggestions": 120,
+    }
+    code, out, _err = call(
+        "predict",
+        "tiny",
+        "--project",
+        sample,
+        "--text",
+        "late again",
+        "--text",
+        "thank you",
+        "--json",
+    )
     answers = [json.loads(line) for line in out.splitlines()]
     assert code == 0 and [one["text"] for one in answers] == ["late again", "thank you"]
     for one in answers:
@@ -52,20 +103,46 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
 
 def test_tags_are_answered_with_words_and_spans(ask, call, sample, tiny_model):
     told = ask(
-        "train", "train", sample, "--task", "tag", "--model", tiny_model, "--set", "epochs=1", "--set", "train_limit=32", "--name", "tags"
+        "train",
+        "train",
+        sample,
+        "--task",
+        "tag",
+        "--model",
+        tiny_model,
+        "--set",
+        "epochs=1",
+        "--set",
+        "train_limit=32",
+        "--name",
+        "tags",
     )
-    code, out, _err = call("predict", "tags", "--project", sample, "--text", "🚋 Ada met Bob", "--json")
+    code, out, _err = call(
+        "predict", "tags", "--project", sample, "--text", "🚋 Ada met Bob", "--json"
+    )
     answer = json.loads(out)
 
     assert told["left_out"] and set(told["scores"]["dev"]) >= {"span_f1", "token_accuracy"}
-    assert code == 0 and [answer["text"][one["start"] : one["end"]] for one in answer["tokens"]] == ["🚋", "Ada", "met", "Bob"]
+    assert code == 0 and [
+        answer["text"][one["start"] : one["end"]] for one in answer["tokens"]
+    ] == ["🚋", "Ada", "met", "Bob"]
     assert answer["label"] is None and answer["scores"] is None
     dev = ask("evaluate", "evaluate", sample, "--run", "tags")
     assert dev["scores"] == told["scores"]["dev"]
 
 
 def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, sample, tiny_model):
-    child = begin(sample, tiny_model, "--set", "epochs=1000", "--set", "evaluate_every=5", "--name", "cut", "--json")
+    child = begin(
+        sample,
+        tiny_model,
+        "--set",
+        "epochs=1000",
+        "--set",
+        "evaluate_every=5",
+        "--name",
+        "cut",
+        "--json",
+    )
     until(child, "dev:")
 
     child.send_signal(signal.SIGINT)
@@ -79,7 +156,16 @@ def test_the_first_ctrl_c_stops_and_keeps_the_best(ask, sample, tiny_model):
 
 
 def test_the_second_ctrl_c_cancels_and_nothing_is_left(ask, sample, tiny_model):
-    child = begin(sample, tiny_model, "--set", "epochs=1000", "--set", "evaluate_every=100000", "--name", "gone")
+    child = begin(
+        sample,
+        tiny_model,
+        "--set",
+        "epochs=1000",
+        "--set",
+        "evaluate_every=100000",
+        "--name",
+        "gone",
+    )
     until(child, "Training gone")
 
     child.send_signal(signal.SIGINT)
@@ -103,6 +189,18 @@ def test_a_killed_command_leaves_a_run_that_is_interrupted(ask, sample, tiny_mod
     (run,) = ask("project-info", "project", "info", sample)["runs"]
     assert (run["name"], run["status"]) == ("dead", "interrupted")
     assert (
-        ask("train", "train", sample, "--task", "classify", "--model", tiny_model, "--set", "epochs=1", "--set", "train_limit=16")["status"]
+        ask(
+            "train",
+            "train",
+            sample,
+            "--task",
+            "classify",
+            "--model",
+            tiny_model,
+            "--set",
+            "epochs=1",
+            "--set",
+            "train_limit=16",
+        )["status"]
         == "done"
     )

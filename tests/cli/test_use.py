@@ -43,7 +43,14 @@ def test_a_run_that_is_not_there_is_told_with_those_that_are(call, file, tmp_pat
         runs.add(with_run.db, "tags-1", "train", spec={"task": "tag"}, status="done")
     with_run.close()
 
-    code, out, err = call(command, file, *([tmp_path / "out"] if command == "export" else []), "--run", "tag-1", "--json")
+    code, out, err = call(
+        command,
+        file,
+        *([tmp_path / "out"] if command == "export" else []),
+        "--run",
+        "tag-1",
+        "--json",
+    )
 
     assert code == 1 and "no run 'tag-1'" in err and "Runs: tags-1." in err and out == ""
     assert not (tmp_path / "out").exists()
@@ -56,9 +63,17 @@ def test_a_run_whose_weights_are_gone_says_where_they_should_be(call, file, tmp_
         runs.add(project.db, "old", "train", spec=spec, status="done")
     project.close()
 
-    for command in (("predict", "old", "--project", file, "--text", "a"), ("export", file, "--run", "old", tmp_path / "out")):
+    for command in (
+        ("predict", "old", "--project", file, "--text", "a"),
+        ("export", file, "--run", "old", tmp_path / "out"),
+    ):
         code, out, err = call(*command)
-        assert code == 1 and "weights of run 'old' are not here" in err and "p.runs" in err and out == ""
+        assert (
+            code == 1
+            and "weights of run 'old' are not here" in err
+            and "p.runs" in err
+            and out == ""
+        )
 
 
 def test_an_unknown_export_format_is_named(call, file, tmp_path):
@@ -68,12 +83,18 @@ def test_an_unknown_export_format_is_named(call, file, tmp_path):
 
 
 def test_a_prompt_needs_a_template_that_can_be_read_and_a_layer_of_classes(call, file, tmp_path):
-    code, _out, err = call("prompt", file, "--template", tmp_path / "none.txt", "--model", "starter-gpt")
+    code, _out, err = call(
+        "prompt", file, "--template", tmp_path / "none.txt", "--model", "starter-gpt"
+    )
     assert code == 1 and "none.txt" in err
 
     (tmp_path / "t.txt").write_text("{{ text }}: {{ label }}")
-    code, _out, err = call("prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt")
+    code, _out, err = call(
+        "prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt"
+    )
     assert code == 1 and "layer" in err
 
-    code, _out, err = call("prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt", "--shots", "65")
+    code, _out, err = call(
+        "prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt", "--shots", "65"
+    )
     assert code == 2 and "65" in err

@@ -35,7 +35,9 @@ def read(tmp_path):
         path = content
         if not isinstance(content, Path):
             path = tmp_path / name
-            path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+            path.write_bytes(
+                content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+            )
         source = Source(path, encoding)
         format = format or detect(source).format
         return Read(importer(format).read(source, Options(**options)))

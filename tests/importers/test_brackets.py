@@ -11,8 +11,18 @@ def test_nested_spans_escapes_and_crossing_lines():
 
     (one,) = parse(block)
 
-    assert (one.key, one.split, one.label, one.text) == ("m-1", "train", "delay", "The 42 tram [sic] from Elm to Elm")
-    assert set(one.spans) == {Span(0, 11, "VEHICLE"), Span(4, 6, "LINE"), Span(18, 33, "ROUTE"), Span(30, 33, "STOP")}
+    assert (one.key, one.split, one.label, one.text) == (
+        "m-1",
+        "train",
+        "delay",
+        "The 42 tram [sic] from Elm to Elm",
+    )
+    assert set(one.spans) == {
+        Span(0, 11, "VEHICLE"),
+        Span(4, 6, "LINE"),
+        Span(18, 33, "ROUTE"),
+        Span(30, 33, "STOP"),
+    }
 
 
 @pytest.mark.parametrize("line", ["[open", "closed]A", "[a]", "[a]b"])
@@ -24,7 +34,12 @@ def test_brackets_that_do_not_match_are_named(line):
 def test_the_sample_has_the_counts_that_its_readme_gives():
     """851 spans, 149 nested pairs, 6 crossing pairs: resources/samples/README.md."""
     messages = list(parse((paths.resource("samples") / "metro.txt").read_text(encoding="utf-8")))
-    pairs = [(a, b) for one in messages for n, a in enumerate(one.spans) for b in one.spans[n + 1 :]]
+    pairs = [
+        (a, b) for one in messages for n, a in enumerate(one.spans) for b in one.spans[n + 1 :]
+    ]
 
     assert len(messages) == 420 and sum(len(one.spans) for one in messages) == 851
-    assert sum(nested(a, b) or nested(b, a) for a, b in pairs) == 149 and sum(crossing(a, b) for a, b in pairs) == 6
+    assert (
+        sum(nested(a, b) or nested(b, a) for a, b in pairs) == 149
+        and sum(crossing(a, b) for a, b in pairs) == 6
+    )

@@ -12,19 +12,37 @@ def lines(*rows):
 
 def test_spans_and_an_empty_list_are_submitted(read):
     found = read(
-        lines({"text": "Ada met Bob", "label": [[0, 3, "PER"]]}, {"text": "none here", "label": []}, {"text": "unlabelled"}), "doccano"
+        lines(
+            {"text": "Ada met Bob", "label": [[0, 3, "PER"]]},
+            {"text": "none here", "label": []},
+            {"text": "unlabelled"},
+        ),
+        "doccano",
     )
 
     assert found.records[0].spans == {"spans": (Span(0, 3, "PER"),)}
-    assert [one.states for one in found.records] == [{"spans": "submitted"}, {"spans": "submitted"}, {}]
+    assert [one.states for one in found.records] == [
+        {"spans": "submitted"},
+        {"spans": "submitted"},
+        {},
+    ]
 
 
 def test_classes_stand_in_a_list_a_string_or_scores(read):
     found = read(
-        lines({"text": "a", "label": ["pos"]}, {"text": "b", "label": "neg"}, {"text": "c", "label": {"pos": 0.9, "neg": 0.1}}), "doccano"
+        lines(
+            {"text": "a", "label": ["pos"]},
+            {"text": "b", "label": "neg"},
+            {"text": "c", "label": {"pos": 0.9, "neg": 0.1}},
+        ),
+        "doccano",
     )
 
-    assert [one.marks for one in found.records] == [{"class": ("pos",)}, {"class": ("neg",)}, {"class": ("pos",)}]
+    assert [one.marks for one in found.records] == [
+        {"class": ("pos",)},
+        {"class": ("neg",)},
+        {"class": ("pos",)},
+    ]
 
 
 def test_an_empty_list_of_classes_is_no_answer(read):
@@ -35,20 +53,37 @@ def test_an_empty_list_of_classes_is_no_answer(read):
 
 def test_entities_with_relations_say_what_is_lost(read):
     entity = {"id": 0, "start_offset": 0, "end_offset": 6, "label": "ORG"}
-    found = read(lines({"text": "Google was", "entities": [entity], "relations": [{"from_id": 0, "to_id": 0, "type": "x"}]}), "doccano")
+    found = read(
+        lines(
+            {
+                "text": "Google was",
+                "entities": [entity],
+                "relations": [{"from_id": 0, "to_id": 0, "type": "x"}],
+            }
+        ),
+        "doccano",
+    )
 
-    assert found.records[0].spans == {"spans": (Span(0, 6, "ORG"),)} and "relations" in found.remarks[0]
+    assert (
+        found.records[0].spans == {"spans": (Span(0, 6, "ORG"),)}
+        and "relations" in found.remarks[0]
+    )
 
 
 def test_keys_and_metadata_come_along(read):
-    (record,) = read(lines({"id": 7, "text": "a", "label": ["x"], "meta": {"page": 1}, "source": "web"}), "doccano").records
+    (record,) = read(
+        lines({"id": 7, "text": "a", "label": ["x"], "meta": {"page": 1}, "source": "web"}),
+        "doccano",
+    ).records
 
     assert record.document.key == "7" and record.document.meta == {"page": 1, "source": "web"}
 
 
 def test_offsets_count_code_points(read):
     text = "👩‍👩‍👧 at 🚋 Ørsted"
-    (record,) = read(lines({"text": text, "label": [[text.index("Ø"), len(text), "STOP"]]}), "doccano").records
+    (record,) = read(
+        lines({"text": text, "label": [[text.index("Ø"), len(text), "STOP"]]}), "doccano"
+    ).records
 
     (span,) = record.spans["spans"]
     assert text[span.start : span.end] == "Ørsted"
@@ -73,7 +108,10 @@ def test_offsets_count_code_points(read):
     ],
 )
 def test_a_fault_skips_the_whole_record_and_names_the_line(read, row, word):
-    found = read(lines({"text": "fine", "label": [[0, 4, "A"]]}, row, {"text": "last", "label": []}), "doccano")
+    found = read(
+        lines({"text": "fine", "label": [[0, 4, "A"]]}, row, {"text": "last", "label": []}),
+        "doccano",
+    )
 
     assert found.texts == ["fine", "last"]
     ((line, reason),) = found.skipped
@@ -81,14 +119,18 @@ def test_a_fault_skips_the_whole_record_and_names_the_line(read, row, word):
 
 
 def test_the_same_span_twice_is_one(read):
-    (record,) = read(lines({"text": "exampleA", "label": [[0, 1, "LOC"], [0, 1, "LOC"]]}), "doccano").records
+    (record,) = read(
+        lines({"text": "exampleA", "label": [[0, 1, "LOC"], [0, 1, "LOC"]]}), "doccano"
+    ).records
 
     assert record.spans["spans"] == (Span(0, 1, "LOC"),)
 
 
 def test_fields_can_be_mapped(read):
     mapping = (("text", "a"), ("text_b", "b"), ("label:nli", "verdict"), ("id", "nr"))
-    (record,) = read(lines({"a": "one", "b": "two", "verdict": "same", "nr": "k1"}), "doccano", mapping=mapping).records
+    (record,) = read(
+        lines({"a": "one", "b": "two", "verdict": "same", "nr": "k1"}), "doccano", mapping=mapping
+    ).records
 
     assert record.document.texts == (("text", "one"), ("text_b", "two"))
     assert (record.document.key, record.marks) == ("k1", {"nli": ("same",)})
@@ -105,7 +147,10 @@ def test_files_of_the_tool_itself_come_in(read, data_folder):
     }
     for name, (documents, spans) in counts.items():
         found = read(folder / name)
-        assert (len(found.records), sum(len(s) for r in found.records for s in r.spans.values())) == (documents, spans), name
+        assert (
+            len(found.records),
+            sum(len(s) for r in found.records for s in r.spans.values()),
+        ) == (documents, spans), name
 
 
 def test_an_object_that_holds_all_records_by_name_is_told(read):

@@ -66,17 +66,23 @@ def test_faults_are_told_in_words(tmp_path, line, word):
 def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path):
     found = values(tmp_path, '[{"a": 1}, {"a": 2}, {"a"')
 
-    assert [value for _, value in found[:2]] == [{"a": 1}, {"a": 2}] and "cut off" in faults(found)[0][1]
+    assert [value for _, value in found[:2]] == [{"a": 1}, {"a": 2}] and "cut off" in faults(found)[
+        0
+    ][1]
 
 
 def test_a_number_of_endless_digits_is_told_in_words(read):
-    assert read('{"id": ' + "9" * 5000 + ', "text": "a"}\n', "doccano").skipped == [(1, "a number has more than 4,300 digits")]
+    assert read('{"id": ' + "9" * 5000 + ', "text": "a"}\n', "doccano").skipped == [
+        (1, "a number has more than 4,300 digits")
+    ]
 
 
 def test_a_comma_before_the_end_of_a_list_is_told(read):
     found = read('[{"text": "a", "label": "x"},\n]', "doccano")
 
-    assert found.texts == ["a"] and found.skipped == [(1, "a comma stands before the end of the list; the records before it were read")]
+    assert found.texts == ["a"] and found.skipped == [
+        (1, "a comma stands before the end of the list; the records before it were read")
+    ]
 
 
 def test_a_file_may_begin_with_any_amount_of_space(read):

@@ -4,7 +4,9 @@ import json
 def test_each_line_that_is_not_empty_is_a_document_as_it_stands(read):
     found = read("one \n\n  two\t\r\nthree\u2028four\n", "text")
 
-    assert found.texts == ["one ", "  two\t", "three\u2028four"] and [one.line for one in found.rows] == [1, 3, 4]
+    assert found.texts == ["one ", "  two\t", "three\u2028four"] and [
+        one.line for one in found.rows
+    ] == [1, 3, 4]
 
 
 def test_a_line_with_damaged_bytes_is_skipped(read):
@@ -23,8 +25,16 @@ def test_what_is_quoted_in_a_message_is_cut(read):
 
 def test_a_label_or_key_of_endless_length_is_refused(read):
     name = "L" * 1001
-    records = [{"text": "a", "label": [[0, 1, name]]}, {"text": "a", "id": name}, {"text": "a", "label": name}]
+    records = [
+        {"text": "a", "label": [[0, 1, name]]},
+        {"text": "a", "id": name},
+        {"text": "a", "label": name},
+    ]
 
     found = read("\n".join(map(json.dumps, records)), "doccano")
 
-    assert [reason.split(",")[0] for _, reason in found.skipped] == ["a label has 1", "the key has 1", "a label has 1"]
+    assert [reason.split(",")[0] for _, reason in found.skipped] == [
+        "a label has 1",
+        "the key has 1",
+        "a label has 1",
+    ]

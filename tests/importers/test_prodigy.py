@@ -7,31 +7,62 @@ def lines(*rows):
     return "\n".join(json.dumps(one) for one in rows) + "\n"
 
 
-TOKENS = [{"text": "Ada", "start": 0, "end": 3, "id": 0}, {"text": "met", "start": 4, "end": 7, "id": 1}]
+TOKENS = [
+    {"text": "Ada", "start": 0, "end": 3, "id": 0},
+    {"text": "met", "start": 4, "end": 7, "id": 1},
+]
 
 
 def test_accept_submits_ignore_discards_reject_brings_the_text_alone(read):
     spans = [{"start": 0, "end": 3, "label": "PER"}]
     found = read(
-        lines(*({"text": "Ada met", "tokens": TOKENS, "spans": spans, "answer": one} for one in ("accept", "ignore", "reject"))), "prodigy"
+        lines(
+            *(
+                {"text": "Ada met", "tokens": TOKENS, "spans": spans, "answer": one}
+                for one in ("accept", "ignore", "reject")
+            )
+        ),
+        "prodigy",
     )
 
-    assert [one.states for one in found.records] == [{"spans": "submitted"}, {"spans": "discarded"}, {}]
+    assert [one.states for one in found.records] == [
+        {"spans": "submitted"},
+        {"spans": "discarded"},
+        {},
+    ]
     assert found.records[0].spans == {"spans": (Span(0, 3, "PER"),)} and not found.records[2].spans
     assert "1 tasks were rejected" in found.remarks[0]
 
 
 def test_tokens_are_kept_and_checked_against_the_text(read):
     wrong = [{"text": "Eve", "start": 0, "end": 3, "id": 0}]
-    found = read(lines({"text": "Ada met", "tokens": TOKENS, "spans": []}, {"text": "Ada met", "tokens": wrong, "spans": []}), "prodigy")
+    found = read(
+        lines(
+            {"text": "Ada met", "tokens": TOKENS, "spans": []},
+            {"text": "Ada met", "tokens": wrong, "spans": []},
+        ),
+        "prodigy",
+    )
 
     assert found.records[0].document.tokens == {"text": ((0, 3), (4, 7))}
     assert found.skipped == [(2, "the token 'Eve' does not stand at 0–3: there stands 'Ada'")]
 
 
 def test_choices_and_binary_labels_are_classes(read):
-    choice = {"text": "a", "options": [{"id": "X"}, {"id": "Y"}], "accept": ["Y"], "answer": "accept"}
-    found = read(lines(choice, {"text": "b", "label": "X", "answer": "accept"}, {"text": "c", "label": "X", "answer": "reject"}), "prodigy")
+    choice = {
+        "text": "a",
+        "options": [{"id": "X"}, {"id": "Y"}],
+        "accept": ["Y"],
+        "answer": "accept",
+    }
+    found = read(
+        lines(
+            choice,
+            {"text": "b", "label": "X", "answer": "accept"},
+            {"text": "c", "label": "X", "answer": "reject"},
+        ),
+        "prodigy",
+    )
 
     assert [one.marks for one in found.records] == [{"class": ("Y",)}, {"class": ("X",)}, {}]
 

@@ -15,10 +15,16 @@ def source(tmp_path, content, **more):
 def test_only_a_newline_ends_a_line_and_crlf_is_tolerated(tmp_path):
     text = "next\u2028line\x85and\x0cpage\r\nsecond\rhalf\nlast"
 
-    assert list(source(tmp_path, text.encode()).lines()) == ["next\u2028line\x85and\x0cpage", "second\rhalf", "last"]
+    assert list(source(tmp_path, text.encode()).lines()) == [
+        "next\u2028line\x85and\x0cpage",
+        "second\rhalf",
+        "last",
+    ]
 
 
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+@pytest.mark.parametrize(
+    "codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
+)
 def test_encodings_are_told_from_the_bytes(tmp_path, codec):
     text = "Die Straße ist größer als gedacht.\nZweite Zeile.\n"
 
@@ -48,7 +54,14 @@ def test_letters_that_would_come_out_wrong_are_refused(tmp_path, text, codec):
 
 
 @pytest.mark.parametrize(
-    "content, word", [(b"", "empty"), (b" \n\n ", "empty"), (b"a\0b" * 50, "not text"), (b"PK\x03\x04rest", "Excel"), (b"%PDF-1.7", "PDF")]
+    "content, word",
+    [
+        (b"", "empty"),
+        (b" \n\n ", "empty"),
+        (b"a\0b" * 50, "not text"),
+        (b"PK\x03\x04rest", "Excel"),
+        (b"%PDF-1.7", "PDF"),
+    ],
 )
 def test_what_is_no_text_is_named(tmp_path, content, word):
     with pytest.raises(ImportFailed, match=word):
@@ -91,7 +104,10 @@ def test_a_preview_reads_the_first_line_whole_and_not_the_file_to_its_end(tmp_pa
     monkeypatch.setattr("workbench.importers.source.LOOK", 1000)
     path = tmp_path / "t.txt"
     path.write_text("a" * 5000 + "\nb\n")
-    assert list(Source(path, scan=4096).lines()) == ["a" * 5000] and len(list(Source(path).lines())) == 2
+    assert (
+        list(Source(path, scan=4096).lines()) == ["a" * 5000]
+        and len(list(Source(path).lines())) == 2
+    )
 
     path.write_text("short\n" * 1000)
     assert len(list(Source(path, scan=4096).lines())) == 167 == 1000 // 6 + 1

@@ -8,7 +8,11 @@ def test_roles_are_guessed_from_the_header_and_the_rest_is_metadata(read):
     found = read('id,text,label,page\nk1,"one, two",A,3\nk2,three,B,\n', "csv")
 
     first, second = found.records
-    assert (first.document.key, first.document.text, first.marks) == ("k1", "one, two", {"class": ("A",)})
+    assert (first.document.key, first.document.text, first.marks) == (
+        "k1",
+        "one, two",
+        {"class": ("A",)},
+    )
     assert first.document.meta == {"page": "3"} and second.document.meta == {}
 
 
@@ -16,7 +20,10 @@ def test_mapped_columns_make_layers_and_unused_ones_are_told(read):
     mapping = (("text", "text"), ("label:coarse", "coarse"), ("label:fine", "fine"))
     found = read("text\tcoarse\tfine\tnote\nWho?\tHUM\tHUM:ind\tx\n", "tsv", mapping=mapping)
 
-    assert found.records[0].marks == {"coarse": ("HUM",), "fine": ("HUM:ind",)} and "note" in found.remarks[0]
+    assert (
+        found.records[0].marks == {"coarse": ("HUM",), "fine": ("HUM:ind",)}
+        and "note" in found.remarks[0]
+    )
 
 
 def test_a_cell_may_hold_lines_and_the_line_is_where_it_began(read):
@@ -28,7 +35,10 @@ def test_a_cell_may_hold_lines_and_the_line_is_where_it_began(read):
 
 @pytest.mark.parametrize(
     "content, line, word",
-    [("text,label\nfine,A\nonly\n", 3, "1 column, expected 2"), ('text,label\nfine,A\n"open,B\nrest,C\n', 3, "never closed")],
+    [
+        ("text,label\nfine,A\nonly\n", 3, "1 column, expected 2"),
+        ('text,label\nfine,A\n"open,B\nrest,C\n', 3, "never closed"),
+    ],
 )
 def test_broken_rows_are_named(read, content, line, word):
     found = read(content, "csv")
@@ -50,13 +60,18 @@ def test_a_quoted_tsv_is_told_by_its_columns(read):
 
 def test_semicolons_and_bars_are_guessed(read):
     for sign in ";|":
-        assert read(f"text{sign}label\nno, not yet{sign}A\nwell{sign}B\n", "csv").texts == ["no, not yet", "well"]
+        assert read(f"text{sign}label\nno, not yet{sign}A\nwell{sign}B\n", "csv").texts == [
+            "no, not yet",
+            "well",
+        ]
 
 
 def test_tokens_with_tags_and_spans_as_json(read):
     mapping = (("text", "words"), ("tag:ner", "tags"))
     (record,) = read("words\ttags\nAda met Bob\tB-PER O B-PER\n", "tsv", mapping=mapping).records
-    assert record.spans == {"ner": (Span(0, 3, "PER"), Span(8, 11, "PER"))} and record.document.tokens["text"][1] == (4, 7)
+    assert record.spans == {
+        "ner": (Span(0, 3, "PER"), Span(8, 11, "PER"))
+    } and record.document.tokens["text"][1] == (4, 7)
 
     mapping = (("text", "text"), ("spans:ner", "found"))
     (record,) = read('text,found\nAda met,"[[0, 3, ""PER""]]"\n', "csv", mapping=mapping).records
@@ -66,7 +81,11 @@ def test_tokens_with_tags_and_spans_as_json(read):
 def test_splits_are_understood_and_wrong_ones_refused(read):
     found = read("text,split\na,validation\nb,TRAIN\nc,\nd,else\n", "csv")
 
-    assert [one.document.split for one in found.records] == ["dev", "train", None] and found.skipped[0][0] == 5
+    assert [one.document.split for one in found.records] == [
+        "dev",
+        "train",
+        None,
+    ] and found.skipped[0][0] == 5
 
 
 def test_a_row_without_label_is_not_submitted(read):
@@ -85,7 +104,10 @@ def test_unknown_columns_and_roles_say_what_is_known(read):
 def test_a_header_twice_is_told_apart(read):
     found = read("text,note,note\na,1,2\n", "csv")
 
-    assert found.records[0].document.meta == {"note": "1", "note (3)": "2"} and "twice" in found.remarks[0]
+    assert (
+        found.records[0].document.meta == {"note": "1", "note (3)": "2"}
+        and "twice" in found.remarks[0]
+    )
 
 
 def test_a_very_long_cell_is_read(read):
@@ -98,8 +120,12 @@ def test_a_table_of_endless_columns_is_refused_and_an_endless_row_skipped(read):
     with pytest.raises(ImportFailed, match="more than 10,000 columns"):
         read("ab," * 20_000 + "ab\nx,y\n", "csv")
     for format, delimiter in (("csv", ","), ("tsv", "\t")):
-        found = read(f"text{delimiter}label\n" + f"ab{delimiter}" * 400_000 + f"\ngood{delimiter}x\n", format)
-        assert found.texts == ["good"] and found.skipped == [(2, "the row has more than 10,000 columns")]
+        found = read(
+            f"text{delimiter}label\n" + f"ab{delimiter}" * 400_000 + f"\ngood{delimiter}x\n", format
+        )
+        assert found.texts == ["good"] and found.skipped == [
+            (2, "the row has more than 10,000 columns")
+        ]
 
 
 def test_a_long_cell_in_quotes_may_hold_any_number_of_delimiters(read):
@@ -112,7 +138,13 @@ def test_a_long_cell_in_quotes_may_hold_any_number_of_delimiters(read):
 
 @pytest.mark.timeout(30)
 def test_many_columns_take_no_longer_than_their_number(read):
-    found = read(",".join(["text", *(f"c{n}" for n in range(9_998)), "c1"]) + "\n" + ",".join(["a"] * 10_000) + "\n", "csv")
+    found = read(
+        ",".join(["text", *(f"c{n}" for n in range(9_998)), "c1"])
+        + "\n"
+        + ",".join(["a"] * 10_000)
+        + "\n",
+        "csv",
+    )
 
     assert len(found.records[0].document.meta) == 9_999
 

@@ -18,7 +18,9 @@ SENTENCE = "The 42 tram from Harbour Gate to Northfield was twenty minutes late"
 
 def opened(folder):
     answer = serve.open({"model": str(folder), "device": "cpu"})
-    return lambda text, **more: Answer.from_json(answer({"texts": text if isinstance(text, dict) else {"text": text}, **more}))
+    return lambda text, **more: Answer.from_json(
+        answer({"texts": text if isinstance(text, dict) else {"text": text}, **more})
+    )
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,11 @@ def bert():
 def test_subwords_stand_under_their_words_with_offsets_and_ids(bert):
     found = bert(SENTENCE)
 
-    north = [one for one in found.tokens if one.word is not None and found.words[one.word].text == "Northfield"]
+    north = [
+        one
+        for one in found.tokens
+        if one.word is not None and found.words[one.word].text == "Northfield"
+    ]
     assert [one.piece for one in north] == ["north", "##field"]
     assert [SENTENCE[one.start : one.end] for one in north] == ["North", "field"]
     assert [one.piece for one in found.tokens if one.special] == ["[CLS]", "[SEP]"]
@@ -38,7 +44,9 @@ def test_subwords_stand_under_their_words_with_offsets_and_ids(bert):
 
 def test_a_masked_model_gives_its_five_best_words_with_each_one_hidden(bert):
     tokenizer = transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-bert")
-    model = transformers.AutoModelForMaskedLM.from_pretrained(resource("models") / "starter-bert", dtype=torch.float32).eval()
+    model = transformers.AutoModelForMaskedLM.from_pretrained(
+        resource("models") / "starter-bert", dtype=torch.float32
+    ).eval()
     ids = tokenizer(SENTENCE).input_ids
     ids[3] = tokenizer.mask_token_id
     with torch.no_grad():
@@ -53,7 +61,9 @@ def test_a_masked_model_gives_its_five_best_words_with_each_one_hidden(bert):
 
 def test_a_causal_model_gives_its_five_best_next_words():
     tokenizer = transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-gpt")
-    model = transformers.AutoModelForCausalLM.from_pretrained(resource("models") / "starter-gpt", dtype=torch.float32).eval()
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        resource("models") / "starter-gpt", dtype=torch.float32
+    ).eval()
     ids = tokenizer(SENTENCE).input_ids
     with torch.no_grad():
         scores = model(torch.tensor([ids])).logits[0].softmax(-1)
@@ -61,7 +71,9 @@ def test_a_causal_model_gives_its_five_best_next_words():
     found = opened(resource("models") / "starter-gpt")(SENTENCE)
 
     assert found.kind == "causal" and [one.id for one in found.tokens] == ids
-    assert [share for _, share in found.tokens[2].best] == pytest.approx(scores[2].topk(5).values.tolist(), abs=1e-4)
+    assert [share for _, share in found.tokens[2].best] == pytest.approx(
+        scores[2].topk(5).values.tolist(), abs=1e-4
+    )
     assert found.tokens[2].own == pytest.approx(float(scores[2, ids[3]]), abs=1e-5)
     assert found.tokens[-1].own is None and found.tokens[1].shown.startswith("␣")
 
@@ -72,10 +84,14 @@ def test_a_tagger_gives_the_distribution_of_every_subword_and_its_spans(tiny_run
     found = opened(folder)(SENTENCE)
 
     ours = Predictor.load(folder, "cpu").predict([Document("", (("text", SENTENCE),))])[0]
-    assert [(s.start, s.end, s.label) for s in found.spans] == [(s.start, s.end, s.label) for s in ours.spans]
+    assert [(s.start, s.end, s.label) for s in found.spans] == [
+        (s.start, s.end, s.label) for s in ours.spans
+    ]
     assert found.kind == "tag" and found.labels == ("PER", "LOC")
     for row in found.tokens:
-        assert row.special or [share for _, share in row.best] == sorted((share for _, share in row.best), reverse=True)
+        assert row.special or [share for _, share in row.best] == sorted(
+            (share for _, share in row.best), reverse=True
+        )
     assert {label for label, _ in found.tokens[3].best} == {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}
     assert sum(share for _, share in found.tokens[3].best) == pytest.approx(1)
 
@@ -113,7 +129,10 @@ def test_of_a_long_text_a_masked_model_answers_a_part_and_goes_on_from_there(ber
     first = bert(text)
     second = bert(text, start=first.answered)
 
-    assert first.answered == 9 and [bool(one.best) for one in first.tokens[1:12]] == [True] * 9 + [False] * 2
+    assert (
+        first.answered == 9
+        and [bool(one.best) for one in first.tokens[1:12]] == [True] * 9 + [False] * 2
+    )
     assert not second.tokens[9].best and second.tokens[10].best
 
 

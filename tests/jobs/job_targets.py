@@ -83,9 +83,19 @@ def environment(params, folder):
     import os
 
     nice = os.nice(0) if hasattr(os, "nice") else 10
-    names = ("HF_HUB_OFFLINE", "HF_HUB_DISABLE_TELEMETRY", "TOKENIZERS_PARALLELISM", "OMP_NUM_THREADS", "EXTRA")
+    names = (
+        "HF_HUB_OFFLINE",
+        "HF_HUB_DISABLE_TELEMETRY",
+        "TOKENIZERS_PARALLELISM",
+        "OMP_NUM_THREADS",
+        "EXTRA",
+    )
     yield {"kind": "log", "line": "environment"}
-    return {"nice": nice, "heavy": sorted({"torch", "PySide6", "numpy"} & set(sys.modules)), **{one: os.environ.get(one) for one in names}}
+    return {
+        "nice": nice,
+        "heavy": sorted({"torch", "PySide6", "numpy"} & set(sys.modules)),
+        **{one: os.environ.get(one) for one in names},
+    }
 
 
 def modules(params, folder):

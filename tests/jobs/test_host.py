@@ -36,7 +36,11 @@ def test_of_one_kind_only_the_newest_is_answered(host):
     host.ask_now({"value": 0})
     got = []
     for value in range(5):
-        host.ask("inspect", {"value": value, "pause": 0.05}, lambda answer, error: got.append(answer["value"]))
+        host.ask(
+            "inspect",
+            {"value": value, "pause": 0.05},
+            lambda answer, error: got.append(answer["value"]),
+        )
     host.ask("other", {"value": 50}, lambda answer, error: got.append(answer["value"]))
 
     assert host.dispatch.wait(lambda: len(got) == 2, 20)

@@ -13,7 +13,12 @@ pytestmark = pytest.mark.process
 
 
 def child(tmp_path, ends, *arguments):
-    return Child(arguments or (str(tmp_path),), on_message=lambda message: None, on_end=ends.append, log=tmp_path / "log.txt")
+    return Child(
+        arguments or (str(tmp_path),),
+        on_message=lambda message: None,
+        on_end=ends.append,
+        log=tmp_path / "log.txt",
+    )
 
 
 def test_a_child_that_is_killed_at_once_goes_even_before_it_stands(tmp_path):
@@ -37,8 +42,12 @@ def test_a_program_that_is_not_there_is_a_problem_in_words_and_no_crash(tmp_path
     assert "No such file" in one.problem
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither sessions nor process groups of this kind")
-def test_a_child_has_a_group_of_its_own_in_our_session_so_that_its_niceness_counts_against_us(tmp_path):
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has neither sessions nor process groups of this kind"
+)
+def test_a_child_has_a_group_of_its_own_in_our_session_so_that_its_niceness_counts_against_us(
+    tmp_path,
+):
     one = child(tmp_path, [], "--spare", "time").start()
     try:
         ends = time.monotonic() + 20

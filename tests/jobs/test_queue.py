@@ -38,7 +38,10 @@ def spec(target, tmp_path, /, device="cpu", **params):
 
 
 def until_told(queue, job, kind="step"):
-    assert queue.dispatch.wait(lambda: any(isinstance(one, Output) and one.payload["kind"] == kind for one in job.events), 20)
+    assert queue.dispatch.wait(
+        lambda: any(isinstance(one, Output) and one.payload["kind"] == kind for one in job.events),
+        20,
+    )
 
 
 def records(folder):
@@ -127,7 +130,11 @@ def test_a_message_meant_for_a_person_keeps_its_hint(queue, tmp_path):
     job = queue.add(spec("refuses", tmp_path))
 
     assert queue.wait(job, 20)
-    assert (job.status, job.message, job.hint) == ("failed", "Layer 'x' is empty.", "Label something.")
+    assert (job.status, job.message, job.hint) == (
+        "failed",
+        "Layer 'x' is empty.",
+        "Label something.",
+    )
 
 
 @pytest.mark.parametrize("torch", [False, True])
@@ -217,7 +224,9 @@ def test_a_waiting_job_is_cancelled_without_ever_starting(queue, tmp_path):
 def test_a_temporary_folder_goes_with_the_last_event(queue, tmp_path):
     job = queue.add(JobSpec("job_targets:counts", {}))
     seen = []
-    job.changed.connect(lambda event: seen.append(job.folder.exists()) if isinstance(event, Finished) else None)
+    job.changed.connect(
+        lambda event: seen.append(job.folder.exists()) if isinstance(event, Finished) else None
+    )
 
     assert queue.wait(job, 20)
     assert seen == [True]
@@ -225,12 +234,18 @@ def test_a_temporary_folder_goes_with_the_last_event(queue, tmp_path):
 
 
 def test_a_worker_is_offline_low_in_priority_and_light(queue, tmp_path):
-    job = queue.add(JobSpec("job_targets:environment", {}, str(tmp_path / "e"), env={"EXTRA": "yes"}))
+    job = queue.add(
+        JobSpec("job_targets:environment", {}, str(tmp_path / "e"), env={"EXTRA": "yes"})
+    )
 
     assert queue.wait(job, 20)
     assert job.result["nice"] >= 10
     assert job.result["heavy"] == []
-    assert (job.result["HF_HUB_OFFLINE"], job.result["HF_HUB_DISABLE_TELEMETRY"], job.result["EXTRA"]) == ("1", "1", "yes")
+    assert (
+        job.result["HF_HUB_OFFLINE"],
+        job.result["HF_HUB_DISABLE_TELEMETRY"],
+        job.result["EXTRA"],
+    ) == ("1", "1", "yes")
     assert int(job.result["OMP_NUM_THREADS"]) >= 1
 
 
@@ -267,7 +282,10 @@ def test_the_same_job_by_hand_gives_the_same_result(tmp_path):
     )
 
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert lines[-1]["status"] in ("done", "stopped")  # standard input ends at once here, which counts as stop
+    assert lines[-1]["status"] in (
+        "done",
+        "stopped",
+    )  # standard input ends at once here, which counts as stop
     assert lines == records(tmp_path)
 
 
@@ -285,7 +303,12 @@ queue.wait(job)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_when_the_parent_is_killed_the_worker_keeps_its_best_and_ends(tmp_path):
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True, cwd=HERE.parents[1])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path / "run")],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=HERE.parents[1],
+    )
     worker = psutil.Process(int(parent.stdout.readline()))
 
     os.kill(parent.pid, signal.SIGKILL)

@@ -68,7 +68,9 @@ def test_a_host_takes_the_spare(queue):
 def test_a_job_with_an_environment_of_its_own_starts_afresh(queue, tmp_path):
     stand(queue)
 
-    job = queue.add(JobSpec("job_targets:modules", {}, str(tmp_path / "job"), env={"HF_HUB_OFFLINE": "0"}))
+    job = queue.add(
+        JobSpec("job_targets:modules", {}, str(tmp_path / "job"), env={"HF_HUB_OFFLINE": "0"})
+    )
 
     assert queue.wait(job, 20)
     assert job.result == {"colorsys": False}

@@ -8,7 +8,11 @@ from workbench.jobs.dispatch import Mailbox
 def test_work_runs_in_a_thread_and_its_result_comes_to_the_main_one():
     mailbox, got = Mailbox(), []
 
-    threads.run(threading.get_ident, lambda result, error: got.append((result, error, threading.get_ident())), dispatch=mailbox)
+    threads.run(
+        threading.get_ident,
+        lambda result, error: got.append((result, error, threading.get_ident())),
+        dispatch=mailbox,
+    )
 
     assert mailbox.wait(lambda: bool(got), 10)
     result, error, where = got[0]
@@ -42,14 +46,19 @@ def test_nothing_is_told_after_cancel_and_the_work_can_see_it():
 
     assert mailbox.wait(threads.idle, 10)
     mailbox.drain()
-    assert (got, seen) == ([], [True]) or (got, seen) == ([], [])  # cancelled before it began is fine too
+    assert (got, seen) == ([], [True]) or (got, seen) == (
+        [],
+        [],
+    )  # cancelled before it began is fine too
 
 
 def test_many_pieces_of_work_share_a_few_threads():
     mailbox, got = Mailbox(), []
 
     for number in range(50):
-        threads.run(lambda number=number: number, lambda result, error: got.append(result), dispatch=mailbox)
+        threads.run(
+            lambda number=number: number, lambda result, error: got.append(result), dispatch=mailbox
+        )
 
     assert mailbox.wait(lambda: len(got) == 50, 10)
     assert sorted(got) == list(range(50))

@@ -29,7 +29,9 @@ def test_the_parent_hears_the_end_though_the_record_cannot_be_written():
 
 
 def test_a_record_that_cannot_be_made_is_no_fault(tmp_path):
-    Channel(os.open(os.devnull, os.O_WRONLY), tmp_path / "gone" / "events.jsonl").send(events.Finished("done"))
+    Channel(os.open(os.devnull, os.O_WRONLY), tmp_path / "gone" / "events.jsonl").send(
+        events.Finished("done")
+    )
 
 
 class FullLog:
@@ -50,4 +52,8 @@ def test_a_full_disk_is_told_as_such_though_the_log_lies_on_it(monkeypatch, erro
 
     finished = worker.failure(error)
 
-    assert finished.status == "failed" and finished.message.startswith("There is no room left on the disk") and finished.hint
+    assert (
+        finished.status == "failed"
+        and finished.message.startswith("There is no room left on the disk")
+        and finished.hint
+    )

@@ -20,7 +20,9 @@ def hand(qapp, qtbot, user_dir, monkeypatch):
     app = App(make_qt(), settings.Settings(theme="light", warm_worker=False))
     sys.excepthook = lambda kind, error, trace: faults.append(error)
     qtbot.addWidget(app.window)
-    monkeypatch.setattr(app, "may_close", lambda: True)  # a journey that fails while a run goes on must not wait for an answer
+    monkeypatch.setattr(
+        app, "may_close", lambda: True
+    )  # a journey that fails while a run goes on must not wait for an answer
     app.window.resize(1280, 800)
     app.go("welcome")
     app.window.show()

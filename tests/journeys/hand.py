@@ -8,7 +8,9 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QWidget
 
-PATIENCE = 240_000  # milliseconds for what trains, exports or loads a model; a slow machine is no failure
+PATIENCE = (
+    240_000  # milliseconds for what trains, exports or loads a model; a slow machine is no failure
+)
 SOON = 30_000
 
 NO, CTRL, SHIFT, ALT = (
@@ -32,7 +34,11 @@ class Hand:
 
         def look() -> bool:
             root = within or QApplication.activeModalWidget() or self.app.window
-            found[:] = [one for one in root.findChildren(kind) if one.isVisible() and one.accessibleName().rstrip("…") == name]
+            found[:] = [
+                one
+                for one in root.findChildren(kind)
+                if one.isVisible() and one.accessibleName().rstrip("…") == name
+            ]
             return bool(found)
 
         self.wait(look, f"nothing called {name!r} shows")
@@ -47,7 +53,11 @@ class Hand:
 
     def job_ends(self) -> None:
         """Waits until nothing runs or waits in the queue."""
-        self.wait(lambda: not self.app.queue.running and not self.app.queue.waiting, "a job goes on", PATIENCE)
+        self.wait(
+            lambda: not self.app.queue.running and not self.app.queue.waiting,
+            "a job goes on",
+            PATIENCE,
+        )
 
     # ---------------------------------------------------------------- mouse
 
@@ -66,7 +76,9 @@ class Hand:
     def choose(self, name: str, text: str) -> None:
         """Open a combo box and click the entry that begins with `text`."""
         box = self.find(name, kind=QComboBox)
-        index = next(number for number in range(box.count()) if box.itemText(number).startswith(text))
+        index = next(
+            number for number in range(box.count()) if box.itemText(number).startswith(text)
+        )
         box.showPopup()
         view = box.view()
         self.wait(view.isVisible)
@@ -77,7 +89,9 @@ class Hand:
     def click_row(self, name: str, row: int, column: int = 1) -> None:
         table = self.find(name, kind=QAbstractItemView)
         self.wait(lambda: table.model().rowCount() > row)
-        area = table.visualRect(table.model().index(row, min(column, table.model().columnCount() - 1)))
+        area = table.visualRect(
+            table.model().index(row, min(column, table.model().columnCount() - 1))
+        )
         self.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, NO, area.center())
 
     # ---------------------------------------------------------------- keys
@@ -119,7 +133,9 @@ class Hand:
             if focused is not None and focused.accessibleName().rstrip("…") == name:
                 return focused
             self.key(Qt.Key.Key_Tab)
-        raise AssertionError(f"Tab does not reach {name!r}; it stays at {focused.accessibleName() if focused else None!r}")
+        raise AssertionError(
+            f"Tab does not reach {name!r}; it stays at {focused.accessibleName() if focused else None!r}"
+        )
 
     def replace(self, text: str) -> None:
         """Replace what the focused field holds."""
@@ -141,7 +157,9 @@ class Hand:
                 return
             try:
                 act(dialog)
-            except BaseException as error:  # raised again below, outside the dialog's own event loop
+            except (
+                BaseException
+            ) as error:  # raised again below, outside the dialog's own event loop
                 raised.append(error)
             finally:
                 done.append(True)

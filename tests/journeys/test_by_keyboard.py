@@ -9,7 +9,11 @@ from tests.journeys.test_by_mouse import pending_rows, span_count, told
 from workbench.operations import corpus, results
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
-MOUSE = {QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick}
+MOUSE = {
+    QEvent.Type.MouseButtonPress,
+    QEvent.Type.MouseButtonRelease,
+    QEvent.Type.MouseButtonDblClick,
+}
 
 
 class NoMouse(QObject):
@@ -49,7 +53,10 @@ def test_from_raw_text_to_an_exported_model_by_keys_alone(hand, no_mouse, tmp_pa
 def opens_the_sample(hand):
     hand.tab_to("Open the sample project")
     hand.key(Qt.Key.Key_Return)
-    hand.wait(lambda: hand.app.project is not None and hand.app.window.page == "annotate", "the sample is not open")
+    hand.wait(
+        lambda: hand.app.project is not None and hand.app.window.page == "annotate",
+        "the sample is not open",
+    )
 
 
 def finds_a_document_and_opens_it(hand):
@@ -67,7 +74,10 @@ def labels_relabels_deletes_and_submits(hand):
     before = span_count(hand)
     hand.key(Qt.Key.Key_Home)
     hand.key(Qt.Key.Key_1)
-    hand.wait(lambda: span_count(hand) == before + 1, "a label's key makes no span of the word at the caret")
+    hand.wait(
+        lambda: span_count(hand) == before + 1,
+        "a label's key makes no span of the word at the caret",
+    )
     hand.key(Qt.Key.Key_Tab)
     hand.key(Qt.Key.Key_2)
     assert span_count(hand) == before + 1
@@ -78,7 +88,10 @@ def labels_relabels_deletes_and_submits(hand):
     submitted = corpus.info(hand.app.project)["states"]["submitted"]
     hand.key(Qt.Key.Key_Q)
     hand.key(Qt.Key.Key_Return, CTRL)
-    hand.wait(lambda: corpus.info(hand.app.project)["states"]["submitted"] == submitted + 1, "Ctrl+Enter does not submit")
+    hand.wait(
+        lambda: corpus.info(hand.app.project)["states"]["submitted"] == submitted + 1,
+        "Ctrl+Enter does not submit",
+    )
 
 
 def _focus_name() -> str:
@@ -91,10 +104,26 @@ def adds_a_label(hand):
     hand.tab_to("New label")
     hand.type("weather")
     hand.key(Qt.Key.Key_Return)
-    hand.wait(lambda: any(one["name"] == "weather" for layer in corpus.labels(hand.app.project) for one in layer["labels"]), "no new label")
+    hand.wait(
+        lambda: any(
+            one["name"] == "weather"
+            for layer in corpus.labels(hand.app.project)
+            for one in layer["labels"]
+        ),
+        "no new label",
+    )
     hand.tab_to("Labels of the layer")
     hand.key(Qt.Key.Key_Z, CTRL)
-    hand.wait(lambda: not any(one["name"] == "weather" for layer in corpus.labels(hand.app.project) for one in layer["labels"]), "no undo")
+    hand.wait(
+        lambda: (
+            not any(
+                one["name"] == "weather"
+                for layer in corpus.labels(hand.app.project)
+                for one in layer["labels"]
+            )
+        ),
+        "no undo",
+    )
 
 
 def picks_the_starter(hand):
@@ -126,13 +155,20 @@ def suggests_and_rejects(hand):
     hand.tab_to("Suggest with this run")
     hand.key(Qt.Key.Key_Return)
     hand.job_ends()
-    hand.wait(lambda: any(row.suggestion_count for row in pending_rows(hand)), "nothing is suggested", PATIENCE)
+    hand.wait(
+        lambda: any(row.suggestion_count for row in pending_rows(hand)),
+        "nothing is suggested",
+        PATIENCE,
+    )
     hand.page("Annotate")
     hand.key(Qt.Key.Key_Down, CTRL)
     hand.wait(lambda: hand.rows("Suggestions") > 0, "the suggestion does not show")
     before = hand.rows("Suggestions")
     hand.key(Qt.Key.Key_X)
-    hand.wait(lambda: len(hand.app.window.panel("annotate").state.suggestions) < before, "X does not reject")
+    hand.wait(
+        lambda: len(hand.app.window.panel("annotate").state.suggestions) < before,
+        "X does not reject",
+    )
 
 
 def inspects(hand):
@@ -146,11 +182,20 @@ def inspects(hand):
 
 def prompts(hand):
     hand.page("Prompts")
-    hand.wait(lambda: len(hand.find("Preview").toPlainText()) > 40, "the exact prompt is not shown", PATIENCE)
+    hand.wait(
+        lambda: len(hand.find("Preview").toPlainText()) > 40,
+        "the exact prompt is not shown",
+        PATIENCE,
+    )
     hand.tab_to("Run on dev")
     hand.key(Qt.Key.Key_Return)
     hand.wait(
-        lambda: any(run.kind == "prompt" and run.status == "done" for run in results.all_runs(hand.app.project)), "no score", PATIENCE
+        lambda: any(
+            run.kind == "prompt" and run.status == "done"
+            for run in results.all_runs(hand.app.project)
+        ),
+        "no score",
+        PATIENCE,
     )
 
 
@@ -160,6 +205,10 @@ def exports(hand, tmp_path):
     hand.replace(str(tmp_path / "out"))
     hand.tab_to("Export model")
     hand.key(Qt.Key.Key_Return)
-    hand.wait(lambda: any("labels equal" in one.text() for one in told(hand)), "the result of the check is not told", PATIENCE)
+    hand.wait(
+        lambda: any("labels equal" in one.text() for one in told(hand)),
+        "the result of the check is not told",
+        PATIENCE,
+    )
     hand.job_ends()
     assert list((tmp_path / "out").rglob("model.safetensors"))

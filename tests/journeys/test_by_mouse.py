@@ -29,27 +29,41 @@ def test_from_raw_text_to_an_exported_model_by_mouse(hand, tmp_path, monkeypatch
 
 def opens_the_sample(hand):
     hand.click("Open the sample project")
-    hand.wait(lambda: hand.app.project is not None and hand.app.window.page == "annotate", "the sample is not open")
+    hand.wait(
+        lambda: hand.app.project is not None and hand.app.window.page == "annotate",
+        "the sample is not open",
+    )
 
 
 def imports_a_file(hand, tmp_path, monkeypatch):
     file = tmp_path / "more.csv"
-    file.write_text("id,text,class\nx1,The lift is broken again.,accessibility\nx2,Nobody came.,delay\n", encoding="utf-8")
-    monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getOpenFileNames", lambda *args, **named: ([str(file)], ""))
+    file.write_text(
+        "id,text,class\nx1,The lift is broken again.,accessibility\nx2,Nobody came.,delay\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(
+        "PySide6.QtWidgets.QFileDialog.getOpenFileNames", lambda *args, **named: ([str(file)], "")
+    )
     hand.click("Data")
     before = corpus.counts(hand.app.project).documents
 
     def act(dialog):
         hand.click("Choose files", within=dialog)
         hand.click("Import", within=dialog)
-        hand.wait(lambda: corpus.counts(hand.app.project).documents == before + 2, "not imported", PATIENCE)
+        hand.wait(
+            lambda: corpus.counts(hand.app.project).documents == before + 2,
+            "not imported",
+            PATIENCE,
+        )
         hand.click("Close", within=dialog)
 
     hand.in_dialog(lambda: hand.click("Import"), act)
     search = hand.find("Search", kind=QLineEdit)
     hand.qtbot.mouseClick(search, Qt.MouseButton.LeftButton)
     hand.type("lift is broken again")
-    hand.wait(lambda: hand.rows("Documents") == 1, f"the search finds other rows for {search.text()!r}")
+    hand.wait(
+        lambda: hand.rows("Documents") == 1, f"the search finds other rows for {search.text()!r}"
+    )
     search.clear()
     hand.wait(lambda: hand.rows("Documents") == before + 2)
 
@@ -69,7 +83,12 @@ def labels_a_word_and_takes_it_back(hand):
 
 
 def span_count(hand) -> int:
-    return sum(one["count"] for layer in corpus.labels(hand.app.project) if layer["kind"] == "span" for one in layer["labels"])
+    return sum(
+        one["count"]
+        for layer in corpus.labels(hand.app.project)
+        if layer["kind"] == "span"
+        for one in layer["labels"]
+    )
 
 
 def adds_a_label(hand):
@@ -78,9 +97,23 @@ def adds_a_label(hand):
     hand.qtbot.mouseClick(field, Qt.MouseButton.LeftButton)
     hand.type("weather")
     hand.click("Add label")
-    hand.wait(lambda: any(one["name"] == "weather" for layer in corpus.labels(hand.app.project) for one in layer["labels"]))
+    hand.wait(
+        lambda: any(
+            one["name"] == "weather"
+            for layer in corpus.labels(hand.app.project)
+            for one in layer["labels"]
+        )
+    )
     hand.press("Labels of the layer", Qt.Key.Key_Z, CTRL)
-    hand.wait(lambda: not any(one["name"] == "weather" for layer in corpus.labels(hand.app.project) for one in layer["labels"]))
+    hand.wait(
+        lambda: (
+            not any(
+                one["name"] == "weather"
+                for layer in corpus.labels(hand.app.project)
+                for one in layer["labels"]
+            )
+        )
+    )
 
 
 def sees_the_starters(hand):
@@ -112,11 +145,19 @@ def reads_results_and_asks_for_suggestions(hand):
     assert hand.rows("Runs") == 1
     assert "test" not in results.all_runs(hand.app.project)[0].scores
     hand.click("Show test score")
-    hand.wait(lambda: results.all_runs(hand.app.project)[0].seen_test == 1, "the look is not counted", PATIENCE)
+    hand.wait(
+        lambda: results.all_runs(hand.app.project)[0].seen_test == 1,
+        "the look is not counted",
+        PATIENCE,
+    )
     hand.job_ends()
     hand.click("Suggest with this run")
     hand.job_ends()
-    hand.wait(lambda: any(row.suggestion_count for row in pending_rows(hand)), "nothing is suggested", PATIENCE)
+    hand.wait(
+        lambda: any(row.suggestion_count for row in pending_rows(hand)),
+        "nothing is suggested",
+        PATIENCE,
+    )
 
 
 def pending_rows(hand):
@@ -134,7 +175,9 @@ def accepts_a_suggestion(hand):
     hand.press("Text", Qt.Key.Key_A)
 
     def accepted() -> bool:
-        return any(row.id == document and row.classes for row in corpus.rows(hand.app.project, [document]))
+        return any(
+            row.id == document and row.classes for row in corpus.rows(hand.app.project, [document])
+        )
 
     hand.wait(accepted, "A does not accept")
 
@@ -167,7 +210,12 @@ def runs_a_prompt(hand):
     hand.wait(lambda: len(hand.find("Preview").toPlainText()) > 40, "the exact prompt is not shown")
     hand.click("Run on dev")
     hand.wait(
-        lambda: any(run.kind == "prompt" and run.status == "done" for run in results.all_runs(hand.app.project)), "no score", PATIENCE
+        lambda: any(
+            run.kind == "prompt" and run.status == "done"
+            for run in results.all_runs(hand.app.project)
+        ),
+        "no score",
+        PATIENCE,
     )
 
 
@@ -177,11 +225,24 @@ def exports_and_reads_the_proof(hand, tmp_path):
     folder.setFocus()
     hand.replace(str(tmp_path / "out"))
     hand.click("Export model")
-    hand.wait(lambda: any("labels equal" in one.text() for one in told(hand)), "the result of the check is not told", PATIENCE)
+    hand.wait(
+        lambda: any("labels equal" in one.text() for one in told(hand)),
+        "the result of the check is not told",
+        PATIENCE,
+    )
     hand.job_ends()
-    assert list((tmp_path / "out").rglob("*.onnx")) and list((tmp_path / "out").rglob("model.safetensors"))
-    (card,) = [one for one in (tmp_path / "out").rglob("config.json") if "id2label" in one.read_text(encoding="utf-8")][:1]
-    assert set(json.loads(card.read_text(encoding="utf-8"))["id2label"].values()) >= {"delay", "praise"}
+    assert list((tmp_path / "out").rglob("*.onnx")) and list(
+        (tmp_path / "out").rglob("model.safetensors")
+    )
+    (card,) = [
+        one
+        for one in (tmp_path / "out").rglob("config.json")
+        if "id2label" in one.read_text(encoding="utf-8")
+    ][:1]
+    assert set(json.loads(card.read_text(encoding="utf-8"))["id2label"].values()) >= {
+        "delay",
+        "praise",
+    }
 
 
 def told(hand):

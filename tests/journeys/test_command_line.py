@@ -19,11 +19,17 @@ def call(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     import os
 
-    env = {**os.environ, "HOME": str(home), **{f"XDG_{name}_HOME": str(home / name) for name in ("CONFIG", "DATA", "CACHE")}}
+    env = {
+        **os.environ,
+        "HOME": str(home),
+        **{f"XDG_{name}_HOME": str(home / name) for name in ("CONFIG", "DATA", "CACHE")},
+    }
 
     def run(*arguments, code=0):
         command = [sys.executable, "-m", "workbench", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=env, cwd=ROOT, stdin=subprocess.DEVNULL
+        )
         assert done.returncode == code, f"{' '.join(map(str, arguments))}: {done.stderr}"
         return done.stdout if code == 0 else done.stderr
 
@@ -51,8 +57,15 @@ def project(call, tmp_path_factory):
             "--json",
         )
     )
-    assert told["status"] == "done" and told["used"] == {"train": 48, "dev": 60, "test": 0} and told["steps"] == 3
-    assert "--set train_limit=48" in told["command"] and {"reason": "not submitted", "count": 128} in told["left_out"]
+    assert (
+        told["status"] == "done"
+        and told["used"] == {"train": 48, "dev": 60, "test": 0}
+        and told["steps"] == 3
+    )
+    assert (
+        "--set train_limit=48" in told["command"]
+        and {"reason": "not submitted", "count": 128} in told["left_out"]
+    )
     return path
 
 
@@ -70,11 +83,22 @@ def checked(arguments, found):
 
 def test_scores_of_training_and_evaluation_agree_and_test_is_another_set(call, project):
     run = ask(call, "project", "info", project)["runs"][0]
-    dev, test = (ask(call, "evaluate", project, "--run", "first", "--split", split) for split in ("dev", "test"))
+    dev, test = (
+        ask(call, "evaluate", project, "--run", "first", "--split", split)
+        for split in ("dev", "test")
+    )
 
-    assert (run["name"], run["status"], run["task"], run["model"]) == ("first", "done", "classify", "starter-bert")
+    assert (run["name"], run["status"], run["task"], run["model"]) == (
+        "first",
+        "done",
+        "classify",
+        "starter-bert",
+    )
     assert dev["scores"] == run["scores"]["dev"] and dev["n"] == test["n"] == 60
-    assert dev["fingerprint"] != test["fingerprint"] and (dev["seen_test"], test["seen_test"]) == (0, 1)
+    assert dev["fingerprint"] != test["fingerprint"] and (dev["seen_test"], test["seen_test"]) == (
+        0,
+        1,
+    )
 
 
 def test_texts_and_files_are_answered_in_order(call, project, tmp_path):
@@ -83,15 +107,22 @@ def test_texts_and_files_are_answered_in_order(call, project, tmp_path):
 
     (one,) = [
         checked(("predict",), json.loads(line))
-        for line in call("predict", "first", "--project", project, "--text", TEXT, "--json").splitlines()
+        for line in call(
+            "predict", "first", "--project", project, "--text", TEXT, "--json"
+        ).splitlines()
     ]
     many = [
         checked(("predict",), json.loads(line))
-        for line in call("predict", "first", "--project", project, "--input", path, "--json").splitlines()
+        for line in call(
+            "predict", "first", "--project", project, "--input", path, "--json"
+        ).splitlines()
     ]
 
     assert [answer["text"] for answer in many] == [TEXT, "Thank you, driver!", "😀"]
-    assert one["label"] == max(one["scores"], key=one["scores"].get) and abs(sum(one["scores"].values()) - 1) < 1e-6
+    assert (
+        one["label"] == max(one["scores"], key=one["scores"].get)
+        and abs(sum(one["scores"].values()) - 1) < 1e-6
+    )
 
 
 def test_suggestions_are_no_gold(call, project):
@@ -105,29 +136,57 @@ def test_suggestions_are_no_gold(call, project):
 
 def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, tmp_path):
     template = tmp_path / "t.jinja"
-    template.write_text("{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}")
+    template.write_text(
+        "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}"
+    )
 
-    found = ask(call, "prompt", project, "--template", template, "--model", "starter-gpt", "--shots", "1", "--split", "dev")
+    found = ask(
+        call,
+        "prompt",
+        project,
+        "--template",
+        template,
+        "--model",
+        "starter-gpt",
+        "--shots",
+        "1",
+        "--split",
+        "dev",
+    )
 
     dev = ask(call, "evaluate", project, "--run", "first", "--split", "dev")
-    assert found["n"] == 60 and found["fingerprint"] == dev["fingerprint"] and set(found["scores"]) == set(dev["scores"])
+    assert (
+        found["n"] == 60
+        and found["fingerprint"] == dev["fingerprint"]
+        and set(found["scores"]) == set(dev["scores"])
+    )
 
 
 def test_the_exported_folders_answer_like_the_run(call, project, tmp_path):
     found = ask(call, "export", project, "--run", "first", tmp_path / "out")
     check = found["check"]
 
-    assert check["texts"] >= 20 and check["equal_labels"] == 1.0 and check["largest_difference"] < 1e-3
-    assert sorted(found["folders"]) == ["hf", "onnx"] and all(one["bytes"] > 0 for one in found["files"])
+    assert (
+        check["texts"] >= 20 and check["equal_labels"] == 1.0 and check["largest_difference"] < 1e-3
+    )
+    assert sorted(found["folders"]) == ["hf", "onnx"] and all(
+        one["bytes"] > 0 for one in found["files"]
+    )
     run, folder = (
         json.loads(call("predict", *asked, "--text", TEXT, "--json"))
         for asked in (("first", "--project", project), (found["folders"]["hf"],))
     )
-    assert folder["label"] == run["label"] and all(abs(folder["scores"][name] - value) < 1e-4 for name, value in run["scores"].items())
+    assert folder["label"] == run["label"] and all(
+        abs(folder["scores"][name] - value) < 1e-4 for name, value in run["scores"].items()
+    )
 
 
 def test_data_goes_out_and_into_a_new_project_unchanged(call, project, tmp_path):
-    first, second, other = tmp_path / "one.jsonl", tmp_path / "two.jsonl", tmp_path / "other.glossbench"
+    first, second, other = (
+        tmp_path / "one.jsonl",
+        tmp_path / "two.jsonl",
+        tmp_path / "other.glossbench",
+    )
     call("export-data", project, first, "--format", "glossbench")
     ask(call, "project", "new", other)
 
@@ -139,7 +198,19 @@ def test_data_goes_out_and_into_a_new_project_unchanged(call, project, tmp_path)
 
 
 def test_mistakes_are_answered_in_words(call, project):
-    assert "learning_rate" in call("train", project, "--task", "classify", "--model", "starter-bert", "--set", "learning_rate=abc", code=1)
+    assert "learning_rate" in call(
+        "train",
+        project,
+        "--task",
+        "classify",
+        "--model",
+        "starter-bert",
+        "--set",
+        "learning_rate=abc",
+        code=1,
+    )
     assert "starter-bert" in call("train", project, "--task", "classify", "--model", "nix", code=1)
     assert "first" in call("evaluate", project, "--run", "nix", code=1)
-    assert "not built yet" in call("train", project, "--task", "qa", "--model", "starter-bert", code=2)
+    assert "not built yet" in call(
+        "train", project, "--task", "qa", "--model", "starter-bert", code=2
+    )

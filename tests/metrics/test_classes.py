@@ -45,8 +45,12 @@ def test_edges_are_scored_as_scikit_learn_does(case):
 
     assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(gold, predicted))
     for average in ("macro", "micro", "weighted"):
-        assert ours[f"{average}_f1"] == pytest.approx(metrics.f1_score(gold, predicted, average=average, zero_division=0))
-    theirs = metrics.precision_recall_fscore_support(gold, predicted, labels=[row.label for row in rows], zero_division=0)
+        assert ours[f"{average}_f1"] == pytest.approx(
+            metrics.f1_score(gold, predicted, average=average, zero_division=0)
+        )
+    theirs = metrics.precision_recall_fscore_support(
+        gold, predicted, labels=[row.label for row in rows], zero_division=0
+    )
     for row, one in zip(rows, zip(*theirs, strict=True), strict=True):
         assert (row.precision, row.recall, row.f1, row.support) == pytest.approx(one)
 
@@ -62,7 +66,9 @@ def test_rows_per_label_equal_those_of_scikit_learn(seed):
     theirs = metrics.precision_recall_fscore_support(gold, predicted, labels=names, zero_division=0)
     assert names == sorted({*gold, *predicted})
     for row, (precision, recall, f1, support) in zip(rows, zip(*theirs, strict=True), strict=True):
-        assert (row.precision, row.recall, row.f1, row.support) == pytest.approx((precision, recall, f1, support))
+        assert (row.precision, row.recall, row.f1, row.support) == pytest.approx(
+            (precision, recall, f1, support)
+        )
 
 
 def test_a_label_that_occurs_nowhere_has_zeros_and_does_not_lower_the_macro_mean():

@@ -16,7 +16,10 @@ def test_counts_equal_those_of_scikit_learn(seed):
     found = confusion(gold, predicted, labels="dcba")
 
     assert found.labels == tuple("dcba")
-    assert found.counts.tolist() == metrics.confusion_matrix(gold, predicted, labels=list("dcba")).tolist()
+    assert (
+        found.counts.tolist()
+        == metrics.confusion_matrix(gold, predicted, labels=list("dcba")).tolist()
+    )
 
 
 def test_a_cell_names_its_documents():

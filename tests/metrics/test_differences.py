@@ -9,8 +9,18 @@ def kinds(gold, predicted):
 
 
 def test_each_kind_of_difference_is_told_apart():
-    gold = [Span(0, 11, "VEHICLE"), Span(17, 29, "STOP"), Span(33, 43, "STOP"), Span(48, 50, "LINE")]
-    predicted = [Span(4, 11, "VEHICLE", score=0.9), Span(17, 29, "STOP"), Span(33, 43, "PLACE"), Span(60, 62, "TIME")]
+    gold = [
+        Span(0, 11, "VEHICLE"),
+        Span(17, 29, "STOP"),
+        Span(33, 43, "STOP"),
+        Span(48, 50, "LINE"),
+    ]
+    predicted = [
+        Span(4, 11, "VEHICLE", score=0.9),
+        Span(17, 29, "STOP"),
+        Span(33, 43, "PLACE"),
+        Span(60, 62, "TIME"),
+    ]
 
     found = compare(gold, predicted)
 
@@ -36,7 +46,9 @@ def test_touching_spans_do_not_meet():
 
 def test_a_book_of_spans_is_compared_in_no_time():
     gold = [Span(0, 200_000, "BOOK")] + [Span(at, at + 5, "A") for at in range(0, 200_000, 10)]
-    predicted = [Span(0, 200_000, "BOOK")] + [Span(at + (at % 30 == 0), at + 5, "A") for at in range(0, 200_000, 10)]
+    predicted = [Span(0, 200_000, "BOOK")] + [
+        Span(at + (at % 30 == 0), at + 5, "A") for at in range(0, 200_000, 10)
+    ]
 
     begin = process_time()
     found = tally(compare(gold, predicted))

@@ -9,7 +9,10 @@ def test_wilson_interval_of_a_known_case():
     assert significance.wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
 
 
-@pytest.mark.parametrize(("right", "n", "expected"), [(0, 20, (0.0, 0.1611)), (1, 29, (0.0061, 0.1718)), (0, 0, (0.0, 1.0))])
+@pytest.mark.parametrize(
+    ("right", "n", "expected"),
+    [(0, 20, (0.0, 0.1611)), (1, 29, (0.0061, 0.1718)), (0, 0, (0.0, 1.0))],
+)
 def test_wilson_interval_at_the_border(right, n, expected):
     assert significance.wilson(right, n) == pytest.approx(expected, abs=5e-5)
 
@@ -20,7 +23,9 @@ def test_bootstrap_of_a_mean_lies_where_theory_says_and_repeats():
     low, high = significance.bootstrap(lambda rows: values[rows].mean(), len(values), seed=1)
 
     assert (low, high) == pytest.approx((0.451, 0.549), abs=0.01)
-    assert (low, high) == significance.bootstrap(lambda rows: values[rows].mean(), len(values), seed=1)
+    assert (low, high) == significance.bootstrap(
+        lambda rows: values[rows].mean(), len(values), seed=1
+    )
 
 
 def test_pooled_f1_of_equal_documents_has_no_width():

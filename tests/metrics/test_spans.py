@@ -22,18 +22,31 @@ def test_scores_of_bio_tags_equal_those_of_seqeval(seed, strict):
     gold, predicted = drawn(seed)
     gold[0][0] = "B-PER"  # seqeval fails on an empty gold
 
-    ours, theirs = ([spans.chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
+    ours, theirs = (
+        [spans.chunks(tags, strict=strict) for tags in side] for side in (gold, predicted)
+    )
     found = spans.scores(ours, theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = report(gold, predicted, output_dict=True, zero_division=0, mode="strict" if strict else None, scheme=scheme)
+        table = report(
+            gold,
+            predicted,
+            output_dict=True,
+            zero_division=0,
+            mode="strict" if strict else None,
+            scheme=scheme,
+        )
 
     micro = table["micro avg"]
-    assert (found["span_precision"], found["span_recall"]) == pytest.approx((micro["precision"], micro["recall"]))
+    assert (found["span_precision"], found["span_recall"]) == pytest.approx(
+        (micro["precision"], micro["recall"])
+    )
     assert found["span_f1"] == pytest.approx(micro["f1-score"])
     assert found["span_macro_f1"] == pytest.approx(table["macro avg"]["f1-score"])
     for row in spans.per_label(ours, theirs):
-        assert (row.f1, row.support) == pytest.approx((table[row.label]["f1-score"], table[row.label]["support"]))
+        assert (row.f1, row.support) == pytest.approx(
+            (table[row.label]["f1-score"], table[row.label]["support"])
+        )
 
 
 EDGES = {
@@ -57,19 +70,35 @@ def test_edges_are_scored_as_seqeval_does(case, strict):
     scheme = pytest.importorskip("seqeval.scheme").IOB2 if strict else None
     gold, predicted = ([one.split() for one in side] for side in EDGES[case])
 
-    ours, theirs = ([spans.chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
+    ours, theirs = (
+        [spans.chunks(tags, strict=strict) for tags in side] for side in (gold, predicted)
+    )
     found = spans.scores(ours, theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = report(gold, predicted, output_dict=True, zero_division=0, mode="strict" if strict else None, scheme=scheme)
+        table = report(
+            gold,
+            predicted,
+            output_dict=True,
+            zero_division=0,
+            mode="strict" if strict else None,
+            scheme=scheme,
+        )
 
     names = ("span_precision", "span_recall", "span_f1", "span_macro_f1")
     micro, macro = table["micro avg"], table["macro avg"]
-    assert [found[name] for name in names] == pytest.approx([micro["precision"], micro["recall"], micro["f1-score"], macro["f1-score"]])
-    rows = {row.label: (row.precision, row.recall, row.f1, row.support) for row in spans.per_label(ours, theirs)}
+    assert [found[name] for name in names] == pytest.approx(
+        [micro["precision"], micro["recall"], micro["f1-score"], macro["f1-score"]]
+    )
+    rows = {
+        row.label: (row.precision, row.recall, row.f1, row.support)
+        for row in spans.per_label(ours, theirs)
+    }
     for label, row in table.items():
         if not label.endswith(" avg"):
-            assert rows.pop(label) == pytest.approx((row["precision"], row["recall"], row["f1-score"], row["support"]))
+            assert rows.pop(label) == pytest.approx(
+                (row["precision"], row["recall"], row["f1-score"], row["support"])
+            )
     assert rows == {}
 
 
@@ -77,7 +106,9 @@ def test_edges_are_scored_as_seqeval_does(case, strict):
 def test_without_gold_nothing_can_be_found_and_nothing_is_right(predicted):
     # by hand: seqeval fails on a gold without spans; 0 of 0 in gold, 0 of those predicted are right
     assert set(spans.scores([()], predicted).values()) == {0.0}
-    assert [(row.recall, row.support) for row in spans.per_label([()], predicted)] == [(0.0, 0)] * len(predicted[0])
+    assert [(row.recall, row.support) for row in spans.per_label([()], predicted)] == [
+        (0.0, 0)
+    ] * len(predicted[0])
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -85,7 +116,9 @@ def test_tag_accuracy_equals_that_of_seqeval(seed):
     metrics = pytest.importorskip("seqeval.metrics")
     gold, predicted = drawn(seed)
 
-    assert spans.tag_accuracy(gold, predicted) == pytest.approx(metrics.accuracy_score(gold, predicted))
+    assert spans.tag_accuracy(gold, predicted) == pytest.approx(
+        metrics.accuracy_score(gold, predicted)
+    )
 
 
 def test_an_i_tag_that_continues_nothing_begins_a_span_only_where_not_strict():
@@ -115,15 +148,25 @@ def test_without_spans_every_score_is_zero():
 def test_words_take_the_tag_of_the_span_that_they_touch():
     words = [(0, 3), (4, 6), (7, 11), (12, 14), (15, 18)]
 
-    assert spans.word_tags([Span(4, 11, "A"), Span(12, 13, "A"), Span(13, 18, "B")], words) == ["O", "B-A", "I-A", "B-A", "B-B"]
+    assert spans.word_tags([Span(4, 11, "A"), Span(12, 13, "A"), Span(13, 18, "B")], words) == [
+        "O",
+        "B-A",
+        "I-A",
+        "B-A",
+        "B-B",
+    ]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_token_accuracy_of_spans_is_that_of_their_tags(seed):
-    gold, predicted = ([[f"B-{tag[2:]}" if tag != "O" else tag for tag in tags] for tags in side] for side in drawn(seed))
+    gold, predicted = (
+        [[f"B-{tag[2:]}" if tag != "O" else tag for tag in tags] for tags in side]
+        for side in drawn(seed)
+    )
     words = [[(2 * position, 2 * position + 1) for position in range(len(tags))] for tags in gold]
     ours, theirs = (
-        [[Span(2 * s.start, 2 * s.end - 1, s.label) for s in spans.chunks(tags)] for tags in side] for side in (gold, predicted)
+        [[Span(2 * s.start, 2 * s.end - 1, s.label) for s in spans.chunks(tags)] for tags in side]
+        for side in (gold, predicted)
     )
 
     assert spans.token_accuracy(ours, theirs, words) == spans.tag_accuracy(gold, predicted)

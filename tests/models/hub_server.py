@@ -58,9 +58,15 @@ class HubServer:
     def _about(self, request, path: str) -> None:
         id = path.removeprefix("/api/models/").split("/revision/")[0]
         if id not in self.models:
-            return _send(request, 404, b'{"error": "Repository not found"}', {"X-Error-Code": "RepoNotFound"})
+            return _send(
+                request, 404, b'{"error": "Repository not found"}', {"X-Error-Code": "RepoNotFound"}
+            )
         files = sorted(one for one in self.models[id].iterdir() if one.is_file())
-        config = json.loads((self.models[id] / "config.json").read_text()) if (self.models[id] / "config.json").is_file() else {}
+        config = (
+            json.loads((self.models[id] / "config.json").read_text())
+            if (self.models[id] / "config.json").is_file()
+            else {}
+        )
         about = {
             "_id": "1",
             "id": id,
@@ -75,7 +81,11 @@ class HubServer:
 
     def _file(self, request, content: bytes, *, body: bool) -> None:
         start = int(request.headers.get("Range", "bytes=0-").removeprefix("bytes=").split("-")[0])
-        headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()}"', "X-Repo-Commit": COMMIT, "Accept-Ranges": "bytes"}
+        headers = {
+            "ETag": f'"{hashlib.sha256(content).hexdigest()}"',
+            "X-Repo-Commit": COMMIT,
+            "Accept-Ranges": "bytes",
+        }
         if start:
             headers["Content-Range"] = f"bytes {start}-{len(content) - 1}/{len(content)}"
         _head(request, 206 if start else 200, len(content) - start, headers)

@@ -68,7 +68,9 @@ def test_a_description_that_is_none_is_refused(tmp_path, content):
     ],
 )
 def test_a_description_that_is_garbage_is_told(tmp_path, change, words):
-    folders.describe(tmp_path, {"task": "classify", "labels": ["x", "y"], "max_length": 32, **change})
+    folders.describe(
+        tmp_path, {"task": "classify", "labels": ["x", "y"], "max_length": 32, **change}
+    )
 
     with pytest.raises(ModelError, match=words):
         folders.description(tmp_path)

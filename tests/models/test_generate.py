@@ -11,7 +11,8 @@ from workbench.models import generate  # noqa: E402
 from workbench.models.generate import CAUSAL, MASKED, LanguageModel, Prompt  # noqa: E402
 
 PROMPTS = [
-    Prompt("The tram was late again. This is about ", answer, ".") for answer in ("delay", "ticket inspection", "crowdedness", "praise")
+    Prompt("The tram was late again. This is about ", answer, ".")
+    for answer in ("delay", "ticket inspection", "crowdedness", "praise")
 ]
 
 
@@ -28,7 +29,9 @@ def gpt():
 def theirs(name, auto):
     folder = resource("models") / name
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    return tokenizer, getattr(transformers, auto).from_pretrained(folder, dtype=torch.float32).eval()
+    return tokenizer, getattr(transformers, auto).from_pretrained(
+        folder, dtype=torch.float32
+    ).eval()
 
 
 def test_masked_scores_equal_a_computation_by_hand(bert):
@@ -94,7 +97,13 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_length(bert):
 
 def test_equal_inputs_run_once(bert, monkeypatch):
     seen = []
-    monkeypatch.setattr(generate, "logits_at", lambda *args, real=generate.logits_at: seen.append(len(args[1]["input_ids"])) or real(*args))
+    monkeypatch.setattr(
+        generate,
+        "logits_at",
+        lambda *args, real=generate.logits_at: (
+            seen.append(len(args[1]["input_ids"])) or real(*args)
+        ),
+    )
 
     bert.logprobs([Prompt("It is ", answer, ".") for answer in ("delay", "praise", "ticket")])
 
@@ -108,7 +117,10 @@ def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
     line["prompts"] = {"delay": [0, 1, 3], "praise": [0, 2, 3]}
     given.write_text((json.dumps(line) + "\n") * 10)
 
-    job = generate.score_prompts({"model": str(resource("models") / "starter-bert"), "prompts": str(given), "device": "cpu"}, tmp_path)
+    job = generate.score_prompts(
+        {"model": str(resource("models") / "starter-bert"), "prompts": str(given), "device": "cpu"},
+        tmp_path,
+    )
     events = []
     try:
         while True:
@@ -118,12 +130,17 @@ def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
 
     written = [json.loads(one) for one in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert result["n"] == len(written) == 10 and result["language_model"] == "masked"
-    assert [(one["done"], one["total"]) for one in events if one["kind"] == "progress"] == [(8, 10), (10, 10)]
+    assert [(one["done"], one["total"]) for one in events if one["kind"] == "progress"] == [
+        (8, 10),
+        (10, 10),
+    ]
     assert set(written[0]["logprobs"]) == {"delay", "praise"} and written[0]["document_id"] == 4
 
 
 def test_the_host_answers_one_document():
-    answer = generate.open_scorer({"model": str(resource("models") / "starter-gpt"), "device": "cpu"})
+    answer = generate.open_scorer(
+        {"model": str(resource("models") / "starter-gpt"), "device": "cpu"}
+    )
 
     found = answer({"prompts": {"delay": ["About ", "delay", "."]}})
 

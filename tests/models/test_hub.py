@@ -35,7 +35,9 @@ def work(queue, job_spec):
     return job
 
 
-def test_size_and_licence_are_told_before_and_the_model_lies_in_the_cache_after(queue, cache, tiny_model, monkeypatch):
+def test_size_and_licence_are_told_before_and_the_model_lies_in_the_cache_after(
+    queue, cache, tiny_model, monkeypatch
+):
     with HubServer({"some/tiny": tiny_model}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
 
@@ -47,18 +49,26 @@ def test_size_and_licence_are_told_before_and_the_model_lies_in_the_cache_after(
     names = {one["name"] for one in told.result["files"]}
     assert names == {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
     assert told.result["size_bytes"] == sum((tiny_model / one).stat().st_size for one in names)
-    assert (told.result["licence"], told.result["family"], told.result["pickled"]) == ("apache-2.0", "bert", False)
+    assert (told.result["licence"], told.result["family"], told.result["pickled"]) == (
+        "apache-2.0",
+        "bert",
+        False,
+    )
     assert job.status == "done", job.message
     assert job.progress["step"] == job.progress["total"] == told.result["size_bytes"]
     assert [(one.name, one.usable) for one in spec.cached(cache)] == [("some/tiny", True)]
     assert "some/tiny" in {one.name for one in models.list(Settings())}
 
 
-def test_a_cancelled_download_goes_on_where_it_ended(queue, cache, tiny_model, tmp_path, monkeypatch):
+def test_a_cancelled_download_goes_on_where_it_ended(
+    queue, cache, tiny_model, tmp_path, monkeypatch
+):
     large = tmp_path / "large"
     shutil.copytree(tiny_model, large)
     content = (large / "model.safetensors").read_bytes()
-    (large / "model.safetensors").write_bytes(content + bytes(4 << 20))  # too long for its header, which nobody reads until it is whole
+    (large / "model.safetensors").write_bytes(
+        content + bytes(4 << 20)
+    )  # too long for its header, which nobody reads until it is whole
     with HubServer({"some/large": large}, slow=0.05) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
         job = queue.add(models.download("some/large", settings=ONLINE))
@@ -75,24 +85,39 @@ def test_a_cancelled_download_goes_on_where_it_ended(queue, cache, tiny_model, t
         hub.slow = 0
         again = work(queue, models.download("some/large", settings=ONLINE))
 
-    first = next(one.payload for one in again.events if isinstance(one, events.Output) and one.payload.get("file") == "model.safetensors")
+    first = next(
+        one.payload
+        for one in again.events
+        if isinstance(one, events.Output) and one.payload.get("file") == "model.safetensors"
+    )
     assert first["step"] >= left
-    assert again.status == "failed" and "model.safetensors" in again.message  # the padded file is refused once it is read
+    assert (
+        again.status == "failed" and "model.safetensors" in again.message
+    )  # the padded file is refused once it is read
 
 
-def test_what_is_not_there_or_cannot_be_used_is_said(queue, cache, tmp_path, tiny_model, monkeypatch):
+def test_what_is_not_there_or_cannot_be_used_is_said(
+    queue, cache, tmp_path, tiny_model, monkeypatch
+):
     shutil.copytree(tiny_model, tmp_path / "pickled")
     (tmp_path / "pickled" / "model.safetensors").rename(tmp_path / "pickled" / "pytorch_model.bin")
     shutil.copytree(tiny_model, tmp_path / "bare")
     (tmp_path / "bare" / "model.safetensors").unlink()
     with HubServer({"some/pickled": tmp_path / "pickled", "some/bare": tmp_path / "bare"}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        told = {name: work(queue, models.look_up(name, ONLINE)) for name in ("some/none", "some/bare", "some/pickled")}
+        told = {
+            name: work(queue, models.look_up(name, ONLINE))
+            for name in ("some/none", "some/bare", "some/pickled")
+        }
         refused = work(queue, models.download("some/pickled", settings=ONLINE))
 
     assert told["some/none"].status == "failed" and "some/none" in told["some/none"].message
     assert "model.safetensors" in told["some/bare"].message
-    assert told["some/pickled"].result["pickled"] and refused.status == "failed" and "pickle" in refused.message
+    assert (
+        told["some/pickled"].result["pickled"]
+        and refused.status == "failed"
+        and "pickle" in refused.message
+    )
 
 
 def test_no_server_is_told_as_such(queue, cache, monkeypatch):

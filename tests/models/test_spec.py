@@ -48,18 +48,31 @@ def write_weights(path, tensors):
 def test_the_starters_are_read_without_loading_torch():
     code = "import sys; from workbench.models import spec; print([(m.name, m.layers, m.width, m.vocabulary, m.max_length, m.licence, m.uses, m.problems) for m in spec.starters()]); assert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
 
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
 
-    assert "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', ('classify', 'pairs', 'tag', 'mask'), ())" in out
-    assert "('starter-gpt', 4, 256, 8192, 512, 'apache-2.0', ('classify', 'pairs', 'tag', 'next'), ())" in out
+    assert (
+        "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', ('classify', 'pairs', 'tag', 'mask'), ())"
+        in out
+    )
+    assert (
+        "('starter-gpt', 4, 256, 8192, 512, 'apache-2.0', ('classify', 'pairs', 'tag', 'next'), ())"
+        in out
+    )
 
 
 def test_an_unchanged_folder_is_not_read_again_and_a_changed_one_is(folder, monkeypatch):
     first = spec.card(folder, name="one")
     reads = []
-    monkeypatch.setattr(spec, "_read", lambda info, *rest, read=spec._read: reads.append(1) or read(info, *rest))
+    monkeypatch.setattr(
+        spec, "_read", lambda info, *rest, read=spec._read: reads.append(1) or read(info, *rest)
+    )
 
-    assert spec.card(folder, name="two", origin="cache") == replace(first, name="two", origin="cache") and not reads
+    assert (
+        spec.card(folder, name="two", origin="cache") == replace(first, name="two", origin="cache")
+        and not reads
+    )
 
     (folder / "tokenizer.json").write_text("{")
     assert "tokenizer.json is not readable JSON" in spec.card(folder).problems[0]
@@ -70,7 +83,13 @@ def test_an_unchanged_folder_is_not_read_again_and_a_changed_one_is(folder, monk
 def test_a_card_counts_weights_and_leaves_position_ids_out(folder):
     card = spec.read_folder(folder)
 
-    assert (card.parameters, card.layers, card.width, card.vocabulary, card.max_length) == (6, 2, 3, 9, 16)
+    assert (card.parameters, card.layers, card.width, card.vocabulary, card.max_length) == (
+        6,
+        2,
+        3,
+        9,
+        16,
+    )
     assert card.dtype == "float32" and "mask" in card.uses and card.usable
 
 
@@ -109,7 +128,9 @@ def test_weights_cut_short_tell_both_sizes(folder):
         spec.read_folder(folder)
 
 
-@pytest.mark.parametrize("content", ["", "not json", "[1]", "[" * 100_000, '{"model_type": "vit"}', "{}"])
+@pytest.mark.parametrize(
+    "content", ["", "not json", "[1]", "[" * 100_000, '{"model_type": "vit"}', "{}"]
+)
 def test_a_configuration_that_is_none_is_refused(folder, content):
     (folder / "config.json").write_text(content)
 
@@ -142,7 +163,9 @@ def test_a_sharded_model_adds_up_and_names_the_missing_part(folder):
 
 def test_an_index_may_not_lead_out_of_the_folder(folder):
     (folder / "model.safetensors").unlink()
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": "../other/model.safetensors"}}))
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": {"a": "../other/model.safetensors"}})
+    )
 
     with pytest.raises(ModelError, match="outside the folder"):
         spec.read_folder(folder)
@@ -158,12 +181,24 @@ def test_a_broken_folder_still_has_a_card(folder):
 
 
 def test_roberta_loses_the_two_places_before_its_first_position():
-    assert spec.longest_input({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}) == 512
-    assert spec.longest_input({"model_type": "bert", "max_position_embeddings": 512, "pad_token_id": 0}) == 512
+    assert (
+        spec.longest_input(
+            {"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}
+        )
+        == 512
+    )
+    assert (
+        spec.longest_input(
+            {"model_type": "bert", "max_position_embeddings": 512, "pad_token_id": 0}
+        )
+        == 512
+    )
 
 
 def test_the_licence_is_read_from_the_head_of_the_card(folder):
-    (folder / "README.md").write_text("---\nlicense: mit\ntags:\n- license: other\n---\nlicense: none\n")
+    (folder / "README.md").write_text(
+        "---\nlicense: mit\ntags:\n- license: other\n---\nlicense: none\n"
+    )
 
     assert spec.read_folder(folder).licence == "mit"
 
@@ -180,7 +215,9 @@ def test_the_cache_lists_the_main_revision_and_passes_other_repositories_over(fo
 
     found = spec.cached(cache)
 
-    assert [(one.name, one.origin, one.path.endswith("aaa")) for one in found] == [("some/model", "cache", True)]
+    assert [(one.name, one.origin, one.path.endswith("aaa")) for one in found] == [
+        ("some/model", "cache", True)
+    ]
     assert spec.cached(tmp_path / "none") == ()
 
 
@@ -188,7 +225,9 @@ def test_families_agree_with_the_heads_that_transformers_has():
     from transformers.models.auto import modeling_auto as auto
 
     assert set(auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES) >= spec.FAMILIES
-    assert spec.FAMILIES - set(auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES) == spec.NO_TOKEN_HEAD
+    assert (
+        spec.FAMILIES - set(auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES) == spec.NO_TOKEN_HEAD
+    )
     assert set(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES) >= spec.DECODERS
     assert set(auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES) >= spec.ENCODERS
 

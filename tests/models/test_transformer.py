@@ -14,20 +14,41 @@ from workbench.text.document import Document
 from workbench.text.spans import Span
 
 FAMILY = TransformerFamily()
-FAMILIES = ("bert", "distilbert", "roberta", "electra", "albert", "gpt2", "llama", "olmo", "openai-gpt")
+FAMILIES = (
+    "bert",
+    "distilbert",
+    "roberta",
+    "electra",
+    "albert",
+    "gpt2",
+    "llama",
+    "olmo",
+    "openai-gpt",
+)
 TEXTS = ["the tram", "a bus from harbour gate to north field is late, thank you", ""]
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    return {family: tiny_models.make(tmp_path_factory.mktemp("tiny") / family, family) for family in FAMILIES}
+    return {
+        family: tiny_models.make(tmp_path_factory.mktemp("tiny") / family, family)
+        for family in FAMILIES
+    }
 
 
 def batch_of(task, checkpoint, golds, labels=("x", "y")):
     documents = [Document(str(number), (("text", text),)) for number, text in enumerate(TEXTS)]
-    features = task.features(documents, checkpoint.tokenizer, labels, checkpoint.max_length, golds=golds)
+    features = task.features(
+        documents, checkpoint.tokenizer, labels, checkpoint.max_length, golds=golds
+    )
     device = torch.device("cpu")
-    return collate(features, range(len(features.items)), pad=checkpoint.tokenizer.pad, types=checkpoint.types, device=device)
+    return collate(
+        features,
+        range(len(features.items)),
+        pad=checkpoint.tokenizer.pad,
+        types=checkpoint.types,
+        device=device,
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -51,14 +72,21 @@ def test_padding_changes_no_answer(folders, family):
 
     with torch.inference_mode():
         together = checkpoint.model(**batch).logits[0]
-        alone = checkpoint.model(**{name: one[:1, : int(batch["attention_mask"][0].sum())] for name, one in batch.items()}).logits[0]
+        alone = checkpoint.model(
+            **{
+                name: one[:1, : int(batch["attention_mask"][0].sum())]
+                for name, one in batch.items()
+            }
+        ).logits[0]
 
     assert torch.allclose(together, alone, atol=1e-5)
 
 
 @pytest.mark.parametrize("family", [one for one in FAMILIES if one not in ("olmo", "openai-gpt")])
 def test_a_tag_head_learns(folders, family):
-    checkpoint = FAMILY.load(folders[family], head="token", labels=Tagging().outputs_of(("P",)), seed=1)
+    checkpoint = FAMILY.load(
+        folders[family], head="token", labels=Tagging().outputs_of(("P",)), seed=1
+    )
     golds = [Gold(None, (Span(4, 8, "P"),)), Gold(), Gold()]
 
     outputs = Tagging().forward(checkpoint.model, batch_of(Tagging(), checkpoint, golds, ("P",)))
@@ -79,33 +107,54 @@ def test_parts_hold_every_parameter_once(folders, family):
 
     parts = FAMILY.parts(model)
 
-    found = [one for group in (parts.embeddings, *parts.layers, parts.summit, parts.head) for one in group]
+    found = [
+        one
+        for group in (parts.embeddings, *parts.layers, parts.summit, parts.head)
+        for one in group
+    ]
     assert len(found) == len({id(one) for one in found}) == len(list(model.parameters()))
-    assert parts.embeddings and parts.head and len(parts.layers) == (1 if family == "albert" else 2)  # ALBERT's layers are one
+    assert (
+        parts.embeddings and parts.head and len(parts.layers) == (1 if family == "albert" else 2)
+    )  # ALBERT's layers are one
 
 
 def test_the_body_comes_from_the_folder_and_the_head_from_the_seed(folders):
-    one, same, other = (FAMILY.load(folders["bert"], head="sequence", labels=("x", "y"), seed=seed).model for seed in (1, 1, 2))
+    one, same, other = (
+        FAMILY.load(folders["bert"], head="sequence", labels=("x", "y"), seed=seed).model
+        for seed in (1, 1, 2)
+    )
 
-    assert torch.equal(one.classifier.weight, same.classifier.weight) and not torch.equal(one.classifier.weight, other.classifier.weight)
-    assert torch.equal(one.bert.encoder.layer[0].output.dense.weight, other.bert.encoder.layer[0].output.dense.weight)
+    assert torch.equal(one.classifier.weight, same.classifier.weight) and not torch.equal(
+        one.classifier.weight, other.classifier.weight
+    )
+    assert torch.equal(
+        one.bert.encoder.layer[0].output.dense.weight,
+        other.bert.encoder.layer[0].output.dense.weight,
+    )
 
 
 def test_half_precision_weights_are_loaded_as_float32():
     from workbench.base import paths
 
-    checkpoint = FAMILY.load(paths.resource("models") / "starter-gpt", head="sequence", labels=("x", "y"))
+    checkpoint = FAMILY.load(
+        paths.resource("models") / "starter-gpt", head="sequence", labels=("x", "y")
+    )
 
     assert {one.dtype for one in checkpoint.model.parameters()} == {torch.float32}
     assert checkpoint.model.config.pad_token_id == checkpoint.tokenizer.pad == 0
 
 
 def test_dropout_is_changed_in_memory_only(folders):
-    model = FAMILY.load(folders["bert"], head="sequence", labels=("x", "y"), attention_dropout=0.0, dropout=0.4).model
+    model = FAMILY.load(
+        folders["bert"], head="sequence", labels=("x", "y"), attention_dropout=0.0, dropout=0.4
+    ).model
 
     assert model.bert.encoder.layer[0].attention.self.dropout.p == 0 and model.dropout.p == 0.4
     assert model.bert.encoder.layer[0].output.dropout.p == 0.4
-    assert (model.config.attention_probs_dropout_prob, model.config.hidden_dropout_prob) == (0.1, 0.1)
+    assert (model.config.attention_probs_dropout_prob, model.config.hidden_dropout_prob) == (
+        0.1,
+        0.1,
+    )
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "gpt2"])
@@ -118,10 +167,15 @@ def test_what_is_saved_loads_with_transformers_and_answers_alike(folders, family
 
     FAMILY.save(checkpoint, tmp_path)
 
-    theirs, tokenizer = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval(), AutoTokenizer.from_pretrained(tmp_path)
+    theirs, tokenizer = (
+        AutoModelForSequenceClassification.from_pretrained(tmp_path).eval(),
+        AutoTokenizer.from_pretrained(tmp_path),
+    )
     inputs = tokenizer(TEXTS[:2], padding=True, return_tensors="pt")
     with torch.inference_mode():
-        assert torch.allclose(theirs(**inputs).logits, checkpoint.model(**batch).logits[:2], atol=1e-5)
+        assert torch.allclose(
+            theirs(**inputs).logits, checkpoint.model(**batch).logits[:2], atol=1e-5
+        )
     assert theirs.config.id2label == {0: "x", 1: "y"} and (tmp_path / "model.safetensors").is_file()
 
 
@@ -171,11 +225,19 @@ def test_pickled_weights_load_once_allowed(folders, tmp_path):
 
     with pytest.raises(ModelError, match="pickle"):
         FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"))
-    model = FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"), allow_pickle=True).model
-    assert torch.equal(model.bert.embeddings.word_embeddings.weight, weights["bert.embeddings.word_embeddings.weight"])
+    model = FAMILY.load(
+        tmp_path / "pickled", head="sequence", labels=("x", "y"), allow_pickle=True
+    ).model
+    assert torch.equal(
+        model.bert.embeddings.word_embeddings.weight,
+        weights["bert.embeddings.word_embeddings.weight"],
+    )
 
 
-@pytest.mark.parametrize(("key", "value"), [("bos_token_id", True), ("hidden_dropout_prob", [1]), ("num_attention_heads", 7)])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("bos_token_id", True), ("hidden_dropout_prob", [1]), ("num_attention_heads", 7)],
+)
 def test_nonsense_in_the_configuration_is_told_in_one_line(folders, tmp_path, key, value):
     import json
     import shutil

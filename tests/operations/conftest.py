@@ -12,7 +12,12 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
 
-LINES = ("the tram is late again", "thank you driver", "lift is broken at north gate", "what a lovely ride")
+LINES = (
+    "the tram is late again",
+    "thank you driver",
+    "lift is broken at north gate",
+    "what a lovely ride",
+)
 
 
 class HeldJob:
@@ -80,13 +85,19 @@ def add_documents(project):
     def add(rows):
         records = []
         for number, (text, split, state, layer, gold) in enumerate(rows):
-            texts = (("text", text),) if isinstance(text, str) else (("text", text[0]), ("text_b", text[1]))
+            texts = (
+                (("text", text),)
+                if isinstance(text, str)
+                else (("text", text[0]), ("text_b", text[1]))
+            )
             document = Document(f"d{number}", texts, split)
             states = {layer: state} if state else {}
             if isinstance(gold, str):
                 records.append(Record(document, states, {layer: (gold,)}, {}))
             else:
-                records.append(Record(document, states, {}, {layer: tuple(Span(*one) for one in gold or ())}))
+                records.append(
+                    Record(document, states, {}, {layer: tuple(Span(*one) for one in gold or ())})
+                )
         with project.edit("add documents"):
             return documents.add(project.db, records, source_id=project.source("import"))
 
@@ -99,7 +110,16 @@ def topics(add_layer, add_documents):
     layer = add_layer("topic")
     rows = []
     for split, count in (("train", 8), ("dev", 4), ("test", 4)):
-        rows += [(f"{LINES[n % 4]} {split} {n}", split, "submitted", "topic", ("complaint", "praise")[n % 2]) for n in range(count)]
+        rows += [
+            (
+                f"{LINES[n % 4]} {split} {n}",
+                split,
+                "submitted",
+                "topic",
+                ("complaint", "praise")[n % 2],
+            )
+            for n in range(count)
+        ]
     rows += [(f"{LINES[n]} later", None, None, "topic", None) for n in range(4)]
     return layer, add_documents(rows)
 
@@ -112,7 +132,9 @@ def trained(project, queue, topics):
     from workbench.training.spec import TrainSpec
 
     wiring = wire(project, queue)
-    run = train.start(project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first"))
+    run = train.start(
+        project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first")
+    )
     job = queue.jobs[-1]
     job.start()
     dev = results.scored(project, run, "dev")
@@ -139,7 +161,13 @@ def trained(project, queue, topics):
 def answer(label, sure=0.9):
     other = {"praise": "complaint", "complaint": "praise"}[label]
     scores = {label: sure, other: 1 - sure}
-    return {"label": label, "scores": dict(sorted(scores.items())), "tokens": [], "spans": [], "cut": False}
+    return {
+        "label": label,
+        "scores": dict(sorted(scores.items())),
+        "tokens": [],
+        "spans": [],
+        "cut": False,
+    }
 
 
 def leave_model(folder, answers):
@@ -148,7 +176,12 @@ def leave_model(folder, answers):
     (folder / "model" / "config.json").write_text("{}")
     lines = [
         json.dumps(
-            {"document_id": document.id, "text_hash": document.text_hash, "split": "dev", "prediction": answer(label, 0.9 - 0.1 * number)}
+            {
+                "document_id": document.id,
+                "text_hash": document.text_hash,
+                "split": "dev",
+                "prediction": answer(label, 0.9 - 0.1 * number),
+            }
         )
         for number, (document, label) in enumerate(answers)
     ]
@@ -160,8 +193,13 @@ def answer_job():
     """End a held prediction job with one label for every document: answer_job(job, "praise")."""
 
     def end(job, label):
-        asked = [json.loads(line) for line in Path(job.spec.params["input"]).read_text().splitlines()[1:]]
-        lines = [json.dumps({"document_id": one["id"], "text_hash": "", "prediction": answer(label)}) for one in asked]
+        asked = [
+            json.loads(line) for line in Path(job.spec.params["input"]).read_text().splitlines()[1:]
+        ]
+        lines = [
+            json.dumps({"document_id": one["id"], "text_hash": "", "prediction": answer(label)})
+            for one in asked
+        ]
         Path(job.spec.params["output"]).write_text("\n".join(lines) + "\n")
         job.start()
         job.end("done", {"documents": len(asked)})

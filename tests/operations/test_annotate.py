@@ -20,11 +20,15 @@ class Setting:
         self.spans = labels.add_layer(project, "spans", "span", labels=["PER", "LOC"])
         self.pairs = labels.add_layer(project, "pairs", "class", texts=2, labels=["same"])
         found = {label.name: label.id for layer in labels.layers(project) for label in layer.labels}
-        self.yes, self.no, self.per, self.loc, self.same = (found[name] for name in ("yes", "no", "PER", "LOC", "same"))
+        self.yes, self.no, self.per, self.loc, self.same = (
+            found[name] for name in ("yes", "no", "PER", "LOC", "same")
+        )
         records = [Record(Document(f"d{n}", (("text", TEXT),))) for n in range(3)]
         records.append(Record(Document("pair", (("text", "A"), ("text_b", "B")))))
         with project.edit("Import"):
-            self.one, self.two, self.three, self.pair = documents.add(project.db, records, source_id=project.source("import"))
+            self.one, self.two, self.three, self.pair = documents.add(
+                project.db, records, source_id=project.source("import")
+            )
         with project.write():
             self.run = runs.add(project.db, "first run", layer_id=self.spans).id
             self.other_run = runs.add(project.db, "second run", layer_id=self.spans).id
@@ -36,7 +40,9 @@ class Setting:
         return annotate.add_suggestions(self.project, run or self.run, rows)
 
     def span(self, start, end, label=None, document=None, score=0.9):
-        return NewSuggestion(document or self.one, self.spans, label or self.per, start, end, score=score)
+        return NewSuggestion(
+            document or self.one, self.spans, label or self.per, start, end, score=score
+        )
 
 
 @pytest.fixture
@@ -62,14 +68,25 @@ def test_a_span_is_added_once_by_a_person_and_makes_a_draft(s):
     assert annotate.add_span(s.project, s.one, 0, 3, s.per) == id
 
     (span,) = s.view().spans
-    assert (span.start, span.end, span.label_id, span.source_kind, span.score) == (0, 3, s.per, "person", None)
+    assert (span.start, span.end, span.label_id, span.source_kind, span.score) == (
+        0,
+        3,
+        s.per,
+        "person",
+        None,
+    )
     assert s.view().states == {s.klass: "pending", s.spans: "draft"}
 
 
 def test_spans_may_nest_and_cross_and_come_in_order_longest_first(s):
     for start, end, label in ((8, 11, s.per), (0, 3, s.per), (0, 11, s.loc), (4, 12, s.loc)):
         annotate.add_span(s.project, s.one, start, end, label)
-    assert [(span.start, span.end) for span in s.view().spans] == [(0, 11), (0, 3), (4, 12), (8, 11)]
+    assert [(span.start, span.end) for span in s.view().spans] == [
+        (0, 11),
+        (0, 3),
+        (4, 12),
+        (8, 11),
+    ]
 
 
 def test_a_span_outside_of_the_text_or_of_a_wrong_layer_is_refused(s):
@@ -132,7 +149,9 @@ def test_a_class_layer_without_a_class_stays_draft_and_says_so(s):
     (warning,) = annotate.submit(s.project, s.one, [s.klass, s.spans, s.pairs])
     assert "class has no class yet" in warning
     assert s.view().states == {s.klass: "draft", s.spans: "submitted"}
-    assert [record.document.id for record in documents.records(s.project.db, submitted_in="spans")] == [s.one]
+    assert [
+        record.document.id for record in documents.records(s.project.db, submitted_in="spans")
+    ] == [s.one]
     assert list(documents.records(s.project.db, submitted_in="class")) == []
 
 
@@ -183,7 +202,13 @@ def test_an_accepted_suggestion_is_gold_and_keeps_its_source_and_score(s):
     assert annotate.accept(s.project, [span.id, klass.id]) == 2
 
     (gold,) = s.view().spans
-    assert (gold.start, gold.end, gold.source_kind, gold.source_ref, gold.score) == (0, 3, "run", str(s.run), 0.75)
+    assert (gold.start, gold.end, gold.source_kind, gold.source_ref, gold.score) == (
+        0,
+        3,
+        "run",
+        str(s.run),
+        0.75,
+    )
     assert s.view().marks[0].source_kind == "run"
     assert s.view().suggestions == () and s.view().states == {s.klass: "draft", s.spans: "draft"}
     s.project.undo()
@@ -205,7 +230,10 @@ def test_suggesting_again_replaces_that_runs_open_suggestions_only(s):
     s.suggest(s.span(4, 7), run=s.other_run)
     s.suggest(s.span(8, 11))
 
-    assert [(row.start, row.run_id) for row in s.view().suggestions] == [(4, s.other_run), (8, s.run)]
+    assert [(row.start, row.run_id) for row in s.view().suggestions] == [
+        (4, s.other_run),
+        (8, s.run),
+    ]
     assert s.view(s.two).suggestions == ()
     s.project.undo()
     assert [row.start for row in s.view(s.two).suggestions] == [0]

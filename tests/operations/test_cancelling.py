@@ -14,15 +14,31 @@ from workbench.storage import labels
 COUNT = 3000  # documents: three pieces of each act
 
 ACTS = {
-    "delete documents": lambda project, ids, layer, watch: corpus.delete_documents(project, ids, watch=watch),
-    "set split": lambda project, ids, layer, watch: corpus.set_split(project, ids, "dev", watch=watch),
-    "set class": lambda project, ids, layer, watch: corpus.set_class(project, ids, layer.id, layer.label("a").id, watch=watch),
-    "take the class away": lambda project, ids, layer, watch: corpus.set_class(project, ids, layer.id, None, watch=watch),
-    "set state": lambda project, ids, layer, watch: corpus.set_state(project, ids, layer.id, "discarded", watch=watch),
-    "back to pending": lambda project, ids, layer, watch: corpus.set_state(project, ids, layer.id, "pending", watch=watch),
+    "delete documents": lambda project, ids, layer, watch: corpus.delete_documents(
+        project, ids, watch=watch
+    ),
+    "set split": lambda project, ids, layer, watch: corpus.set_split(
+        project, ids, "dev", watch=watch
+    ),
+    "set class": lambda project, ids, layer, watch: corpus.set_class(
+        project, ids, layer.id, layer.label("a").id, watch=watch
+    ),
+    "take the class away": lambda project, ids, layer, watch: corpus.set_class(
+        project, ids, layer.id, None, watch=watch
+    ),
+    "set state": lambda project, ids, layer, watch: corpus.set_state(
+        project, ids, layer.id, "discarded", watch=watch
+    ),
+    "back to pending": lambda project, ids, layer, watch: corpus.set_state(
+        project, ids, layer.id, "pending", watch=watch
+    ),
     "make splits": lambda project, ids, layer, watch: corpus.make_splits(project, watch=watch),
-    "delete a label": lambda project, ids, layer, watch: schema.delete_labels(project, [layer.label("b").id], watch=watch),
-    "delete a layer": lambda project, ids, layer, watch: schema.delete_layer(project, layer.id, watch=watch),
+    "delete a label": lambda project, ids, layer, watch: schema.delete_labels(
+        project, [layer.label("b").id], watch=watch
+    ),
+    "delete a layer": lambda project, ids, layer, watch: schema.delete_layer(
+        project, layer.id, watch=watch
+    ),
 }
 
 
@@ -42,7 +58,12 @@ class Until(Watch):
 def everything(project):
     """Every row of every table, the history and the search index with them."""
     read = project.db.reader().execute
-    tables = [name for (name,) in read("select name from sqlite_master where type = 'table' and name != 'search' order by name").fetchall()]
+    tables = [
+        name
+        for (name,) in read(
+            "select name from sqlite_master where type = 'table' and name != 'search' order by name"
+        ).fetchall()
+    ]
     return {table: read(f"select * from {table}").fetchall() for table in tables}
 
 
@@ -50,7 +71,10 @@ def everything(project):
 def full(project, inline_jobs, tmp_path):
     """full() → (project, ids, layer): documents of class b that came in by an import."""
     path = tmp_path / "texts.jsonl"
-    lines = (json.dumps({"id": f"k{n}", "text": f"text number {n}", "label": "ab"[n > 2]}) for n in range(COUNT))
+    lines = (
+        json.dumps({"id": f"k{n}", "text": f"text number {n}", "label": "ab"[n > 2]})
+        for n in range(COUNT)
+    )
     path.write_text("\n".join(lines))
     handle = corpus.import_files(project, inline_jobs, [path])
     inline_jobs.wait(handle.job)
@@ -74,7 +98,9 @@ def test_a_bulk_act_that_is_called_off_leaves_nothing(full, name):
 
     call_off(project, lambda watch: ACTS[name](project, ids, layer, watch))
 
-    assert [step.title for step in project.history()] == ["Import texts.jsonl"] and check(project.path) == []
+    assert [step.title for step in project.history()] == ["Import texts.jsonl"] and check(
+        project.path
+    ) == []
     ACTS[name](project, ids, layer, Watch())  # and it can be done after all
     assert len(project.history()) == 2
 
@@ -92,7 +118,9 @@ def test_an_undo_and_a_redo_that_are_called_off_leave_the_step_as_it_was(full, n
     call_off(project, lambda watch: project.redo(watch=watch))
     project.redo()
 
-    assert [step.undone for step in project.history()] == [False, False] and check(project.path) == []
+    assert [step.undone for step in project.history()] == [False, False] and check(
+        project.path
+    ) == []
 
 
 def test_the_undo_of_an_import_can_be_called_off(full):
@@ -102,28 +130,45 @@ def test_the_undo_of_an_import_can_be_called_off(full):
     project.undo()
     call_off(project, lambda watch: project.redo(watch=watch))
 
-    assert project.redo_title == "Import texts.jsonl" and corpus.counts(project).documents == 0 and check(project.path) == []
+    assert (
+        project.redo_title == "Import texts.jsonl"
+        and corpus.counts(project).documents == 0
+        and check(project.path) == []
+    )
 
 
 def test_several_steps_are_undone_together_or_not_at_all(full):
     project, ids, _layer = full
     corpus.set_split(project, ids, "dev")
 
-    call_off(project, lambda watch: project.undo(2, watch=watch), 0.7)  # in the middle of the second
+    call_off(
+        project, lambda watch: project.undo(2, watch=watch), 0.7
+    )  # in the middle of the second
 
     assert [step.undone for step in project.history()] == [False, False]
     assert project.undo(2) == "Import texts.jsonl" and corpus.counts(project).documents == 0
-    assert project.redo(2) == f"Set split of {COUNT:,} documents" and corpus.info(project)["splits"]["dev"] == COUNT
+    assert (
+        project.redo(2) == f"Set split of {COUNT:,} documents"
+        and corpus.info(project)["splits"]["dev"] == COUNT
+    )
 
 
-def test_an_import_that_is_called_off_while_it_is_stored_leaves_nothing(project, inline_jobs, tmp_path):
+def test_an_import_that_is_called_off_while_it_is_stored_leaves_nothing(
+    project, inline_jobs, tmp_path
+):
     path = tmp_path / "texts.jsonl"
-    path.write_text("\n".join(json.dumps({"text": f"text {n}", "label": "a"}) for n in range(COUNT)))
+    path.write_text(
+        "\n".join(json.dumps({"text": f"text {n}", "label": "a"}) for n in range(COUNT))
+    )
     before = everything(project)
     handle = corpus.import_files(project, inline_jobs, [path])
     handle.watch = Until(0.5)
 
     inline_jobs.wait(handle.job)
 
-    assert handle.status == "cancelled" and "nothing was changed" in handle.error.message and 0 < handle.watch.share < 0.5
+    assert (
+        handle.status == "cancelled"
+        and "nothing was changed" in handle.error.message
+        and 0 < handle.watch.share < 0.5
+    )
     assert everything(project) == before and project.history() == () and check(project.path) == []

@@ -9,15 +9,23 @@ from workbench.storage import documents, labels
 def test_info_counts_each_document_once(project, topics):
     found = corpus.info(project)
 
-    assert found["documents"] == 20 and found["layers"] == [{"layer": "topic", "kind": "class", "labels": 2}]
+    assert found["documents"] == 20 and found["layers"] == [
+        {"layer": "topic", "kind": "class", "labels": 2}
+    ]
     assert found["splits"] == {"train": 8, "dev": 4, "test": 4, "none": 4}
-    assert found["states"] == {"pending": 4, "draft": 0, "submitted": 16, "discarded": 0} and found["runs"] == []
+    assert (
+        found["states"] == {"pending": 4, "draft": 0, "submitted": 16, "discarded": 0}
+        and found["runs"] == []
+    )
 
 
 def test_labels_are_listed_with_counts(project, topics):
     (layer,) = corpus.labels(project)
 
-    assert [(one["name"], one["count"]) for one in layer["labels"]] == [("praise", 8), ("complaint", 8)]
+    assert [(one["name"], one["count"]) for one in layer["labels"]] == [
+        ("praise", 8),
+        ("complaint", 8),
+    ]
 
 
 def test_documents_are_found_by_word_split_and_state(project, topics):
@@ -25,13 +33,20 @@ def test_documents_are_found_by_word_split_and_state(project, topics):
 
     assert len(corpus.filter_ids(project, Filter(text="lift gate"))) == 5
     assert list(corpus.filter_ids(project, Filter(split="none"))) == ids[-4:]
-    assert [one.key for one in corpus.rows(project, corpus.filter_ids(project, Filter(state="pending", text="lift")))] == ["d18"]
+    assert [
+        one.key
+        for one in corpus.rows(
+            project, corpus.filter_ids(project, Filter(state="pending", text="lift"))
+        )
+    ] == ["d18"]
 
 
 def test_deleting_many_is_one_step(project, topics):
     _layer, ids = topics
 
-    assert corpus.delete_documents(project, ids[:15]) == 15 and corpus.counts(project).documents == 5
+    assert (
+        corpus.delete_documents(project, ids[:15]) == 15 and corpus.counts(project).documents == 5
+    )
     assert project.undo() == "Delete 15 documents" and corpus.counts(project).documents == 20
 
 
@@ -42,7 +57,10 @@ def test_splits_classes_and_states_are_set_for_many(project, topics):
     assert corpus.set_split(project, ids, "test") == 16
     assert corpus.set_class(project, ids[-4:], layer.id, praise) == 4
     assert corpus.set_state(project, ids[-4:], layer.id, "submitted") == 4
-    assert corpus.info(project)["states"]["submitted"] == 20 and corpus.info(project)["splits"]["test"] == 20
+    assert (
+        corpus.info(project)["states"]["submitted"] == 20
+        and corpus.info(project)["splits"]["test"] == 20
+    )
 
 
 def test_documents_without_a_class_are_not_submitted_by_a_bulk_act(project, topics):
@@ -50,7 +68,12 @@ def test_documents_without_a_class_are_not_submitted_by_a_bulk_act(project, topi
 
     corpus.set_state(project, ids[-4:], layer.id, "submitted")
 
-    assert corpus.info(project)["states"] == {"pending": 0, "draft": 4, "submitted": 16, "discarded": 0}
+    assert corpus.info(project)["states"] == {
+        "pending": 0,
+        "draft": 4,
+        "submitted": 16,
+        "discarded": 0,
+    }
 
 
 def test_unknown_splits_and_states_are_refused(project, topics):
@@ -65,7 +88,13 @@ def test_splits_are_made_once_of_what_is_submitted(project, add_layer, add_docum
     add_layer("topic")
     add_documents(
         [
-            (f"text {n}", None, "submitted" if n < 100 else None, "topic", ("praise", "complaint")[n % 2] if n < 100 else None)
+            (
+                f"text {n}",
+                None,
+                "submitted" if n < 100 else None,
+                "topic",
+                ("praise", "complaint")[n % 2] if n < 100 else None,
+            )
             for n in range(120)
         ]
     )
@@ -73,7 +102,10 @@ def test_splits_are_made_once_of_what_is_submitted(project, add_layer, add_docum
     found = corpus.make_splits(project, "topic")
 
     assert (found.train, found.dev, found.test, found.changed) == (80, 10, 10, 100)
-    assert corpus.info(project)["splits"]["none"] == 20 and corpus.make_splits(project, "topic").changed == 0
+    assert (
+        corpus.info(project)["splits"]["none"] == 20
+        and corpus.make_splits(project, "topic").changed == 0
+    )
 
 
 def test_equal_texts_fall_into_one_split(project, add_layer, add_documents):
@@ -92,10 +124,14 @@ def splits_of(project):
     return {one.document.id: one.document.split for one in documents.records(project.db)}
 
 
-def test_each_layer_over_documents_of_its_own_gets_all_three_splits(project, add_layer, add_documents):
+def test_each_layer_over_documents_of_its_own_gets_all_three_splits(
+    project, add_layer, add_documents
+):
     add_layer("topic")
     add_layer("mood")
-    topics = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
+    topics = add_documents(
+        [(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)]
+    )
     corpus.make_splits(project, "topic")
     before = splits_of(project)
     moods = add_documents([(f"other {n}", None, "submitted", "mood", "praise") for n in range(50)])
@@ -105,7 +141,11 @@ def test_each_layer_over_documents_of_its_own_gets_all_three_splits(project, add
     assert (found.train, found.dev, found.test, found.changed) == (120, 15, 15, 50)
     now = splits_of(project)
     assert {id: now[id] for id in topics} == before
-    assert [[now[id] for id in moods].count(split) for split in ("train", "dev", "test")] == [40, 5, 5]
+    assert [[now[id] for id in moods].count(split) for split in ("train", "dev", "test")] == [
+        40,
+        5,
+        5,
+    ]
 
 
 def test_a_second_layer_over_the_same_documents_changes_no_split(project, add_layer, add_documents):
@@ -120,7 +160,9 @@ def test_a_second_layer_over_the_same_documents_changes_no_split(project, add_la
     assert splits_of(project) == before and topic.id != mood.id
 
 
-def test_a_second_layer_that_is_labelled_in_test_and_train_takes_its_dev_from_train(project, add_layer, add_documents):
+def test_a_second_layer_that_is_labelled_in_test_and_train_takes_its_dev_from_train(
+    project, add_layer, add_documents
+):
     add_layer("topic")
     mood = add_layer("mood")
     ids = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
@@ -133,10 +175,16 @@ def test_a_second_layer_that_is_labelled_in_test_and_train_takes_its_dev_from_tr
     corpus.make_splits(project, "mood")
 
     moved = {id: split for id, split in splits_of(project).items() if split != before[id]}
-    assert len(moved) == 8 and {before[id] for id in moved} == {"train"} and set(moved.values()) == {"dev"}
+    assert (
+        len(moved) == 8
+        and {before[id] for id in moved} == {"train"}
+        and set(moved.values()) == {"dev"}
+    )
 
 
-def test_later_documents_go_to_train_and_twins_of_tested_texts_to_test(project, add_layer, add_documents):
+def test_later_documents_go_to_train_and_twins_of_tested_texts_to_test(
+    project, add_layer, add_documents
+):
     add_layer("topic")
     mood = add_layer("mood")
     ids = add_documents([(f"text {n}", None, "submitted", "topic", "praise") for n in range(100)])
@@ -145,7 +193,12 @@ def test_later_documents_go_to_train_and_twins_of_tested_texts_to_test(project, 
     tested = next(n for n, id in enumerate(ids) if before[id] == "test")
 
     later = add_documents([(f"later {n}", None, "submitted", "topic", "praise") for n in range(50)])
-    twins = add_documents([(f"text {tested}", None, "submitted", "mood", "praise"), ("text", None, "submitted", "mood", "complaint")])
+    twins = add_documents(
+        [
+            (f"text {tested}", None, "submitted", "mood", "praise"),
+            ("text", None, "submitted", "mood", "complaint"),
+        ]
+    )
     corpus.make_splits(project, "topic")
     corpus.make_splits(project, mood.name)
 
@@ -154,18 +207,26 @@ def test_later_documents_go_to_train_and_twins_of_tested_texts_to_test(project, 
     assert now[twins[0]] == "test" and now[twins[1]] != "test"
 
 
-@pytest.mark.parametrize(("given", "expected"), [({"test": 20}, (72, 8, 20)), ({"train": 40, "test": 20}, (72, 8, 20))])
-def test_splits_of_an_import_are_kept_and_the_rest_never_joins_its_test(project, add_layer, add_documents, given, expected):
+@pytest.mark.parametrize(
+    ("given", "expected"), [({"test": 20}, (72, 8, 20)), ({"train": 40, "test": 20}, (72, 8, 20))]
+)
+def test_splits_of_an_import_are_kept_and_the_rest_never_joins_its_test(
+    project, add_layer, add_documents, given, expected
+):
     add_layer("topic")
     splits = [split for split, count in given.items() for _ in range(count)]
     splits += [None] * (100 - len(splits))
-    ids = add_documents([(f"text {n}", split, "submitted", "topic", "praise") for n, split in enumerate(splits)])
+    ids = add_documents(
+        [(f"text {n}", split, "submitted", "topic", "praise") for n, split in enumerate(splits)]
+    )
 
     found = corpus.make_splits(project, "topic")
 
     assert (found.train, found.dev, found.test) == expected
     now = splits_of(project)
-    assert [now[id] for id, split in zip(ids, splits, strict=True) if split == "test"] == ["test"] * 20
+    assert [now[id] for id, split in zip(ids, splits, strict=True) if split == "test"] == [
+        "test"
+    ] * 20
 
 
 def test_a_sound_project_has_no_problems(project, topics):

@@ -21,7 +21,11 @@ def filled(project):
     def fill(rows):
         layer = schema.add_layer(project, "class", "class", labels=["a", "b"])
         records = [
-            Record(Document(f"k{n}", (("text", text),), split=split), {"class": state}, {"class": ("ab"[n % 2],)})
+            Record(
+                Document(f"k{n}", (("text", text),), split=split),
+                {"class": state},
+                {"class": ("ab"[n % 2],)},
+            )
             for n, (text, split, state) in enumerate(rows)
         ]
         with project.edit("Add"):
@@ -37,8 +41,14 @@ def model():
 
 
 def test_training_and_dev_documents_that_are_submitted_are_counted(project, filled, model):
-    rows = [("short", "train", "submitted")] * 5 + [(LONG, "train", "submitted"), (LONG, "dev", "submitted"), (LONG, None, "submitted")]
-    layer = filled([*rows, (LONG, "test", "submitted"), (LONG, "train", "draft"), (WIDE, "train", "submitted")])
+    rows = [("short", "train", "submitted")] * 5 + [
+        (LONG, "train", "submitted"),
+        (LONG, "dev", "submitted"),
+        (LONG, None, "submitted"),
+    ]
+    layer = filled(
+        [*rows, (LONG, "test", "submitted"), (LONG, "train", "draft"), (WIDE, "train", "submitted")]
+    )
 
     found = train.count_cut(project, layer, model, max_length=32)
 
@@ -48,15 +58,24 @@ def test_training_and_dev_documents_that_are_submitted_are_counted(project, fill
 
 
 def test_a_text_of_exactly_the_length_is_not_cut(project, filled, model):
-    added, layer = Tokenizer.load(model).added, filled([("a " * n, "train", "submitted") for n in (9, 10, 11)])
+    added, layer = (
+        Tokenizer.load(model).added,
+        filled([("a " * n, "train", "submitted") for n in (9, 10, 11)]),
+    )
 
     assert train.count_cut(project, layer, model, max_length=10 + added).cut == 1
 
 
-def test_short_texts_are_not_read_and_very_many_characters_are_left_to_the_sample(project, filled, model, monkeypatch):
+def test_short_texts_are_not_read_and_very_many_characters_are_left_to_the_sample(
+    project, filled, model, monkeypatch
+):
     layer = filled([("short text", "train", "submitted")] * 3 + [(LONG, "train", "submitted")])
     read, asked = documents.records, []
-    monkeypatch.setattr(documents, "records", lambda db, *, ids, **more: asked.extend(ids) or read(db, ids=ids, **more))
+    monkeypatch.setattr(
+        documents,
+        "records",
+        lambda db, *, ids, **more: asked.extend(ids) or read(db, ids=ids, **more),
+    )
 
     assert train.count_cut(project, layer, model, max_length=64).cut == 0 and len(asked) == 1
     assert train.count_cut(project, layer, model, max_length=64, characters=100) is None
@@ -76,7 +95,11 @@ def test_the_count_takes_the_place_of_the_share_in_words():
     (about,) = train.text_warnings("classify", sample, "x")
     (exact,) = train.text_warnings("classify", sample, "x", train.CutCount(60_000, 1234, 128))
 
-    assert about == "About 2% of the texts are longer than 128 subwords; only their beginning is read."
-    assert exact == "1,234 of 60,000 texts are longer than 128 subwords; only their beginning is read."
+    assert (
+        about == "About 2% of the texts are longer than 128 subwords; only their beginning is read."
+    )
+    assert (
+        exact == "1,234 of 60,000 texts are longer than 128 subwords; only their beginning is read."
+    )
     assert train.text_warnings("classify", sample, "x", train.CutCount(60_000, 0, 128)) == ()
     assert train.text_warnings("tag", sample, "x", train.CutCount(60_000, 5, 128)) == ()

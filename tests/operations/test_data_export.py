@@ -34,7 +34,10 @@ def test_conll_through_the_own_format_gives_the_first_file(tmp_path, inline_jobs
     from workbench.project.project import Project
 
     path = data_folder / "datasets/ner-weibo-zh/dev.conll"
-    project, other = Project.create(tmp_path / "a.glossbench"), Project.create(tmp_path / "b.glossbench")
+    project, other = (
+        Project.create(tmp_path / "a.glossbench"),
+        Project.create(tmp_path / "b.glossbench"),
+    )
     try:
         inline_jobs.wait(corpus.import_files(project, inline_jobs, [path], split="dev").job)
         corpus.export_data(project, tmp_path / "own.jsonl", format="glossbench")
@@ -49,14 +52,20 @@ def test_conll_through_the_own_format_gives_the_first_file(tmp_path, inline_jobs
 
 def test_only_the_wanted_split_is_written(project, topics, tmp_path):
     assert corpus.export_data(project, tmp_path / "x.csv", format="csv", split="dev").documents == 4
-    assert corpus.export_data(project, tmp_path / "x.csv", format="csv", split="none").documents == 4
+    assert (
+        corpus.export_data(project, tmp_path / "x.csv", format="csv", split="none").documents == 4
+    )
 
 
 def test_predictions_take_the_place_of_gold_or_stand_beside_it(project, trained, tmp_path):
     out = tmp_path / "x.jsonl"
 
-    found = corpus.export_data(project, out, format="doccano", split="dev", source="predictions", run=trained)
-    assert found.documents == 4 and json.loads(out.read_text().splitlines()[0])["label"] == ["praise"]
+    found = corpus.export_data(
+        project, out, format="doccano", split="dev", source="predictions", run=trained
+    )
+    assert found.documents == 4 and json.loads(out.read_text().splitlines()[0])["label"] == [
+        "praise"
+    ]
 
     corpus.export_data(project, out, format="glossbench", split="dev", source="both", run=trained)
     header, first, *_ = map(json.loads, out.read_text().splitlines())
@@ -69,12 +78,21 @@ def two_span_layers(project, add_layer, add_documents):
     """Layers `names` and `places` with gold on one document, another without answer, and a run that answered for `places`."""
     add_layer("names", "span", ("PER",))
     places = add_layer("places", "span", ("LOC",))
-    add_documents([("Ada in Rome", "dev", "submitted", "names", [(0, 3, "PER")]), ("Bob", "dev", "submitted", "names", [(0, 3, "PER")])])
+    add_documents(
+        [
+            ("Ada in Rome", "dev", "submitted", "names", [(0, 3, "PER")]),
+            ("Bob", "dev", "submitted", "names", [(0, 3, "PER")]),
+        ]
+    )
     first, _second = documents.ids(project.db)
     hash = documents.get(project.db, first).text_hash
     with project.write():
-        run = runs.add(project.db, "r", "train", layer_id=places.id, spec={"task": "tag"}, status="done")
-        runs.save_predictions(project.db, run.id, [(first, hash, Prediction(spans=(Span(7, 11, "LOC"),)).to_json())])
+        run = runs.add(
+            project.db, "r", "train", layer_id=places.id, spec={"task": "tag"}, status="done"
+        )
+        runs.save_predictions(
+            project.db, run.id, [(first, hash, Prediction(spans=(Span(7, 11, "LOC"),)).to_json())]
+        )
     return runs.get(project.db, run.id)
 
 
@@ -82,12 +100,20 @@ def two_span_layers(project, add_layer, add_documents):
 def test_an_export_of_predictions_holds_no_gold(project, two_span_layers, tmp_path, format):
     out = tmp_path / "out"
 
-    found = corpus.export_data(project, out, format=format, source="predictions", run=two_span_layers)
+    found = corpus.export_data(
+        project, out, format=format, source="predictions", run=two_span_layers
+    )
 
     assert "PER" not in out.read_text() and "Bob" not in out.read_text()
-    assert "Only the predictions for layer places are written; not predicted, so left out: names." in found.warnings
+    assert (
+        "Only the predictions for layer places are written; not predicted, so left out: names."
+        in found.warnings
+    )
     if format != "conllu":  # there is nothing without tokens
-        assert "1 documents have no prediction of this run and were left out." in found.warnings and found.documents == 1
+        assert (
+            "1 documents have no prediction of this run and were left out." in found.warnings
+            and found.documents == 1
+        )
 
 
 def test_the_note_says_beforehand_that_predictions_leave_gold_out(project, two_span_layers):
@@ -95,13 +121,19 @@ def test_the_note_says_beforehand_that_predictions_leave_gold_out(project, two_s
     both = corpus.what_is_lost("conll", project, source="both", run=two_span_layers)
 
     assert any("not predicted, so left out: names" in one for one in alone)
-    assert not any("One layer is written" in one for one in alone) and any("One layer is written" in one for one in both)
+    assert not any("One layer is written" in one for one in alone) and any(
+        "One layer is written" in one for one in both
+    )
 
 
 def test_columns_of_gold_and_predictions_are_about_one_layer(project, two_span_layers, tmp_path):
-    corpus.export_data(project, tmp_path / "x.conll", format="conll", source="both", run=two_span_layers)
+    corpus.export_data(
+        project, tmp_path / "x.conll", format="conll", source="both", run=two_span_layers
+    )
 
-    assert (tmp_path / "x.conll").read_text().split("\n\n")[0] == "Ada\tO\tO\nin\tO\tO\nRome\tO\tB-LOC"
+    assert (tmp_path / "x.conll").read_text().split("\n\n")[
+        0
+    ] == "Ada\tO\tO\nin\tO\tO\nRome\tO\tB-LOC"
 
 
 def test_what_cannot_be_is_told_and_nothing_is_written(project, topics, tmp_path):
@@ -121,12 +153,17 @@ def test_what_cannot_be_is_told_and_nothing_is_written(project, topics, tmp_path
 def test_a_full_disk_leaves_the_old_file_as_it_was(project, topics, tmp_path, monkeypatch):
     out = tmp_path / "x.csv"
     out.write_text("old")
-    monkeypatch.setattr("os.fsync", lambda _fd: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        "os.fsync", lambda _fd: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
 
     with pytest.raises(ExportFailed, match="Make room"):
         corpus.export_data(project, out, format="csv")
 
-    assert out.read_text() == "old" and [one.name for one in tmp_path.iterdir() if "tmp" in one.name] == []
+    assert (
+        out.read_text() == "old"
+        and [one.name for one in tmp_path.iterdir() if "tmp" in one.name] == []
+    )
 
 
 def test_a_run_without_predictions_says_so(project, topics, tmp_path):
@@ -155,7 +192,11 @@ def test_only_an_ordinary_file_that_is_no_project_is_put_in_place(project, topic
     (tmp_path / "circle").symlink_to("circle")
     os.mkfifo(tmp_path / "pipe")
 
-    for name, words in (("other.glossbench", "is a project"), ("pipe", "pipe or a device"), ("circle", "could not be written")):
+    for name, words in (
+        ("other.glossbench", "is a project"),
+        ("pipe", "pipe or a device"),
+        ("circle", "could not be written"),
+    ):
         with pytest.raises(ExportFailed, match=words):
             corpus.export_data(project, tmp_path / name, format="csv")
 
@@ -167,4 +208,6 @@ def test_a_link_is_followed_and_stays_a_link(project, topics, tmp_path):
 
     corpus.export_data(project, tmp_path / "link.csv", format="csv")
 
-    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "real.csv").read_text().startswith("id,")
+    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "real.csv").read_text().startswith(
+        "id,"
+    )

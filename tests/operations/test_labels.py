@@ -52,10 +52,26 @@ def test_a_key_that_is_taken_reserved_or_no_key_is_refused_by_name(project):
 
 def test_imported_labels_keep_keys_that_are_free_and_never_fail(project):
     id = labels.add_layer(project, "spans", "span", labels=["PER"])
-    found = labels.add_labels(project, id, [Label("PER", key="9"), Label("LOC", "#aabbcc", "1", "places"), Label("ORG", "red", "7"), "X y"])
+    found = labels.add_labels(
+        project,
+        id,
+        [
+            Label("PER", key="9"),
+            Label("LOC", "#aabbcc", "1", "places"),
+            Label("ORG", "red", "7"),
+            "X y",
+        ],
+    )
 
-    rows = [(label.name, label.colour, label.key, label.description) for label in layer(project).labels]
-    assert rows == [("PER", "", "1", ""), ("LOC", "#aabbcc", "2", "places"), ("ORG", "", "7", ""), ("X y", "", "3", "")]
+    rows = [
+        (label.name, label.colour, label.key, label.description) for label in layer(project).labels
+    ]
+    assert rows == [
+        ("PER", "", "1", ""),
+        ("LOC", "#aabbcc", "2", "places"),
+        ("ORG", "", "7", ""),
+        ("X y", "", "3", ""),
+    ]
     assert found == {label.name: label.id for label in layer(project).labels}
 
 
@@ -84,7 +100,12 @@ def test_every_property_of_a_label_can_be_changed_and_undone(project):
     for act in acts:
         act()
     changed = layer(project).labels[1]
-    assert (changed.name, changed.colour, changed.key, changed.description) == ("Yes!", "#ff8800", "z", "of course")
+    assert (changed.name, changed.colour, changed.key, changed.description) == (
+        "Yes!",
+        "#ff8800",
+        "z",
+        "of course",
+    )
 
     for _ in acts:
         project.undo()
@@ -115,7 +136,10 @@ def test_deleting_a_label_removes_its_spans_and_undo_brings_both_back(project):
     annotate.add_span(project, document, 8, 11, place.id)
     before = annotate.view(project, document)
 
-    assert labels.will_go(project, [person.id]) == "Deleting PER takes along 1 span in 1 document. Undo brings all of it back."
+    assert (
+        labels.will_go(project, [person.id])
+        == "Deleting PER takes along 1 span in 1 document. Undo brings all of it back."
+    )
     labels.delete_label(project, person.id)
     assert [span.label_id for span in annotate.view(project, document).spans] == [place.id]
     assert names(project) == ("LOC",)
@@ -135,7 +159,10 @@ def test_submitted_documents_that_lose_their_class_go_back_to_draft(project):
 
     labels.delete_label(project, yes.id)
 
-    assert [annotate.view(project, document).states[id] for document in (first, second)] == ["draft", "submitted"]
+    assert [annotate.view(project, document).states[id] for document in (first, second)] == [
+        "draft",
+        "submitted",
+    ]
     project.undo()
     assert annotate.view(project, first).states[id] == "submitted"
 
@@ -148,7 +175,10 @@ def test_deleting_a_layer_takes_all_of_it_along_in_one_step(project):
     before = annotate.view(project, document)
 
     sentence = labels.will_go(project, layer_id=id)
-    assert sentence == "Deleting the layer spans takes along 2 labels and 1 span in 1 document. Undo brings all of it back."
+    assert (
+        sentence
+        == "Deleting the layer spans takes along 2 labels and 1 span in 1 document. Undo brings all of it back."
+    )
     labels.delete_layer(project, id)
     assert labels.layers(project) == () and annotate.view(project, document).layers == ()
 
@@ -158,8 +188,14 @@ def test_deleting_a_layer_takes_all_of_it_along_in_one_step(project):
 
 def test_will_go_says_when_nothing_else_goes(project):
     labels.add_layer(project, "spans", "span", labels=["PER", "LOC"])
-    assert labels.will_go(project, [layer(project).labels[0].id]) == "Deleting PER takes nothing else along."
-    assert labels.will_go(project, [label.id for label in layer(project).labels]) == "Deleting 2 labels takes nothing else along."
+    assert (
+        labels.will_go(project, [layer(project).labels[0].id])
+        == "Deleting PER takes nothing else along."
+    )
+    assert (
+        labels.will_go(project, [label.id for label in layer(project).labels])
+        == "Deleting 2 labels takes nothing else along."
+    )
 
 
 def test_layers_can_be_renamed_and_have_a_guideline(project):

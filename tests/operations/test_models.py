@@ -111,6 +111,11 @@ def test_what_is_no_id_is_refused(text):
 
 
 def test_an_address_of_the_hub_is_taken_as_an_id():
-    job = models.look_up("https://huggingface.co/distilbert/distilbert-base-uncased", Settings(offline=False))
+    job = models.look_up(
+        "https://huggingface.co/distilbert/distilbert-base-uncased", Settings(offline=False)
+    )
 
-    assert job.params["id"] == "distilbert/distilbert-base-uncased" and job.env["HF_HUB_OFFLINE"] == "0"
+    assert (
+        job.params["id"] == "distilbert/distilbert-base-uncased"
+        and job.env["HF_HUB_OFFLINE"] == "0"
+    )

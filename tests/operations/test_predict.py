@@ -31,7 +31,10 @@ def test_tables_and_json_lines_are_read_as_an_import_would(tmp_path):
 
     documents, skipped = predict.read_inputs(tmp_path)
 
-    assert texts_of(documents) == ["hello there", "good bye", "first", "third"] and documents[0].key == "x1"
+    assert (
+        texts_of(documents) == ["hello there", "good bye", "first", "third"]
+        and documents[0].key == "x1"
+    )
     assert [(one.line, one.file.endswith("b.jsonl")) for one in skipped] == [(2, True)]
 
 
@@ -47,19 +50,31 @@ def test_a_file_that_is_missing_empty_or_no_text_says_so(tmp_path):
         predict.read_inputs(tmp_path / "none.txt")
 
 
-def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(project, queue, trained, tmp_path, answer_job):
+def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
+    project, queue, trained, tmp_path, answer_job
+):
     source = tmp_path / "texts.txt"
     source.write_text("tram late\nthanks\n")
     found = []
 
     for out in (tmp_path / "out.csv", tmp_path / "out.jsonl"):
-        job = predict.apply_to_files(project, queue, trained, source, out, lambda value, error: found.append((value, error)))
+        job = predict.apply_to_files(
+            project, queue, trained, source, out, lambda value, error: found.append((value, error))
+        )
         answer_job(job, "praise")
 
     rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [row["label"] for row in rows] == ["praise"] * 2 and rows[0]["text"] == "tram late" and rows[0]["key"] == "texts.txt:1"
-    assert lines[1]["text"] == "thanks" and lines[1]["label"] == "praise" and found[0][0].documents == 2
+    assert (
+        [row["label"] for row in rows] == ["praise"] * 2
+        and rows[0]["text"] == "tram late"
+        and rows[0]["key"] == "texts.txt:1"
+    )
+    assert (
+        lines[1]["text"] == "thanks"
+        and lines[1]["label"] == "praise"
+        and found[0][0].documents == 2
+    )
     from workbench.operations import corpus
 
     assert corpus.info(project)["documents"] == 20
@@ -107,6 +122,14 @@ def test_a_tagger_of_imported_tokens_is_told_of_once_where_texts_come_without(tm
         return predict.token_note(tmp_path, asked)
 
     assert "8% are not cut as" in told({"tokens": {"alike": 0.92}}, raw)
-    assert told({"tokens": {"alike": 0.92}}, tokens) == "" and "8%" in told({"tokens": {"alike": 0.92}}, [*tokens, *raw])
-    assert told({"tokens": {"alike": 0.995}}, raw) == told({"tokens": None}, raw) == told({}, raw) == told([], raw) == ""
+    assert told({"tokens": {"alike": 0.92}}, tokens) == "" and "8%" in told(
+        {"tokens": {"alike": 0.92}}, [*tokens, *raw]
+    )
+    assert (
+        told({"tokens": {"alike": 0.995}}, raw)
+        == told({"tokens": None}, raw)
+        == told({}, raw)
+        == told([], raw)
+        == ""
+    )
     assert predict.token_note(tmp_path / "none", raw) == ""

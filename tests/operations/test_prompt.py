@@ -17,7 +17,9 @@ STARTER = str(resource("models") / "starter-bert")
 
 
 def spec(**more):
-    return PromptSpec(**{"template": TEMPLATE, "model": STARTER, "model_name": "starter-bert", "shots": 2, **more})
+    return PromptSpec(
+        **{"template": TEMPLATE, "model": STARTER, "model_name": "starter-bert", "shots": 2, **more}
+    )
 
 
 def test_the_preview_is_exactly_the_prompt_with_its_length(project, topics):
@@ -27,7 +29,10 @@ def test_the_preview_is_exactly_the_prompt_with_its_length(project, topics):
     assert first.rsplit(" => ")[1] in ("praise", "complaint") and "train" in first
     assert second == "the tram is late again dev 0 => praise"
     assert found.limit == 512 and found.examples == 1 and found.dropped == 0
-    assert set(found.prompts) == {"praise", "complaint"} and "".join(found.prompts["praise"]) == found.text
+    assert (
+        set(found.prompts) == {"praise", "complaint"}
+        and "".join(found.prompts["praise"]) == found.text
+    )
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(f"{STARTER}/tokenizer.json")
@@ -50,7 +55,12 @@ def test_what_is_too_long_loses_examples_and_says_how_many(project, topics):
 
     found = prompt.preview(project, spec(shots=8), filler=filler)
 
-    assert found.tokens <= 40 and found.examples + found.dropped == 8 and found.dropped > 0 and not found.cut
+    assert (
+        found.tokens <= 40
+        and found.examples + found.dropped == 8
+        and found.dropped > 0
+        and not found.cut
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +85,9 @@ def test_settings_out_of_range_are_refused(more):
 def test_a_split_without_documents_is_told(project, add_layer):
     add_layer("topic")
 
-    with pytest.raises(WorkbenchError, match="No submitted document of layer 'topic' is in the dev split"):
+    with pytest.raises(
+        WorkbenchError, match="No submitted document of layer 'topic' is in the dev split"
+    ):
         prompt.prepare(project, spec())
 
 
@@ -87,13 +99,18 @@ def asked(project, queue, topics):
     job = queue.jobs[-1]
     job.start()
     answer_all(job, "praise")
-    job.end("done", {"n": 4, "seconds": 1.0, "language_model": "masked", "versions": {"torch": "2"}})
+    job.end(
+        "done", {"n": 4, "seconds": 1.0, "language_model": "masked", "versions": {"torch": "2"}}
+    )
     yield results.run(project, run.id)
     wiring.close()
 
 
 def asked_lines(job):
-    return [json.loads(one) for one in Path(job.spec.params["prompts"]).read_text(encoding="ascii").splitlines()]
+    return [
+        json.loads(one)
+        for one in Path(job.spec.params["prompts"]).read_text(encoding="ascii").splitlines()
+    ]
 
 
 def answer_all(job, label):
@@ -140,7 +157,9 @@ def test_a_prompt_suggests_for_documents_that_nobody_has_labelled(project, queue
 
 
 def test_answers_once_given_are_kept(project, queue, asked):
-    waiting = [one.document for one in suggest.waiting_documents(project, results.layer_of(project, asked))]
+    waiting = [
+        one.document for one in suggest.waiting_documents(project, results.layer_of(project, asked))
+    ]
     told = []
     predict.ensure(project, queue, asked, waiting, lambda answers, error: told.append(answers))
     answer_all(queue.jobs[-1], "praise")
@@ -183,5 +202,10 @@ def test_the_starter_answers_a_whole_split(project, inline_jobs, topics):
     wiring.close()
 
     done = results.run(project, run.id)
-    assert done.status == "done" and set(done.scores["dev"]) == {"accuracy", "macro_f1", "micro_f1", "weighted_f1"}
+    assert done.status == "done" and set(done.scores["dev"]) == {
+        "accuracy",
+        "macro_f1",
+        "micro_f1",
+        "weighted_f1",
+    }
     assert done.result["language_model"] == "masked" and prompt.evaluation(project, done).n == 4

@@ -19,7 +19,11 @@ def test_today_follows_gold_while_as_run_stays(project, trained, topics):
     annotate.set_class(project, found.errors[0].document_id, layer.label("praise").id)
 
     found = results.results(project, trained.id)
-    assert found.today.scores["accuracy"] == 1.0 and found.as_run["accuracy"] == 0.75 and found.errors == ()
+    assert (
+        found.today.scores["accuracy"] == 1.0
+        and found.as_run["accuracy"] == 0.75
+        and found.errors == ()
+    )
 
 
 def test_the_matrix_names_the_documents_of_each_cell(project, trained):
@@ -40,7 +44,10 @@ def test_errors_come_surest_first():
 
     rows = results.errors("classify", asked, answers)
 
-    assert [(row.document_id, row.predicted, row.score) for row in rows] == [(2, "B", 0.9), (0, "B", 0.6)]
+    assert [(row.document_id, row.predicted, row.score) for row in rows] == [
+        (2, "B", 0.9),
+        (0, "B", 0.6),
+    ]
 
 
 def test_errors_of_tags_show_what_only_one_side_has():
@@ -48,9 +55,16 @@ def test_errors_of_tags_show_what_only_one_side_has():
     from workbench.tasks.spec import Gold
     from workbench.text.document import Document
 
-    one = Scored(Document("k", (("text", "Ada met Bob"),), id=7), Gold(None, (Span(0, 3, "PER"), Span(8, 11, "PER"))))
+    one = Scored(
+        Document("k", (("text", "Ada met Bob"),), id=7),
+        Gold(None, (Span(0, 3, "PER"), Span(8, 11, "PER"))),
+    )
     extra = Prediction(None, (), (Span(0, 3, "PER", score=0.9), Span(8, 11, "LOC", score=0.7)))
-    missed = Prediction(None, (WordTag(0, 3, "PER", 0.9), WordTag(8, 11, None, 0.6)), (Span(0, 3, "PER", score=0.9),))
+    missed = Prediction(
+        None,
+        (WordTag(0, 3, "PER", 0.9), WordTag(8, 11, None, 0.6)),
+        (Span(0, 3, "PER", score=0.9),),
+    )
 
     (first,) = results.errors("tag", [one], [extra])
     (second,) = results.errors("tag", [one], [missed])
@@ -59,20 +73,29 @@ def test_errors_of_tags_show_what_only_one_side_has():
     assert (second.gold, second.predicted, second.score) == ("PER “Bob”", "–", 0.6)
 
 
-def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_none(project, add_layer, add_documents):
+def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_none(
+    project, add_layer, add_documents
+):
     layer = add_layer("names", "span", ("PER", "ORG"))
     nested = [(0, 3, "PER"), (0, 16, "ORG")]
     ids = add_documents(
-        [("Ada Byron Trust met", split, "submitted", "names", nested) for split in ("dev", "dev", "train", "test")]
+        [
+            ("Ada Byron Trust met", split, "submitted", "names", nested)
+            for split in ("dev", "dev", "train", "test")
+        ]
         + [("Ada Byron Trust met", "dev", "draft", "names", nested)]
     )
     with project.write():
-        run = runs.add(project.db, "t", "train", layer_id=layer.id, spec={"task": "tag"}, status="done")
+        run = runs.add(
+            project.db, "t", "train", layer_id=layer.id, spec={"task": "tag"}, status="done"
+        )
     hashes = {one.document.id: one.document.text_hash for one in documents.records(project.db)}
     flat, wrong = Prediction(spans=(Span(0, 16, "ORG"),)), Prediction(spans=(Span(0, 3, "PER"),))
     answers = dict(zip(ids, (flat, wrong, wrong, wrong, wrong), strict=True))
     with project.write():
-        runs.save_predictions(project.db, run.id, [(id, hashes[id], one.to_json()) for id, one in answers.items()])
+        runs.save_predictions(
+            project.db, run.id, [(id, hashes[id], one.to_json()) for id, one in answers.items()]
+        )
 
     assert [row.document_id for row in results.results(project, run.id).errors] == [ids[1]]
 
@@ -84,25 +107,42 @@ def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
 
     text = "word " * 20_000
     borders = [(at, at + 4) for at in range(0, len(text), 5)]
-    one = Scored(Document("k", (("text", text),), id=7), Gold(None, tuple(Span(*pair, "PER") for pair in borders[::2])))
-    answer = Prediction(None, tuple(WordTag(*pair, None, 0.5 + (pair[0] == 50) / 4) for pair in borders), ())
+    one = Scored(
+        Document("k", (("text", text),), id=7),
+        Gold(None, tuple(Span(*pair, "PER") for pair in borders[::2])),
+    )
+    answer = Prediction(
+        None, tuple(WordTag(*pair, None, 0.5 + (pair[0] == 50) / 4) for pair in borders), ()
+    )
 
     begin = process_time()
     (row,) = results.errors("tag", [one], [answer])
 
     assert process_time() - begin < 2
-    assert row.score == 0.75 and row.gold.count("PER “word”") == 50 and row.gold.endswith(" and 9,950 more")
+    assert (
+        row.score == 0.75
+        and row.gold.count("PER “word”") == 50
+        and row.gold.endswith(" and 9,950 more")
+    )
 
 
-def test_an_evaluation_asks_only_for_missing_answers_and_keeps_them(project, queue, trained, answer_job):
+def test_an_evaluation_asks_only_for_missing_answers_and_keeps_them(
+    project, queue, trained, answer_job
+):
     found = []
-    job = results.start_evaluation(project, queue, trained, "dev", lambda value, error: found.append((value, error)))
+    job = results.start_evaluation(
+        project, queue, trained, "dev", lambda value, error: found.append((value, error))
+    )
     assert job is None and found[0][0].n == 4 and found[0][0].scores["accuracy"] == 0.75
 
-    job = results.start_evaluation(project, queue, trained, "train", lambda value, error: found.append((value, error)))
+    job = results.start_evaluation(
+        project, queue, trained, "train", lambda value, error: found.append((value, error))
+    )
     answer_job(job, "praise")
 
-    assert found[1][0].scores["accuracy"] == 0.5 and found[1][0].fingerprint != found[0][0].fingerprint
+    assert (
+        found[1][0].scores["accuracy"] == 0.5 and found[1][0].fingerprint != found[0][0].fingerprint
+    )
     assert results.start_evaluation(project, queue, trained, "train", lambda *_: None) is None
 
 
@@ -117,18 +157,26 @@ def test_each_look_at_the_test_score_is_counted(project, queue, trained, answer_
 
 def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):
     found = []
-    job = results.start_evaluation(project, queue, trained, "test", lambda value, error: found.append((value, error)))
+    job = results.start_evaluation(
+        project, queue, trained, "test", lambda value, error: found.append((value, error))
+    )
 
     job.end("crashed", message="The worker died.")
 
-    assert found[0][0] is None and "died" in str(found[0][1]) and results.run(project, trained.id).seen_test == 0
+    assert (
+        found[0][0] is None
+        and "died" in str(found[0][1])
+        and results.run(project, trained.id).seen_test == 0
+    )
 
 
 def test_missing_weights_are_named(project, queue, trained):
     results.remove_folder(project, trained.id)
     found = []
 
-    results.start_evaluation(project, queue, trained, "test", lambda value, error: found.append(error))
+    results.start_evaluation(
+        project, queue, trained, "test", lambda value, error: found.append(error)
+    )
 
     assert "weights of run 'first' are not here" in str(found[0]) and queue.jobs[1:] == ()
 
@@ -139,21 +187,37 @@ def test_an_empty_split_says_so(project, queue, trained, topics):
     corpus.set_split(project, topics[1], "train")
     found = []
 
-    results.start_evaluation(project, queue, trained, "test", lambda value, error: found.append(error))
+    results.start_evaluation(
+        project, queue, trained, "test", lambda value, error: found.append(error)
+    )
 
     assert "test split" in str(found[0])
 
 
 def test_two_runs_show_what_only_one_got_right(project, trained):
     with project.write():
-        other = runs.add(project.db, "second", "train", layer_id=trained.layer_id, spec=trained.spec, status="done")
+        other = runs.add(
+            project.db,
+            "second",
+            "train",
+            layer_id=trained.layer_id,
+            spec=trained.spec,
+            status="done",
+        )
         rows = runs.prediction_rows(project.db, trained.id)
-        swapped = [(id, text, {**raw, "label": "praise", "scores": {"complaint": 0.2, "praise": 0.8}}) for id, text, raw in rows]
+        swapped = [
+            (id, text, {**raw, "label": "praise", "scores": {"complaint": 0.2, "praise": 0.8}})
+            for id, text, raw in rows
+        ]
         runs.save_predictions(project.db, other.id, swapped)
 
     found = results.compare(project, trained.id, other.id)
 
-    assert len(found.only_first) == 1 and found.only_second == () and (found.both_right, found.both_wrong) == (2, 1)
+    assert (
+        len(found.only_first) == 1
+        and found.only_second == ()
+        and (found.both_right, found.both_wrong) == (2, 1)
+    )
     assert found.first.scores["accuracy"] == 0.75 and found.second.scores["accuracy"] == 0.5
 
 

@@ -5,7 +5,9 @@ from workbench.operations import annotate, corpus, suggest
 
 def ask(project, queue, run, answer_job=None, label="praise", **more):
     found = []
-    job = suggest.suggest(project, queue, run, lambda value, error: found.append((value, error)), **more)
+    job = suggest.suggest(
+        project, queue, run, lambda value, error: found.append((value, error)), **more
+    )
     if job:
         answer_job(job, label)
     value, error = found[0]
@@ -13,17 +15,23 @@ def ask(project, queue, run, answer_job=None, label="praise", **more):
     return value
 
 
-def test_documents_that_nobody_has_begun_get_suggestions_and_stay_pending(project, queue, trained, topics, answer_job):
+def test_documents_that_nobody_has_begun_get_suggestions_and_stay_pending(
+    project, queue, trained, topics, answer_job
+):
     before = corpus.info(project)["states"]
 
     found = ask(project, queue, trained, answer_job)
 
-    assert (found.documents, found.suggestions) == (4, 4) and corpus.info(project)["states"] == before
+    assert (found.documents, found.suggestions) == (4, 4) and corpus.info(project)[
+        "states"
+    ] == before
     (row,) = annotate.view(project, topics[1][-1]).suggestions
     assert (row.source, row.score, row.kind) == ("first", 0.9, "class")
 
 
-def test_asking_again_replaces_open_ones_and_rejected_ones_do_not_return(project, queue, trained, topics, answer_job):
+def test_asking_again_replaces_open_ones_and_rejected_ones_do_not_return(
+    project, queue, trained, topics, answer_job
+):
     _layer, ids = topics
     ask(project, queue, trained, answer_job)
     annotate.reject(project, [annotate.view(project, ids[-1]).suggestions[0].id])
@@ -31,10 +39,15 @@ def test_asking_again_replaces_open_ones_and_rejected_ones_do_not_return(project
     found = ask(project, queue, trained)
 
     assert (found.documents, found.suggestions) == (4, 3)
-    assert annotate.view(project, ids[-1]).suggestions == () and len(annotate.view(project, ids[-2]).suggestions) == 1
+    assert (
+        annotate.view(project, ids[-1]).suggestions == ()
+        and len(annotate.view(project, ids[-2]).suggestions) == 1
+    )
 
 
-def test_only_chosen_documents_of_the_layer_are_asked_about(project, queue, trained, topics, add_documents, answer_job):
+def test_only_chosen_documents_of_the_layer_are_asked_about(
+    project, queue, trained, topics, add_documents, answer_job
+):
     pair = add_documents([(("one", "other"), None, None, "topic", None)])[0]
 
     found = ask(project, queue, trained, answer_job, ids=[pair, topics[1][-1], topics[1][0]])
@@ -51,11 +64,17 @@ def test_a_label_that_is_gone_is_not_suggested(project, queue, trained, topics, 
     assert ask(project, queue, trained, answer_job).suggestions == 0
 
 
-def test_reading_and_writing_many_documents_can_go_to_another_thread(project, queue, trained, topics, answer_job):
+def test_reading_and_writing_many_documents_can_go_to_another_thread(
+    project, queue, trained, topics, answer_job
+):
     work, found = [], []
 
     suggest.suggest(
-        project, queue, trained, lambda value, error: found.append(value), background=lambda act, done: work.append((act, done))
+        project,
+        queue,
+        trained,
+        lambda value, error: found.append(value),
+        background=lambda act, done: work.append((act, done)),
     )
     while work:  # each part as a thread would do it, its end told afterwards
         act, done = work.pop(0)

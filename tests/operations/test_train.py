@@ -18,7 +18,9 @@ def reasons(plan):
     return {one.reason: one.count for one in plan.left_out}
 
 
-def test_the_layer_with_most_submitted_documents_is_taken_and_named(project, topics, add_layer, add_documents):
+def test_the_layer_with_most_submitted_documents_is_taken_and_named(
+    project, topics, add_layer, add_documents
+):
     add_layer("mood")
     add_documents([("so so", "train", "submitted", "mood", "praise")])
 
@@ -28,7 +30,9 @@ def test_the_layer_with_most_submitted_documents_is_taken_and_named(project, top
     assert train.choose_layer(project, "classify", "mood")[0].name == "mood"
 
 
-def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do(project, topics, add_layer):
+def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do(
+    project, topics, add_layer
+):
     add_layer("entities", "span")
 
     with pytest.raises(SpecError, match="does not fit task classify.*topic"):
@@ -39,17 +43,23 @@ def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do
         train.choose_layer(project, "pairs")
 
 
-def test_a_layer_with_several_classes_per_document_is_named_as_what_no_task_learns(project, add_layer):
+def test_a_layer_with_several_classes_per_document_is_named_as_what_no_task_learns(
+    project, add_layer
+):
     add_layer("themes", "multi")
     add_layer("names", "span")
 
     for layer in (None, "themes"):
-        with pytest.raises(SpecError, match=r"several classes in layer themes \(kind multi\)") as told:
+        with pytest.raises(
+            SpecError, match=r"several classes in layer themes \(kind multi\)"
+        ) as told:
             train.choose_layer(project, "classify", layer)
         assert "one class per document" in told.value.hint and "Labels page" in told.value.hint
     with pytest.raises(SpecError, match="does not fit task tag.*names"):
         train.choose_layer(project, "tag", "themes")
-    assert "themes" in train.unlearned(project) and "themes" in train.plan(project, "classify").problem
+    assert (
+        "themes" in train.unlearned(project) and "themes" in train.plan(project, "classify").problem
+    )
 
 
 def test_the_plan_counts_what_is_used_and_says_why_the_rest_is_not(project, topics, add_documents):
@@ -67,11 +77,19 @@ def test_the_plan_counts_what_is_used_and_says_why_the_rest_is_not(project, topi
     assert reasons(plan) == {"not submitted": 5, "empty text": 1, "submitted without a class": 1}
 
 
-def test_overlapping_spans_are_counted_and_a_document_without_spans_is_used(project, add_layer, add_documents):
+def test_overlapping_spans_are_counted_and_a_document_without_spans_is_used(
+    project, add_layer, add_documents
+):
     add_layer("entities", "span", ("PER", "LOC"))
     add_documents(
         [
-            ("Ada Lovelace met Bob", "train", "submitted", "entities", [(0, 12, "PER"), (0, 3, "PER"), (17, 20, "PER")]),
+            (
+                "Ada Lovelace met Bob",
+                "train",
+                "submitted",
+                "entities",
+                [(0, 12, "PER"), (0, 3, "PER"), (17, 20, "PER")],
+            ),
             ("nobody here", "train", "submitted", "entities", []),
             ("Bob in Paris", "dev", "submitted", "entities", [(0, 3, "PER"), (7, 12, "LOC")]),
         ]
@@ -97,15 +115,27 @@ def test_a_start_freezes_the_data_and_leaves_a_waiting_run(project, queue, topic
 
     job = queue.jobs[0]
     data = read(job.spec.params["data"])
-    assert (run.name, run.status, run.layer, run.spec["seed"]) == ("classify-1", "waiting", "topic", 3)
+    assert (run.name, run.status, run.layer, run.spec["seed"]) == (
+        "classify-1",
+        "waiting",
+        "topic",
+        3,
+    )
     assert len(data.records) == 16 and data.fingerprint() == run.data_fingerprint
     assert len(job.spec.params["splits"]["train"]) == 5 and "test" not in job.spec.params["splits"]
     assert run.spec["plan"]["used"] == {"train": 5, "dev": 4, "test": 4}
 
 
-def test_splits_are_made_once_where_submitted_documents_have_none(project, queue, add_layer, add_documents):
+def test_splits_are_made_once_where_submitted_documents_have_none(
+    project, queue, add_layer, add_documents
+):
     add_layer("topic")
-    ids = add_documents([(f"number {n}", None, "submitted", "topic", ("praise", "complaint")[n % 2]) for n in range(40)])
+    ids = add_documents(
+        [
+            (f"number {n}", None, "submitted", "topic", ("praise", "complaint")[n % 2])
+            for n in range(40)
+        ]
+    )
 
     assert train.plan(project, "classify").unsplit == 40
     train.start(project, queue, spec())
@@ -117,7 +147,9 @@ def test_splits_are_made_once_where_submitted_documents_have_none(project, queue
     assert {id: documents.get(project.db, id).split for id in ids} == made
 
 
-def test_a_missing_dev_split_is_cut_from_train_never_from_test(project, queue, add_layer, add_documents):
+def test_a_missing_dev_split_is_cut_from_train_never_from_test(
+    project, queue, add_layer, add_documents
+):
     add_layer("topic")
     rows = [
         (f"{split} {n}", split, "submitted", "topic", ("praise", "complaint")[n % 2])
@@ -149,13 +181,22 @@ def test_two_runs_cannot_have_one_name(project, queue, topics):
 
 
 def test_the_command_repeats_the_run_and_again_trains_with_its_settings(project, queue, topics):
-    run = train.start(project, queue, spec(seed=4, options={"epochs": "2", "batch_size": "auto"}, with_test=True))
+    run = train.start(
+        project, queue, spec(seed=4, options={"epochs": "2", "batch_size": "auto"}, with_test=True)
+    )
 
     words = train.command(project, run)
     second = train.again(project, queue, run.id)
 
-    assert "--task classify --model starter --layer topic --set epochs=2 --set batch_size=auto --seed 4 --with-test" in words
-    assert train.spec_of(second).options == {"epochs": 2, "batch_size": None} and second.parent_id == run.id and second.name != run.name
+    assert (
+        "--task classify --model starter --layer topic --set epochs=2 --set batch_size=auto --seed 4 --with-test"
+        in words
+    )
+    assert (
+        train.spec_of(second).options == {"epochs": 2, "batch_size": None}
+        and second.parent_id == run.id
+        and second.name != run.name
+    )
 
 
 def test_stop_and_cancel_reach_the_job_of_the_run(project, queue, topics):
@@ -185,5 +226,10 @@ def test_the_device_of_the_settings_is_used_unless_the_run_names_one(project, qu
 
     first, second = queue.jobs
     assert first.spec.params["spec"]["options"] == {"device": "cpu"} and first.spec.device == "cpu"
-    assert second.spec.params["spec"]["options"] == {"device": "cuda:1"} and second.spec.device == "cuda:1"
-    assert train.spec_of(run).options == {}  # repeated elsewhere, the run takes what that computer has
+    assert (
+        second.spec.params["spec"]["options"] == {"device": "cuda:1"}
+        and second.spec.device == "cuda:1"
+    )
+    assert (
+        train.spec_of(run).options == {}
+    )  # repeated elsewhere, the run takes what that computer has

@@ -17,15 +17,26 @@ from workbench.training.spec import TrainSpec
 def started(project, queue, topics):
     """(run, job) of a training under way, wired."""
     wiring = wire.wire(project, queue)
-    run = train.start(project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first"))
+    run = train.start(
+        project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first")
+    )
     queue.jobs[0].start()
     yield run, queue.jobs[0]
     wiring.close()
 
 
 def test_a_run_goes_from_waiting_to_running_to_done_with_scores_and_answers(project, trained):
-    assert (trained.status, trained.scores["dev"]["accuracy"], trained.versions, trained.seconds) == ("done", 0.75, {"torch": "2"}, 1.5)
-    assert trained.result["best_step"] == 2 and trained.seen_test == 0 and trained.base_fingerprint == "ab"
+    assert (
+        trained.status,
+        trained.scores["dev"]["accuracy"],
+        trained.versions,
+        trained.seconds,
+    ) == ("done", 0.75, {"torch": "2"}, 1.5)
+    assert (
+        trained.result["best_step"] == 2
+        and trained.seen_test == 0
+        and trained.base_fingerprint == "ab"
+    )
     assert len(runs.predictions(project.db, trained.id)) == 4
 
 
@@ -56,7 +67,9 @@ def test_a_cancelled_run_goes_with_its_folder(project, started):
     assert runs.all(project.db) == () and not paths.run_folder(project.path, run.id).exists()
 
 
-@pytest.mark.parametrize(("status", "word"), [("failed", "diverged"), ("crashed", "died"), ("out_of_memory", "batch")])
+@pytest.mark.parametrize(
+    ("status", "word"), [("failed", "diverged"), ("crashed", "died"), ("out_of_memory", "batch")]
+)
 def test_a_run_that_fails_says_what_happened(project, started, status, word):
     run, job = started
 
@@ -77,8 +90,12 @@ def test_another_project_does_not_hear_of_it(project, queue, started, tmp_path):
     other.close()
 
 
-def test_a_run_that_nobody_finished_is_interrupted_and_its_checkpoint_can_be_kept(project, queue, topics):
-    run = train.start(project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first"))
+def test_a_run_that_nobody_finished_is_interrupted_and_its_checkpoint_can_be_kept(
+    project, queue, topics
+):
+    run = train.start(
+        project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first")
+    )
     folder = paths.run_folder(project.path, run.id)
     (folder / "model").mkdir(parents=True)
     (folder / "model" / "config.json").write_text("{}")
@@ -87,19 +104,29 @@ def test_a_run_that_nobody_finished_is_interrupted_and_its_checkpoint_can_be_kep
         {"kind": "saved", "step": 4},
         {"kind": "step", "step": 5},
     ]
-    (folder / "events.jsonl").write_text("".join(json.dumps({"type": "output", "payload": one}) + "\n" for one in told) + '{"cut')
+    (folder / "events.jsonl").write_text(
+        "".join(json.dumps({"type": "output", "payload": one}) + "\n" for one in told) + '{"cut'
+    )
     project.close()
     again = Project.open(project.path)
-    assert results.run(again, run.id).status == "interrupted" and wire.checkpoint_found(again, run.id)
+    assert results.run(again, run.id).status == "interrupted" and wire.checkpoint_found(
+        again, run.id
+    )
 
     wire.keep_checkpoint(again, run.id)
 
     now = results.run(again, run.id)
-    assert (now.status, now.scores, now.result["best_step"]) == ("stopped", {"dev": {"accuracy": 0.6}}, 4)
+    assert (now.status, now.scores, now.result["best_step"]) == (
+        "stopped",
+        {"dev": {"accuracy": 0.6}},
+        4,
+    )
     again.close()
 
 
 def test_without_a_model_there_is_nothing_to_keep(project, queue, topics):
-    run = train.start(project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first"))
+    run = train.start(
+        project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first")
+    )
 
     assert not wire.checkpoint_found(project, run.id)

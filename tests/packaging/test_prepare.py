@@ -26,7 +26,9 @@ def prepare(tmp_path, monkeypatch):
 def test_a_second_call_finds_the_stamp_and_does_nothing(prepare, monkeypatch):
     prepare._keep_stamp("run", "cpu")
     monkeypatch.setattr(prepare, "install", lambda *_: pytest.fail("installs again"))
-    monkeypatch.setattr(prepare, "missing_packages", lambda: pytest.fail("looks at the system again"))
+    monkeypatch.setattr(
+        prepare, "missing_packages", lambda: pytest.fail("looks at the system again")
+    )
 
     assert prepare.main(["run"]) == 0
 
@@ -53,7 +55,10 @@ def test_without_root_the_line_to_type_is_printed(prepare, monkeypatch, capsys):
     monkeypatch.setattr(prepare.os, "geteuid", lambda: 1000)
 
     assert prepare.provide(["python3-venv", "libegl1"]) is False
-    assert "sudo apt-get install -y --no-install-recommends python3-venv libegl1" in capsys.readouterr().err
+    assert (
+        "sudo apt-get install -y --no-install-recommends python3-venv libegl1"
+        in capsys.readouterr().err
+    )
 
 
 def test_root_installs_with_apt_and_without_questions(prepare, monkeypatch):
@@ -72,7 +77,9 @@ def test_root_installs_with_apt_and_without_questions(prepare, monkeypatch):
     assert {one[1] for one in called} == {"noninteractive"}
 
 
-def test_without_a_driver_the_size_of_the_default_is_told_and_the_way_to_the_small_one(prepare, monkeypatch, capsys):
+def test_without_a_driver_the_size_of_the_default_is_told_and_the_way_to_the_small_one(
+    prepare, monkeypatch, capsys
+):
     monkeypatch.setattr(prepare.sys, "platform", "linux")
     monkeypatch.setattr(prepare.Path, "exists", lambda path: False)
     monkeypatch.setattr(prepare, "_pip", lambda *_, **__: 1)
@@ -83,7 +90,10 @@ def test_without_a_driver_the_size_of_the_default_is_told_and_the_way_to_the_sma
     assert "GB" in told and "make setup TORCH=cpu" in told
 
 
-@pytest.mark.parametrize(("build", "first"), [("cpu", "torch==2.13.0+cpu"), ("cuda", "torch===2.13.0"), (None, "torch==2.13.0")])
+@pytest.mark.parametrize(
+    ("build", "first"),
+    [("cpu", "torch==2.13.0+cpu"), ("cuda", "torch===2.13.0"), (None, "torch==2.13.0")],
+)
 def test_the_build_of_torch_is_named_exactly(prepare, monkeypatch, build, first):
     asked = []
     monkeypatch.setattr(prepare.sys, "platform", "linux")
@@ -97,7 +107,9 @@ def test_the_build_of_torch_is_named_exactly(prepare, monkeypatch, build, first)
 def test_the_cpu_build_is_looked_up_at_its_own_place_where_none_lies_nearby(prepare, monkeypatch):
     asked = []
     monkeypatch.setattr(prepare.sys, "platform", "linux")
-    monkeypatch.setattr(prepare, "_pip", lambda *arguments, **_: asked.append(arguments) or len(asked) == 1)
+    monkeypatch.setattr(
+        prepare, "_pip", lambda *arguments, **_: asked.append(arguments) or len(asked) == 1
+    )
 
     assert prepare._install_torch("cpu") == 0
     assert prepare.TORCH_INDEX in asked[1]
@@ -111,7 +123,10 @@ def test_every_dependency_is_pinned_and_within_its_range():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pinned = {canonicalize_name(name): version for name, _, version in (one.partition("==") for one in lines if not one.startswith("#"))}
+    pinned = {
+        canonicalize_name(name): version
+        for name, _, version in (one.partition("==") for one in lines if not one.startswith("#"))
+    }
 
     for text in (*project["dependencies"], *project["optional-dependencies"]["dev"]):
         wanted = Requirement(text)

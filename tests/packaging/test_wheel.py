@@ -31,12 +31,22 @@ def wheel(tmp_path_factory):
 def installed(wheel, tmp_path_factory):
     """The folder of programs of an environment that holds the wheel alone; libraries are read from this one's."""
     home = tmp_path_factory.mktemp("empty") / "env"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=100)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=100
+    )
     programs = home / ("Scripts" if sys.platform == "win32" else "bin")
     pip = [sys.executable, "-m", "pip", "--python", str(programs / "python")]
-    subprocess.run([*pip, "install", "-q", "--no-deps", "--no-index", str(wheel)], check=True, timeout=200, capture_output=True)
+    subprocess.run(
+        [*pip, "install", "-q", "--no-deps", "--no-index", str(wheel)],
+        check=True,
+        timeout=200,
+        capture_output=True,
+    )
     folder = subprocess.run(
-        [programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], capture_output=True, text=True, check=True
+        [programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     Path(folder.stdout.strip(), "libraries.pth").write_text("\n".join(libraries), encoding="utf-8")
@@ -47,7 +57,12 @@ def call(programs, *arguments, cwd, timeout=200, **env):
     """Run a program of the environment from a folder that has nothing to do with the checkout."""
     plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
-        [programs / arguments[0], *arguments[1:]], cwd=cwd, capture_output=True, text=True, timeout=timeout, env={**plain, **env}
+        [programs / arguments[0], *arguments[1:]],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**plain, **env},
     )
 
 
@@ -64,7 +79,9 @@ def test_resources_starters_samples_and_index_are_inside(wheel):
     ):
         assert one in names
     assert any(one.startswith("workbench/_resources/samples/") for one in names)
-    assert not any(one.startswith(("tests/", "packaging/")) or "__pycache__" in one for one in names)
+    assert not any(
+        one.startswith(("tests/", "packaging/")) or "__pycache__" in one for one in names
+    )
 
 
 WINDOW = """
@@ -95,9 +112,23 @@ def test_a_worker_trains_one_step(installed, tmp_path):
     assert sample.returncode == 0, sample.stderr
     project = sample.stdout.strip().splitlines()[-1]
 
-    settings = [part for one in ("epochs=1", "batch_size=8", "train_limit=8", "max_length=32", "device=cpu") for part in ("--set", one)]
+    settings = [
+        part
+        for one in ("epochs=1", "batch_size=8", "train_limit=8", "max_length=32", "device=cpu")
+        for part in ("--set", one)
+    ]
     done = call(
-        installed, "glossbench", "train", project, "--task", "classify", "--model", "starter-bert", *settings, "--json", cwd=tmp_path
+        installed,
+        "glossbench",
+        "train",
+        project,
+        "--task",
+        "classify",
+        "--model",
+        "starter-bert",
+        *settings,
+        "--json",
+        cwd=tmp_path,
     )
 
     assert done.returncode == 0, done.stderr

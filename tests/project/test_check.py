@@ -17,7 +17,10 @@ def path(project):
     label_acts.add_layer(project, "spans", "span", labels=["PER"])
     with project.edit("Import"):
         record = Record(
-            Document("k", (("text", "Ada met\0 \ud800 \U0001f600"),)), {"spans": "submitted"}, {}, {"spans": (Span(0, 3, "PER"),)}
+            Document("k", (("text", "Ada met\0 \ud800 \U0001f600"),)),
+            {"spans": "submitted"},
+            {},
+            {"spans": (Span(0, 3, "PER"),)},
         )
         documents.add(project.db, [record], source_id=project.source("import"))
     return project.path
@@ -52,7 +55,10 @@ def test_a_sound_project_has_no_problems_open_or_not(project, path):
         ("select 1", "body lacks the trigger body_is_fixed"),
         ("drop index mark_label", "mark lacks the index mark_label"),
         ("alter table flag drop column at", "flag lacks the column at"),
-        ("insert into journal_row(step_id, tbl, op, rid) values(99, 'span', 'delete', 1)", "belong to no step"),
+        (
+            "insert into journal_row(step_id, tbl, op, rid) values(99, 'span', 'delete', 1)",
+            "belong to no step",
+        ),
     ],
 )
 def test_each_fault_is_named(project, path, statement, words):

@@ -69,7 +69,12 @@ def staged(tmp_path_factory):
     writer = staging.StagingWriter(path)
     for number in range(COUNT):
         document = Document(f"new{number}", (("text", f"Ada met Bob on day {number}."),))
-        record = Record(document, {"class": "submitted", "people": "submitted"}, {"class": ("good",)}, {"people": (Span(0, 3, "PER"),)})
+        record = Record(
+            document,
+            {"class": "submitted", "people": "submitted"},
+            {"class": ("good",)},
+            {"people": (Span(0, 3, "PER"),)},
+        )
         writer.add(record, document.key, 0, number + 1)
     writer.close()
     return path
@@ -80,7 +85,10 @@ def make(path):
     project = Project.create(path)
     layer = schema.add_layer(project, "class", "class", labels=("good", "bad"))
     with project.edit("Add"):
-        records = (Record(Document(f"old{number}", (("text", f"Text {number}."),))) for number in range(COUNT))
+        records = (
+            Record(Document(f"old{number}", (("text", f"Text {number}."),)))
+            for number in range(COUNT)
+        )
         documents.add(project.db, records, source_id=project.source("person"))
     ids = list(corpus.filter_ids(project, documents.Filter()))
     corpus.set_class(project, ids, layer, labels.layer(project.db, layer).label("good").id)
@@ -90,7 +98,11 @@ def make(path):
 def content(project):
     """How many documents, marks and spans there are, by label, and the splits."""
     counts = documents.counts(project.db)
-    return counts.documents, dict(counts.splits), [[label["count"] for label in one["labels"]] for one in corpus.labels(project)]
+    return (
+        counts.documents,
+        dict(counts.splits),
+        [[label["count"] for label in one["labels"]] for one in corpus.labels(project)],
+    )
 
 
 @pytest.mark.process
@@ -102,10 +114,17 @@ def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, staged, act
     path, chance = tmp_path / "p.glossbench", random.Random(act)
     make(path)
     with_import = (2 * COUNT, [[2 * COUNT, 0], [COUNT]])
-    legal = {"change": [(COUNT, [[COUNT, 0]]), (COUNT, [[0, COUNT]])]}.get(act, [(COUNT, [[COUNT, 0]]), with_import])
+    legal = {"change": [(COUNT, [[COUNT, 0]]), (COUNT, [[0, COUNT]])]}.get(
+        act, [(COUNT, [[COUNT, 0]]), with_import]
+    )
 
     for _ in range(KILLS):
-        child = subprocess.Popen([sys.executable, "-c", CHILD, act, str(path), str(staged)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        child = subprocess.Popen(
+            [sys.executable, "-c", CHILD, act, str(path), str(staged)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
         assert child.stdout.readline() == "begin\n"
         time.sleep(chance.uniform(0.0, 1.0))
         child.send_signal(signal.SIGKILL)
@@ -116,7 +135,10 @@ def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, staged, act
         count, splits, by_label = content(project)
         assert (count, by_label) in legal
         assert act != "change" or set(splits.values()) <= {0, COUNT}
-        while project.undo_title and project.undo_title not in ("Set class of 4,000 documents", "Add"):
+        while project.undo_title and project.undo_title not in (
+            "Set class of 4,000 documents",
+            "Add",
+        ):
             project.undo()
         project.close()
 

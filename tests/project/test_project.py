@@ -87,7 +87,10 @@ def test_the_edit_menu_shows_the_title_of_the_next_step(project):
     assert (project.undo_title, project.redo_title) == ("Add layer c", None)
     project.undo()
     assert (project.undo_title, project.redo_title) == ("Import", "Add layer c")
-    assert [(step.title, step.undone) for step in project.history()] == [("Add layer c", True), ("Import", False)]
+    assert [(step.title, step.undone) for step in project.history()] == [
+        ("Add layer c", True),
+        ("Import", False),
+    ]
 
 
 def test_selecting_asks_whoever_shows_documents(project):
@@ -135,7 +138,9 @@ def test_a_copy_of_an_open_project_is_whole_and_never_overwrites(project, tmp_pa
     assert backup.before_risk(project, "import").name == "p before import.glossbench"
 
 
-@pytest.mark.parametrize("name", ["a b", "a#b", "a?b=c&d", "100%25", "Größe 中文 \U0001f600", "a'b\"c;--"])
+@pytest.mark.parametrize(
+    "name", ["a b", "a#b", "a?b=c&d", "100%25", "Größe 中文 \U0001f600", "a'b\"c;--"]
+)
 def test_any_file_name_will_do(tmp_path, name):
     path = tmp_path / f"{name}.glossbench"
     project = Project.create(path)

@@ -36,7 +36,10 @@ def test_a_snapshot_holds_the_chosen_documents_with_one_layer(project, ids):
     frozen = snapshot.write(project, "spans", {"train": ids[:2], "dev": ids[2:3]})
     data = dataset.read(frozen.path)
 
-    assert frozen.path.parent == project.runs_folder / "data" and frozen.path.stem == frozen.fingerprint
+    assert (
+        frozen.path.parent == project.runs_folder / "data"
+        and frozen.path.stem == frozen.fingerprint
+    )
     assert [record.document.id for record in data.records] == ids[:3]
     assert [layer.name for layer in data.layers] == ["spans"]
     assert data.records[0].spans["spans"] == (Span(0, 3, "PER"),) and data.records[0].marks == {}
@@ -52,7 +55,9 @@ def test_equal_content_is_stored_once_and_changed_content_beside_it(project, ids
     changed = snapshot.write(project, "spans", {"train": ids})
 
     assert first.path == again.path != changed.path
-    assert sorted(one.name for one in first.path.parent.iterdir()) == sorted([first.path.name, changed.path.name])
+    assert sorted(one.name for one in first.path.parent.iterdir()) == sorted(
+        [first.path.name, changed.path.name]
+    )
 
 
 def test_equal_content_under_other_ids_never_changes_the_file_of_an_earlier_run(project, ids):

@@ -4,7 +4,9 @@ from workbench.base.errors import SpecError
 from workbench.prompting.budget import Budget
 from workbench.prompting.template import Example, Template
 
-TEMPLATE = Template("{% for example in examples %}{{ example.text }} {{ example.label }} {% endfor %}{{ text }} is {{ label }}")
+TEMPLATE = Template(
+    "{% for example in examples %}{{ example.text }} {{ example.label }} {% endfor %}{{ text }} is {{ label }}"
+)
 LABELS = ("a", "b c d")  # one and three words
 EXAMPLES = tuple(Example(f"example {number}", "a") for number in range(4))  # three words each
 
@@ -46,7 +48,13 @@ def test_a_pair_whose_second_text_is_too_long_keeps_the_shorter_one():
     found = Budget(template, LABELS, count=words, limit=12).fit("one two", (), "word " * 50)
 
     assert found.cut and found.tokens == 12
-    assert found.prompts[0].before.split() == ["one", "two", "then", *["word"] * 5, "is"]  # 2 + 1 + 5 + 1 + 3 words
+    assert found.prompts[0].before.split() == [
+        "one",
+        "two",
+        "then",
+        *["word"] * 5,
+        "is",
+    ]  # 2 + 1 + 5 + 1 + 3 words
 
 
 def test_a_template_without_room_for_any_text_is_refused():

@@ -1,7 +1,12 @@
 from workbench.prompting.shots import Shot, Shots
 from workbench.prompting.template import Example
 
-POOL = [Shot(number, f"hash{number}", Example(f"text {number}", "abc"[number % 3] if number < 9 else "a")) for number in range(20)]
+POOL = [
+    Shot(
+        number, f"hash{number}", Example(f"text {number}", "abc"[number % 3] if number < 9 else "a")
+    )
+    for number in range(20)
+]
 
 
 def labels(shots):
@@ -27,7 +32,9 @@ def test_fewer_examples_are_the_first_of_more():
 def test_the_scored_document_and_its_doubles_are_never_shown():
     double = Shot(99, "hash4", Example("text 4", "b"))
     for order in ("random", "balanced"):
-        found = Shots([*POOL, double], order=order, seed=1).take(100, document_id=4, text_hash="hash4")
+        found = Shots([*POOL, double], order=order, seed=1).take(
+            100, document_id=4, text_hash="hash4"
+        )
         assert len(found) == 19
         assert Example("text 4", "b") not in found
 

@@ -20,9 +20,14 @@ def test_the_prompt_is_split_at_the_label():
 def test_examples_come_before_the_text():
     source = "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}"
 
-    found = fill(source, examples=[Example("No seat.", "crowding"), Example("It ate my coin.", "ticket machine")])
+    found = fill(
+        source,
+        examples=[Example("No seat.", "crowding"), Example("It ate my coin.", "ticket machine")],
+    )
 
-    assert found.before == "No seat. => crowding\nIt ate my coin. => ticket machine\nLate again. => "
+    assert (
+        found.before == "No seat. => crowding\nIt ate my coin. => ticket machine\nLate again. => "
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,7 +49,10 @@ def test_the_label_is_found_whatever_is_done_with_it(source, answer):
 
 
 def test_text_that_looks_like_a_template_stays_text():
-    assert fill("{{ text }} {{ label }}", text="{{ 7 * 7 }} {% raw %}").before == "{{ 7 * 7 }} {% raw %} "
+    assert (
+        fill("{{ text }} {{ label }}", text="{{ 7 * 7 }} {% raw %}").before
+        == "{{ 7 * 7 }} {% raw %} "
+    )
 
 
 def test_text_with_the_marking_characters_stays_whole():
@@ -63,7 +71,10 @@ def test_text_with_the_marking_characters_stays_whole():
         ("{{ text.join.__self__ }}{{ label }}", "unsafe"),
         ("{{ 'x' * 1000000000 }}{{ label }}", "too large"),
         ("{{ 9 ** 999999 }}{{ label }}", "too large"),
-        ("{% for i in range(9000000) %}{% for j in range(9000000) %}{% endfor %}{% endfor %}{{ label }}", "without end"),
+        (
+            "{% for i in range(9000000) %}{% for j in range(9000000) %}{% endfor %}{% endfor %}{{ label }}",
+            "without end",
+        ),
         ("{% for i in range(9000000) %}wordswordswords{% endfor %}{{ label }}", "without end"),
         ("{% include 'x' %}{{ label }}", "template"),
         ("{{ '%99999999d' % 1 }}{{ label }}", "%"),
@@ -82,7 +93,11 @@ def test_what_cannot_work_is_told_with_its_reason(source, says):
 @pytest.mark.parametrize("one", built_in(), ids=lambda one: one.id)
 def test_every_template_that_ships_works_and_has_a_title(one):
     found = Template(one.source).fill(
-        text="TEXT", text_b="OTHER", label="delay", labels=LABELS, examples=[Example("EXAMPLE", "ticket machine", "SECOND")]
+        text="TEXT",
+        text_b="OTHER",
+        label="delay",
+        labels=LABELS,
+        examples=[Example("EXAMPLE", "ticket machine", "SECOND")],
     )
 
     assert one.title and one.title not in found.text

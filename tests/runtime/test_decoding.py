@@ -32,7 +32,9 @@ def legal(path):
 def test_softmax_rows_add_up_to_one_even_for_large_logits():
     rows = decoding.softmax(np.array([[1e4, 0.0, -1e4], [0.0, 0.0, 0.0]], dtype=np.float32))
 
-    assert rows.sum(axis=1) == pytest.approx([1, 1], abs=1e-12) and rows[1, 0] == pytest.approx(1 / 3)
+    assert rows.sum(axis=1) == pytest.approx([1, 1], abs=1e-12) and rows[1, 0] == pytest.approx(
+        1 / 3
+    )
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
@@ -96,7 +98,10 @@ def test_a_word_is_read_in_the_window_with_most_context():
     where = decoding.align(borders, [(first, text(first)), (second, text(second))])
 
     assert where.window.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert where.first.tolist() == [1, 2, 3, 4, 2, 3, 4, 5] and (where.end - where.first).tolist() == [1] * 8
+    assert (
+        where.first.tolist() == [1, 2, 3, 4, 2, 3, 4, 5]
+        and (where.end - where.first).tolist() == [1] * 8
+    )
 
 
 def test_words_take_all_their_subwords_and_may_share_one():
@@ -112,10 +117,15 @@ def test_words_take_all_their_subwords_and_may_share_one():
 def test_the_windows_of_a_book_take_time_by_its_length_not_by_its_square():
     count, size = 1_000_000, 100
     borders = np.stack([np.arange(count) * 2, np.arange(count) * 2 + 1], axis=1)
-    windows = [(borders[start : start + size], np.ones(size, dtype=bool)) for start in range(0, count, size)]
+    windows = [
+        (borders[start : start + size], np.ones(size, dtype=bool))
+        for start in range(0, count, size)
+    ]
 
     found = decoding.align(borders, windows)
 
-    assert (found.window == np.arange(count) // size).all() and (found.first == np.arange(count) % size).all()
+    assert (found.window == np.arange(count) // size).all() and (
+        found.first == np.arange(count) % size
+    ).all()
     logits = [np.zeros((size, 3), dtype=np.float32)] * len(windows)
     assert np.allclose(word_scores(logits, 0, found, 3), 1 / 3)

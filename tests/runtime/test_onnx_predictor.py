@@ -22,11 +22,17 @@ class Graph:
         return [type("Input", (), {"name": name}) for name in self.names]
 
     def run(self, wanted, feed):
-        assert wanted == ["logits"] and tuple(feed) == self.names and {one.dtype for one in feed.values()} == {np.dtype("int64")}
+        assert (
+            wanted == ["logits"]
+            and tuple(feed) == self.names
+            and {one.dtype for one in feed.values()} == {np.dtype("int64")}
+        )
         self.calls.append(feed)
         if self.task == "tag":
             even = (feed["input_ids"] % 2 == 0)[..., None]
-            return [np.where(even, [0.0, 9.0, 0.0], [9.0, 0.0, 0.0]).astype(np.float32)]  # (B, T, 3)
+            return [
+                np.where(even, [0.0, 9.0, 0.0], [9.0, 0.0, 0.0]).astype(np.float32)
+            ]  # (B, T, 3)
         count = feed["attention_mask"].sum(axis=1)
         return [np.stack([count - 6, 6 - count], axis=1).astype(np.float32)]  # (B, 2)
 
@@ -40,7 +46,9 @@ def predictor(task, tokenizer, **more):
     labels = ["P"] if task == "tag" else ["long", "short"]
     outputs = ["O", "B-P", "I-P"] if task == "tag" else labels
     graph = Graph(task, **more)
-    return OnnxPredictor(graph, tokenizer, {"task": task, "labels": labels, "id2label": outputs, "max_length": 32}), graph
+    return OnnxPredictor(
+        graph, tokenizer, {"task": task, "labels": labels, "id2label": outputs, "max_length": 32}
+    ), graph
 
 
 def documents(*texts):
@@ -52,16 +60,18 @@ def test_texts_are_answered_in_their_order_padded_and_cut(tokenizer):
 
     answers = made.predict(documents("late", "word " * 90, "", "the tram is late again and again"))
 
-    assert [one.label for one in answers] == ["short", "long", "short", "long"] and [one.cut for one in answers] == [
+    assert [one.label for one in answers] == ["short", "long", "short", "long"] and [
+        one.cut for one in answers
+    ] == [
         False,
         True,
         False,
         False,
     ]
     (feed,) = graph.calls
-    assert feed["input_ids"].shape == (4, 32) and feed["attention_mask"].sum(axis=1).tolist() == sorted(
-        feed["attention_mask"].sum(axis=1).tolist(), reverse=True
-    )
+    assert feed["input_ids"].shape == (4, 32) and feed["attention_mask"].sum(
+        axis=1
+    ).tolist() == sorted(feed["attention_mask"].sum(axis=1).tolist(), reverse=True)
     assert (feed["input_ids"][feed["attention_mask"] == 0] == tokenizer.pad).all()
 
 
@@ -71,7 +81,9 @@ def test_a_batch_holds_no_more_subwords_than_it_may(tokenizer):
     answers = made.predict(documents(*["word " * 60] * 200, *["late"] * 50))
 
     assert len(answers) == 250 and [one.label for one in answers] == ["long"] * 200 + ["short"] * 50
-    assert len(graph.calls) > 1 and all(feed["input_ids"].size <= BATCH_TOKENS for feed in graph.calls)
+    assert len(graph.calls) > 1 and all(
+        feed["input_ids"].size <= BATCH_TOKENS for feed in graph.calls
+    )
 
 
 def test_a_long_text_is_tagged_in_windows_with_an_answer_for_each_word_of_it(tokenizer):
@@ -85,7 +97,10 @@ def test_a_long_text_is_tagged_in_windows_with_an_answer_for_each_word_of_it(tok
     for word in answer.words:
         by_word.setdefault(text[word.start : word.end], set()).add(word.label)
     assert all(len(labels) == 1 for labels in by_word.values())  # the same in every window
-    expected = {word: tokenizer.backend.encode(word, add_special_tokens=False).ids[0] % 2 == 0 for word in by_word}
+    expected = {
+        word: tokenizer.backend.encode(word, add_special_tokens=False).ids[0] % 2 == 0
+        for word in by_word
+    }
     assert {word: labels == {"P"} for word, labels in by_word.items()} == expected
 
 
@@ -95,7 +110,10 @@ def test_a_pair_goes_in_as_two_texts_and_a_single_one_with_an_empty_second(token
     made.predict([Document("1", (("text", "one"), ("text_b", "two three"))), *documents("one")])
 
     (feed,) = graph.calls
-    assert sorted(feed["token_type_ids"].sum(axis=1).tolist()) == [1, 3]  # the second text with the mark that ends it
+    assert sorted(feed["token_type_ids"].sum(axis=1).tolist()) == [
+        1,
+        3,
+    ]  # the second text with the mark that ends it
 
 
 @pytest.mark.parametrize("files", [(), ("a.onnx", "b.onnx")])
@@ -115,7 +133,11 @@ def test_a_graph_or_description_that_is_broken_is_named(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"no graph")
     with pytest.raises(ModelError, match=r"model\.onnx cannot be loaded"):
         OnnxPredictor.load(tmp_path)
-    for content, word in ((None, "cannot be read"), ("{", "cannot be read"), (json.dumps({"task": "tag"}), "does not describe")):
+    for content, word in (
+        (None, "cannot be read"),
+        ("{", "cannot be read"),
+        (json.dumps({"task": "tag"}), "does not describe"),
+    ):
         if content is not None:
             (tmp_path / "labels.json").write_text(content)
         with pytest.raises(ModelError, match=word):

@@ -18,7 +18,11 @@ def gpt():
 
 
 def covered(piece, text):
-    return [text[start:end] for (start, end), which in zip(piece.borders, piece.text, strict=True) if which == 0]
+    return [
+        text[start:end]
+        for (start, end), which in zip(piece.borders, piece.text, strict=True)
+        if which == 0
+    ]
 
 
 def test_borders_are_code_points_after_an_emoji(bert):
@@ -40,7 +44,15 @@ def test_a_long_text_is_cut_and_says_so(bert):
 def test_a_pair_has_two_types(bert):
     piece, _ = next(iter(bert.whole([("a tram", "a bus")], 64)))
 
-    assert list(piece.types) == [0, 0, 0, 0, 1, 1, 1] and list(piece.text) == [-1, 0, 0, -1, 1, 1, -1]
+    assert list(piece.types) == [0, 0, 0, 0, 1, 1, 1] and list(piece.text) == [
+        -1,
+        0,
+        0,
+        -1,
+        1,
+        1,
+        -1,
+    ]
 
 
 def test_windows_cover_the_whole_text_and_overlap(bert):
@@ -83,23 +95,45 @@ def test_a_missing_or_damaged_file_is_named(tmp_path):
 
 @pytest.mark.parametrize("name", ["bert", "gpt"])
 @pytest.mark.parametrize(
-    "text", ["The tram is late. " * 3000, "x" * 60_000, " " * 50_000 + "late tram " * 20, "电车晚点了" * 8000, "late" + "\u200b" * 50_000]
+    "text",
+    [
+        "The tram is late. " * 3000,
+        "x" * 60_000,
+        " " * 50_000 + "late tram " * 20,
+        "电车晚点了" * 8000,
+        "late" + "\u200b" * 50_000,
+    ],
 )
-def test_what_is_read_of_a_long_text_does_not_depend_on_how_much_follows(request, monkeypatch, name, text):
+def test_what_is_read_of_a_long_text_does_not_depend_on_how_much_follows(
+    request, monkeypatch, name, text
+):
     tokenizer = request.getfixturevalue(name)
 
-    (piece, cut), (pair, pair_cut) = next(tokenizer.whole([(text,)], 32)), next(tokenizer.whole([("late", text)], 32))
+    (piece, cut), (pair, pair_cut) = (
+        next(tokenizer.whole([(text,)], 32)),
+        next(tokenizer.whole([("late", text)], 32)),
+    )
     monkeypatch.setattr("workbench.runtime.tokenizer.AMPLE", 10**9)
-    (all_of_it, all_cut), (whole_pair, whole_cut) = next(tokenizer.whole([(text,)], 32)), next(tokenizer.whole([("late", text)], 32))
+    (all_of_it, all_cut), (whole_pair, whole_cut) = (
+        next(tokenizer.whole([(text,)], 32)),
+        next(tokenizer.whole([("late", text)], 32)),
+    )
 
     assert (piece.ids.tolist(), cut, pair_cut) == (all_of_it.ids.tolist(), all_cut, whole_cut)
-    assert piece.borders.tolist() == all_of_it.borders.tolist() and pair.ids.tolist() == whole_pair.ids.tolist()
+    assert (
+        piece.borders.tolist() == all_of_it.borders.tolist()
+        and pair.ids.tolist() == whole_pair.ids.tolist()
+    )
 
 
 def test_the_rest_of_a_text_that_is_cut_is_not_tokenised(bert, monkeypatch):
     seen = []
     encode = bert._encode
-    monkeypatch.setattr(bert, "_encode", lambda texts, *more: seen.append(sum(map(len, texts[0]))) or encode(texts, *more))
+    monkeypatch.setattr(
+        bert,
+        "_encode",
+        lambda texts, *more: seen.append(sum(map(len, texts[0]))) or encode(texts, *more),
+    )
 
     (piece, cut) = next(bert.whole([("a tram " * 1_000_000,)], 32))
 
@@ -109,7 +143,12 @@ def test_the_rest_of_a_text_that_is_cut_is_not_tokenised(bert, monkeypatch):
 def test_long_texts_go_to_the_library_a_few_at_a_time(bert):
     from workbench.runtime.tokenizer import _bundles
 
-    assert [len(one) for one in _bundles([("a" * 600_000,)] * 3 + [("b",)] * 600)] == [1, 1, 512, 89]
+    assert [len(one) for one in _bundles([("a" * 600_000,)] * 3 + [("b",)] * 600)] == [
+        1,
+        1,
+        512,
+        89,
+    ]
 
 
 def test_a_book_falls_into_parts_whose_subwords_stand_where_they_do_in_the_whole(bert, monkeypatch):
@@ -123,7 +162,9 @@ def test_a_book_falls_into_parts_whose_subwords_stand_where_they_do_in_the_whole
         return {
             (int(id), *border)
             for one in windows
-            for id, border in zip(one.ids[one.text == 0], one.borders[one.text == 0].tolist(), strict=True)
+            for id, border in zip(
+                one.ids[one.text == 0], one.borders[one.text == 0].tolist(), strict=True
+            )
         }
 
     assert places(parts) == places(whole)

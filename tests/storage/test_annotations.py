@@ -11,11 +11,16 @@ def filled(project):
     """A class layer, a span layer, a layer of pairs; two single documents and a pair. Gives (db, layers, label of each, ids, who)."""
     with project.edit("fill"):
         made = [
-            labels.add_layer(project.db, name, kind, texts=n) for name, kind, n in (("c", "multi", 1), ("s", "span", 1), ("p", "class", 2))
+            labels.add_layer(project.db, name, kind, texts=n)
+            for name, kind, n in (("c", "multi", 1), ("s", "span", 1), ("p", "class", 2))
         ]
         named = [labels.add_label(project.db, layer, "A") for layer in made]
         pair = (("text", "one"), ("text_b", "two"))
-        records = [Record(Document("a", (("text", "Ada met Bob"),))), Record(Document("b", pair)), Record(Document("c", (("text", "x"),)))]
+        records = [
+            Record(Document("a", (("text", "Ada met Bob"),))),
+            Record(Document("b", pair)),
+            Record(Document("c", (("text", "x"),))),
+        ]
         ids = documents.add(project.db, records, source_id=project.source("import"))
         who = {"annotator_id": project.annotator_id, "source_id": project.source("person")}
     return project, made, named, ids, who
@@ -29,7 +34,10 @@ def test_a_span_is_added_once_and_a_change_by_hand_takes_its_score(filled):
         annotations.add_span(project.db, ids[0], layer, label, 0, 11, **who)
         annotations.update_span(project.db, first, source_id=who["source_id"], end=7)
 
-    assert [(one.start, one.end, one.score) for one in annotations.spans(project.db, ids[0])] == [(0, 11, None), (0, 7, None)]
+    assert [(one.start, one.end, one.score) for one in annotations.spans(project.db, ids[0])] == [
+        (0, 11, None),
+        (0, 7, None),
+    ]
     project.undo()
     assert annotations.spans(project.db, ids[0]) == ()
     with pytest.raises(KeyError):
@@ -41,12 +49,16 @@ def test_a_span_is_added_once_and_a_change_by_hand_takes_its_score(filled):
 def test_a_span_that_becomes_equal_to_another_takes_its_place(filled):
     project, (_c, layer, _p), (_a, label, _b), ids, who = filled
     with project.edit("spans"):
-        short, long = (annotations.add_span(project.db, ids[0], layer, label, 0, end, **who) for end in (3, 7))
+        short, long = (
+            annotations.add_span(project.db, ids[0], layer, label, 0, end, **who) for end in (3, 7)
+        )
         annotations.add_span(project.db, ids[2], layer, label, 0, 7, **who)
     with project.edit("grow"):
         annotations.update_span(project.db, short, source_id=who["source_id"], end=7)
 
-    assert [one.id for one in annotations.spans(project.db, ids[0])] == [short] and len(annotations.spans(project.db, ids[2])) == 1
+    assert [one.id for one in annotations.spans(project.db, ids[0])] == [short] and len(
+        annotations.spans(project.db, ids[2])
+    ) == 1
     project.undo()
     assert [one.id for one in annotations.spans(project.db, ids[0])] == [long, short]
 
@@ -77,10 +89,17 @@ def test_states_leave_out_documents_that_the_layer_is_not_for(filled):
         assert annotations.set_state(project.db, ids, single, me, "submitted") == 0
         assert annotations.set_state(project.db, ids, pairs, me, "draft") == 1
 
-    assert [annotations.states(project.db, id) for id in ids] == [{single: "submitted"}, {pairs: "draft"}, {single: "submitted"}]
+    assert [annotations.states(project.db, id) for id in ids] == [
+        {single: "submitted"},
+        {pairs: "draft"},
+        {single: "submitted"},
+    ]
     with project.edit("back"):
         assert annotations.set_state(project.db, ids, single, me, "pending") == 2
-    assert annotations.state(project.db, ids[0], single, me) == "pending" and annotations.states(project.db, ids[0]) == {}
+    assert (
+        annotations.state(project.db, ids[0], single, me) == "pending"
+        and annotations.states(project.db, ids[0]) == {}
+    )
     with pytest.raises(ValueError, match="odd"), project.edit("odd"):
         annotations.set_state(project.db, ids, single, me, "odd")
 
@@ -89,7 +108,9 @@ def test_the_next_document_to_label_goes_round_and_ends_with_the_one_at_hand(fil
     project, (single, spans, pairs), _labels, ids, who = filled
     me, both = who["annotator_id"], [single, spans]
     assert annotations.next_unlabelled(project.db, None, both, annotator_id=me) == ids[0]
-    assert annotations.next_unlabelled(project.db, ids[0], both, annotator_id=me) == ids[2]  # the pair is not for these layers
+    assert (
+        annotations.next_unlabelled(project.db, ids[0], both, annotator_id=me) == ids[2]
+    )  # the pair is not for these layers
     assert annotations.next_unlabelled(project.db, ids[2], both, annotator_id=me) == ids[0]
 
     with project.edit("submit"):
@@ -97,7 +118,11 @@ def test_the_next_document_to_label_goes_round_and_ends_with_the_one_at_hand(fil
             annotations.set_state(project.db, [ids[2]], layer, me, "discarded")
         annotations.set_state(project.db, [ids[0]], single, me, "submitted")
     assert annotations.next_unlabelled(project.db, ids[0], both, annotator_id=me) == ids[0]
-    assert annotations.open_count(project.db, both, annotator_id=me) == 1 == annotations.open_count(project.db, [pairs], annotator_id=me)
+    assert (
+        annotations.open_count(project.db, both, annotator_id=me)
+        == 1
+        == annotations.open_count(project.db, [pairs], annotator_id=me)
+    )
 
     with project.edit("all"):
         annotations.set_state(project.db, [ids[0]], spans, me, "submitted")
@@ -122,7 +147,11 @@ def test_open_suggestions_come_in_order_of_the_text_and_not_where_gold_says_the_
         NewSuggestion(ids[0], layer, label, 0, 3, score=0.9),
         NewSuggestion(ids[0], classes, mark, score=0.8),
     )
-    assert [(one.kind, one.start) for one in suggestions.suggestions(db, ids[0])] == [("class", None), ("span", 0), ("span", 8)]
+    assert [(one.kind, one.start) for one in suggestions.suggestions(db, ids[0])] == [
+        ("class", None),
+        ("span", 0),
+        ("span", 8),
+    ]
 
     with project.edit("label"):
         annotations.add_span(db, ids[0], layer, label, 0, 3, **who)
@@ -141,6 +170,9 @@ def test_a_status_is_set_once_and_known_ones_only(filled):
         with pytest.raises(ValueError, match="odd"):
             suggestions.set_suggestion_status(db, [one.id], "odd")
 
-    assert suggestions.suggestions(db, ids[0]) == () and suggestions.suggestions(db, ids[0], "rejected")[0].id == one.id
+    assert (
+        suggestions.suggestions(db, ids[0]) == ()
+        and suggestions.suggestions(db, ids[0], "rejected")[0].id == one.id
+    )
     project.undo()
     assert [row.status for row in suggestions.by_ids(db, [one.id, 999])] == ["open"]

@@ -13,7 +13,11 @@ def filled(project):
         a, b = (labels.add_label(project.db, layer, name) for name in "AB")
         rows = [("submitted", ("A",)), ("draft", ("B",)), (None, ())]
         records = [
-            Record(Document(f"k{n}", (("text", f"t{n}"),)), {"topic": state} if state else {}, {"topic": marks} if marks else {})
+            Record(
+                Document(f"k{n}", (("text", f"t{n}"),)),
+                {"topic": state} if state else {},
+                {"topic": marks} if marks else {},
+            )
             for n, (state, marks) in enumerate(rows)
         ]
         ids = documents.add(project.db, records, source_id=project.source("import"))
@@ -22,7 +26,14 @@ def filled(project):
 
 def set_class(project, ids, layer, label):
     with project.edit("set"):
-        return bulk.set_class(project.db, ids, layer, label, annotator_id=project.annotator_id, source_id=project.source("person"))
+        return bulk.set_class(
+            project.db,
+            ids,
+            layer,
+            label,
+            annotator_id=project.annotator_id,
+            source_id=project.source("person"),
+        )
 
 
 def test_a_class_for_all_leaves_submitted_ones_submitted_and_makes_pending_ones_drafts(filled):
@@ -34,7 +45,11 @@ def test_a_class_for_all_leaves_submitted_ones_submitted_and_makes_pending_ones_
     assert [one.marks for one in found] == [{"topic": ("A",)}] * 3
     assert [one.states["topic"] for one in found] == ["submitted", "draft", "draft"]
     project.undo()
-    assert [one.marks.get("topic") for one in documents.records(project.db)] == [("A",), ("B",), None]
+    assert [one.marks.get("topic") for one in documents.records(project.db)] == [
+        ("A",),
+        ("B",),
+        None,
+    ]
 
 
 def test_without_a_class_a_document_is_not_submitted(filled):
@@ -42,7 +57,11 @@ def test_without_a_class_a_document_is_not_submitted(filled):
 
     assert set_class(project, ids, layer, None) == 2
 
-    assert [one.states.get("topic") for one in documents.records(project.db)] == ["draft", "draft", None]
+    assert [one.states.get("topic") for one in documents.records(project.db)] == [
+        "draft",
+        "draft",
+        None,
+    ]
     assert bulk.without_class(project.db, ids, layer, project.annotator_id) == ids
 
 

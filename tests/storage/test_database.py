@@ -33,7 +33,11 @@ def folder(tmp_path):
 
 def add_document(project, key="d"):
     with project.edit("Add document"):
-        (id,) = documents.add(project.db, [Record(Document(key, (("text", "Ada met Bob."),)))], source_id=project.source("import"))
+        (id,) = documents.add(
+            project.db,
+            [Record(Document(key, (("text", "Ada met Bob."),)))],
+            source_id=project.source("import"),
+        )
     return id
 
 
@@ -269,7 +273,9 @@ for number in range(100000):
 def test_kill_9_loses_no_committed_document_and_frees_the_lock(tmp_path):
     path = tmp_path / "p.glossbench"
     Project.create(path).close()
-    child = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    child = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
     for _ in range(50):
         acknowledged = int(child.stdout.readline())
     with pytest.raises(ProjectLocked):
@@ -299,7 +305,9 @@ def reader_runs(project):
 
 
 def test_edits_of_another_thread_wait_and_the_main_thread_is_told_at_once(tmp_path):
-    project = Project.create(tmp_path / "p.glossbench", dispatch=lambda function: told.append(function))
+    project = Project.create(
+        tmp_path / "p.glossbench", dispatch=lambda function: told.append(function)
+    )
     told, inside, go_on = [], threading.Event(), threading.Event()
 
     def slow():
@@ -315,7 +323,9 @@ def test_edits_of_another_thread_wait_and_the_main_thread_is_told_at_once(tmp_pa
     with pytest.raises(ProjectBusy):
         with project.edit("Main"):
             pass
-    assert documents.counts(project.db).documents == 0  # reading goes on, and sees what is committed
+    assert (
+        documents.counts(project.db).documents == 0
+    )  # reading goes on, and sees what is committed
     go_on.set()
     thread.join()
 
@@ -426,7 +436,10 @@ def test_opening_and_closing_is_quick(tmp_path):
         ("update body set content = cast(x'61ff62' as text)", "not UTF-8"),
         ("update document set meta = '{'", "a record in it cannot be read"),
         ("update body set content = x'ff'", "a text in it cannot be read"),
-        ("insert into tokens(document_id, field, borders) values(1, 'text', x'010203')", "borders of tokens"),
+        (
+            "insert into tokens(document_id, field, borders) values(1, 'text', x'010203')",
+            "borders of tokens",
+        ),
         ("alter table body rename column content to contents", "no such column"),
     ],
 )
@@ -477,12 +490,18 @@ def test_a_project_on_a_full_disk_opens_to_be_read(tmp_path, monkeypatch):
     connect = Database._connect
 
     def without_room(self, uri, *kind):
-        return connect(self, uri, *kind) if "immutable" in uri else connect(self, uri, NoSharedMemory)
+        return (
+            connect(self, uri, *kind) if "immutable" in uri else connect(self, uri, NoSharedMemory)
+        )
 
     monkeypatch.setattr(Database, "_connect", without_room)
     project = Project.open(path)
 
-    assert project.read_only and "no room" in project.read_only_reason and documents.counts(project.db).documents == 1
+    assert (
+        project.read_only
+        and "no room" in project.read_only_reason
+        and documents.counts(project.db).documents == 1
+    )
     project.close()
     Path(f"{path}-wal").write_bytes(b"changes that are in no other place")
     with pytest.raises(ProjectError, match="no room left"):

@@ -20,9 +20,15 @@ FULL = Record(
     {"class": ("yes",)},
     {"spans": (Span(0, 3, "PER"), Span(8, 11, "PER"), Span(0, 11, "EVENT"))},
 )
-PAIR = Record(Document("pair", (("text", "It rains."), ("text_b", "It is wet."))), {"pairs": "submitted"}, {"pairs": ("entails",)})
+PAIR = Record(
+    Document("pair", (("text", "It rains."), ("text_b", "It is wet."))),
+    {"pairs": "submitted"},
+    {"pairs": ("entails",)},
+)
 BARE = Record(Document("bare", (("text", "Nothing here."),)), {"spans": "submitted"})
-OUT = Record(Document("out", (("text", "Out of it."),), "dev"), {"class": "discarded", "spans": "discarded"})
+OUT = Record(
+    Document("out", (("text", "Out of it."),), "dev"), {"class": "discarded", "spans": "discarded"}
+)
 
 
 @pytest.fixture
@@ -40,19 +46,33 @@ def add(project, *records):
 
 
 def keys(project, **wanted):
-    return [row.key for row in documents.rows(project.db, documents.ids(project.db, Filter(**wanted)))]
+    return [
+        row.key for row in documents.rows(project.db, documents.ids(project.db, Filter(**wanted)))
+    ]
 
 
 def without_ids(record):
-    spans = {name: tuple(Span(s.start, s.end, s.label, s.field) for s in found) for name, found in record.spans.items()}
+    spans = {
+        name: tuple(Span(s.start, s.end, s.label, s.field) for s in found)
+        for name, found in record.spans.items()
+    }
     document = record.document
-    bare = Document(document.key, document.texts, document.split, document.group, document.meta, document.tokens)
-    return bare, dict(record.states), dict(record.marks), {name: set(found) for name, found in spans.items()}
+    bare = Document(
+        document.key, document.texts, document.split, document.group, document.meta, document.tokens
+    )
+    return (
+        bare,
+        dict(record.states),
+        dict(record.marks),
+        {name: set(found) for name, found in spans.items()},
+    )
 
 
 def test_a_record_comes_back_as_it_went_in(filled):
     stored = list(documents.records(filled.db))
-    assert [without_ids(one) for one in stored] == [without_ids(one) for one in (FULL, PAIR, BARE, OUT)]
+    assert [without_ids(one) for one in stored] == [
+        without_ids(one) for one in (FULL, PAIR, BARE, OUT)
+    ]
 
 
 def test_records_are_chosen_by_split_id_layer_and_training_data(filled):
@@ -70,10 +90,19 @@ def test_records_are_chosen_by_split_id_layer_and_training_data(filled):
 
 def test_what_another_annotator_says_is_not_gold_until_the_layer_names_them(filled):
     with filled.write():
-        other = filled.db.writer.execute("insert into annotator(uid, name) values('x', 'other')").lastrowid
+        other = filled.db.writer.execute(
+            "insert into annotator(uid, name) values('x', 'other')"
+        ).lastrowid
     layer = labels.layer_by_name(filled.db, "class")
     with filled.edit("Label"):
-        annotations.set_mark(filled.db, 3, layer.id, layer.label("no").id, annotator_id=other, source_id=filled.source("person"))
+        annotations.set_mark(
+            filled.db,
+            3,
+            layer.id,
+            layer.label("no").id,
+            annotator_id=other,
+            source_id=filled.source("person"),
+        )
         annotations.set_state(filled.db, [3], layer.id, other, "submitted")
     assert documents.record(filled.db, 3).marks == {}
 
@@ -81,7 +110,9 @@ def test_what_another_annotator_says_is_not_gold_until_the_layer_names_them(fill
         labels.update_layer(filled.db, layer.id, gold=other)
 
     assert documents.record(filled.db, 3).marks == {"class": ("no",)}
-    assert [one.document.key for one in documents.records(filled.db, submitted_in="class")] == ["bare"]
+    assert [one.document.key for one in documents.records(filled.db, submitted_in="class")] == [
+        "bare"
+    ]
 
 
 def test_filters_of_every_kind(filled):
@@ -94,7 +125,9 @@ def test_filters_of_every_kind(filled):
     assert keys(filled, layer_id=layers["pairs"].id) == ["pair"]
     assert keys(filled, state="submitted") == ["full", "pair", "bare"]
     assert keys(filled, state="discarded") == ["out"]
-    assert keys(filled, state="pending", layer_id=layers["class"].id) == ["bare"]  # the pair does not belong to it
+    assert keys(filled, state="pending", layer_id=layers["class"].id) == [
+        "bare"
+    ]  # the pair does not belong to it
     assert keys(filled, texts=2) == ["pair"]
     assert keys(filled, text="wet") == ["pair"]
     assert keys(filled, ids=[4, 1]) == ["full", "out"]
@@ -104,7 +137,12 @@ def test_filters_of_every_kind(filled):
 def test_rows_show_classes_counts_and_the_highest_state(filled):
     full, pair, bare, out = documents.rows(filled.db, [1, 2, 3, 4])
 
-    assert (full.classes, full.span_count, full.state, full.split) == ((("class", "yes"),), 3, "submitted", "train")
+    assert (full.classes, full.span_count, full.state, full.split) == (
+        (("class", "yes"),),
+        3,
+        "submitted",
+        "train",
+    )
     assert "It rains." in pair.text and "It is wet." in pair.text
     assert (bare.state, out.state, bare.span_count) == ("submitted", "discarded", 0)
     assert [row.id for row in documents.rows(filled.db, [4, 99, 1])] == [4, 1]
@@ -122,12 +160,17 @@ def test_counts_have_each_document_once(filled):
 
 def test_label_counts_are_marks_and_spans(filled):
     counts = labels.counts(filled.db)
-    by_name = {label.name: counts[label.id] for layer in labels.layers(filled.db) for label in layer.labels}
+    by_name = {
+        label.name: counts[label.id] for layer in labels.layers(filled.db) for label in layer.labels
+    }
     assert by_name == {"yes": 1, "no": 0, "PER": 2, "EVENT": 1, "entails": 1}
 
 
 def test_training_data_of_each_layer_is_counted(filled):
-    by_name = {layer.name: labels.submitted_counts(filled.db)[layer.id] for layer in labels.layers(filled.db)}
+    by_name = {
+        layer.name: labels.submitted_counts(filled.db)[layer.id]
+        for layer in labels.layers(filled.db)
+    }
     assert by_name == {"class": 1, "spans": 1, "pairs": 1}
 
 
@@ -159,7 +202,9 @@ def test_next_unlabelled_goes_round_and_knows_which_documents_a_layer_is_for(fil
     mine = filled.annotator_id
 
     def after(id, *names):
-        return annotations.next_unlabelled(filled.db, id, [layers[name] for name in names], annotator_id=mine)
+        return annotations.next_unlabelled(
+            filled.db, id, [layers[name] for name in names], annotator_id=mine
+        )
 
     assert after(None, "class") == 3  # the pair is not for it
     assert after(3, "class") == 3  # itself comes last

@@ -21,7 +21,9 @@ def small_disk(tmp_path):
     folder.mkdir()
     if (
         not shutil.which("mount")
-        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], capture_output=True).returncode
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], capture_output=True
+        ).returncode
     ):
         pytest.skip("no file system can be mounted here")
     yield folder
@@ -43,13 +45,17 @@ def path(small_disk):
     project = Project.create(path)
     with project.edit("Add"):
         documents.add(
-            project.db, [Record(Document(str(n), (("text", f"tram {n}"),))) for n in range(5)], source_id=project.source("import")
+            project.db,
+            [Record(Document(str(n), (("text", f"tram {n}"),))) for n in range(5)],
+            source_id=project.source("import"),
         )
     project.close()
     return path
 
 
-def test_a_project_on_a_full_disk_can_be_read_and_is_whole_when_there_is_room_again(small_disk, path):
+def test_a_project_on_a_full_disk_can_be_read_and_is_whole_when_there_is_room_again(
+    small_disk, path
+):
     before = path.read_bytes()
     filler = fill(small_disk)
 
@@ -69,7 +75,10 @@ def test_changes_that_a_killed_program_left_in_the_log_survive_a_full_disk(small
     kept = small_disk.parent
     project = Project.open(path)
     corpus.set_split(project, [1, 2], "test")
-    for ending in ("", "-wal"):  # as a kill leaves them, without the memory that the processes shared
+    for ending in (
+        "",
+        "-wal",
+    ):  # as a kill leaves them, without the memory that the processes shared
         shutil.copyfile(f"{path}{ending}", kept / f"copy{ending}")
     project.close()
     for ending in ("", "-wal"):

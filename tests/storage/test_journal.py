@@ -15,18 +15,27 @@ from workbench.text.spans import Span
 def dump(project):
     """Every row of every journaled table."""
     read = project.db.reader().execute
-    return {table: read(f"select * from {table} order by id").fetchall() for table in migrations.JOURNALED}
+    return {
+        table: read(f"select * from {table} order by id").fetchall()
+        for table in migrations.JOURNALED
+    }
 
 
 def add_document(project, text="Ada met Bob.", key="d"):
     with project.edit("Add document"):
-        (id,) = documents.add(project.db, [Record(Document(key, (("text", text),)))], source_id=project.source("import"))
+        (id,) = documents.add(
+            project.db,
+            [Record(Document(key, (("text", text),)))],
+            source_id=project.source("import"),
+        )
     return id
 
 
 def journal_rows(project):
     """Rows that the journal holds of the newest step."""
-    statement = "select count(*) from journal_row where step_id = (select max(id) from journal_step)"
+    statement = (
+        "select count(*) from journal_row where step_id = (select max(id) from journal_step)"
+    )
     return project.db.reader().execute(statement).fetchone()[0]
 
 
@@ -46,7 +55,17 @@ def test_undo_and_redo_bring_back_every_value_in_its_own_type(project):
     (label,) = labels.layer(project.db, layer).labels
     with project.edit("Add span"):
         who = project.annotator_id
-        annotations.add_span(project.db, document, layer, label.id, 0, 3, annotator_id=who, source_id=project.source("run"), score=1 / 3)
+        annotations.add_span(
+            project.db,
+            document,
+            layer,
+            label.id,
+            0,
+            3,
+            annotator_id=who,
+            source_id=project.source("run"),
+            score=1 / 3,
+        )
     after = dump(project)
 
     assert project.undo() == "Add span"
@@ -132,7 +151,9 @@ def test_an_edit_that_changes_nothing_leaves_no_step(project):
 def test_a_change_outside_of_an_edit_is_refused(project):
     with pytest.raises(sqlite3.IntegrityError, match="outside of an edit"):
         with project.write():
-            project.db.writer.execute("insert into saved_filter(uid, name, spec) values('u', 'n', '{}')")
+            project.db.writer.execute(
+                "insert into saved_filter(uid, name, spec) values('u', 'n', '{}')"
+            )
 
 
 def test_text_is_never_updated(project):
@@ -149,7 +170,11 @@ def test_a_change_of_state_does_not_copy_the_text_into_the_journal(project):
         annotations.set_state(project.db, [document], layer, project.annotator_id, "submitted")
         documents.set_split(project.db, [document], "train")
 
-    (size,) = project.db.reader().execute("select size from journal_step order by id desc limit 1").fetchone()
+    (size,) = (
+        project.db.reader()
+        .execute("select size from journal_step order by id desc limit 1")
+        .fetchone()
+    )
     assert size < 1_000
 
 
@@ -169,7 +194,12 @@ def test_ids_of_an_undone_import_are_not_given_again(project):
 def test_a_bulk_step_journals_one_row_for_each_table_and_undoes_all(project):
     label_acts.add_layer(project, "spans", "span", labels=["PER"])
     before = dump(project)
-    record = Record(Document("k", (("text", "Ada met Bob."),)), {"spans": "submitted"}, {}, {"spans": (Span(0, 3, "PER"),)})
+    record = Record(
+        Document("k", (("text", "Ada met Bob."),)),
+        {"spans": "submitted"},
+        {},
+        {"spans": (Span(0, 3, "PER"),)},
+    )
     with project.edit("Import", bulk=True):
         documents.add(project.db, [record] * 1500, source_id=project.source("import"))
     after = dump(project)
@@ -191,7 +221,9 @@ def test_a_bulk_step_may_delete_and_change_old_and_new_rows(project):
     before = dump(project)
     with project.edit("Mixed", bulk=True):
         source = project.source("import")
-        new = documents.add(project.db, [Record(Document("n", (("text", "new"),)))] * 3, source_id=source)
+        new = documents.add(
+            project.db, [Record(Document("n", (("text", "new"),)))] * 3, source_id=source
+        )
         documents.delete(project.db, [old[0], new[1]])
         documents.set_split(project.db, [old[1], new[2]], "dev")
     after = dump(project)
@@ -232,7 +264,9 @@ def test_replace_is_journaled_as_well(project):
 
     with project.edit("Replace"):
         row = (label.id, label.uid, layer, "B")
-        project.db.writer.execute("insert or replace into label(id, uid, layer_id, name) values(?, ?, ?, ?)", row)
+        project.db.writer.execute(
+            "insert or replace into label(id, uid, layer_id, name) values(?, ?, ?, ?)", row
+        )
     project.undo()
 
     assert dump(project) == before
@@ -277,7 +311,11 @@ def random_edit(project, chance):
     act = chance.random()
     if act < 0.25 or not ids["document"]:
         text = chance.choice(["a'b", "\n", "\U0001f600 中国", "x" * 20])
-        documents.add(db, [Record(Document("k", (("text", text),)))] * chance.randint(1, 3), source_id=project.source("import"))
+        documents.add(
+            db,
+            [Record(Document("k", (("text", text),)))] * chance.randint(1, 3),
+            source_id=project.source("import"),
+        )
     elif act < 0.35 or not ids["layer"]:
         labels.add_layer(db, f"layer {chance.random()}", "span")
     elif act < 0.45 or not ids["label"]:
@@ -285,12 +323,29 @@ def random_edit(project, chance):
     elif act < 0.65:
         label = chance.choice(ids["label"])
         layer, _ = labels.label(db, label)
-        rest = {"annotator_id": project.annotator_id, "source_id": project.source("person"), "score": chance.random() / 3}
-        annotations.add_span(db, chance.choice(ids["document"]), layer, label, 0, chance.randint(0, 9), **rest)
+        rest = {
+            "annotator_id": project.annotator_id,
+            "source_id": project.source("person"),
+            "score": chance.random() / 3,
+        }
+        annotations.add_span(
+            db, chance.choice(ids["document"]), layer, label, 0, chance.randint(0, 9), **rest
+        )
     elif act < 0.75 and ids["span"]:
-        annotations.update_span(db, chance.choice(ids["span"]), source_id=project.source("person"), end=chance.randint(0, 9))
+        annotations.update_span(
+            db,
+            chance.choice(ids["span"]),
+            source_id=project.source("person"),
+            end=chance.randint(0, 9),
+        )
     elif act < 0.82:
-        annotations.set_state(db, ids["document"], chance.choice(ids["layer"]), project.annotator_id, chance.choice(annotations.STATES))
+        annotations.set_state(
+            db,
+            ids["document"],
+            chance.choice(ids["layer"]),
+            project.annotator_id,
+            chance.choice(annotations.STATES),
+        )
     elif act < 0.9:
         labels.delete_label(db, chance.choice(ids["label"]))
     elif act < 0.96:

@@ -20,7 +20,9 @@ def names(project, layer):
     return labels.layer(project.db, layer).names
 
 
-@pytest.mark.parametrize(("place", "expected"), [(0, "CAB"), (1, "ACB"), (2, "ABC"), (99, "ABC"), (-5, "CAB")])
+@pytest.mark.parametrize(
+    ("place", "expected"), [(0, "CAB"), (1, "ACB"), (2, "ABC"), (99, "ABC"), (-5, "CAB")]
+)
 def test_a_label_moves_and_the_others_make_room(project, topic, place, expected):
     layer, ids, _document = topic
 
@@ -40,16 +42,27 @@ def test_a_new_label_stands_at_the_end_also_after_one_was_deleted(project, topic
     assert names(project, layer) == ("A", "C", "D")
 
 
-def test_deleting_a_class_sends_its_submitted_documents_back_and_undo_brings_all_back(project, topic):
+def test_deleting_a_class_sends_its_submitted_documents_back_and_undo_brings_all_back(
+    project, topic
+):
     layer, ids, document = topic
-    assert labels.usage(project.db, ids) == {"marks": 1, "spans": 0, "suggestions": 0, "documents": 1}
+    assert labels.usage(project.db, ids) == {
+        "marks": 1,
+        "spans": 0,
+        "suggestions": 0,
+        "documents": 1,
+    }
 
     with project.edit("delete"):
         labels.delete_label(project.db, ids[0])
 
-    assert annotations.states(project.db, document) == {layer: "draft"} and labels.submitted_counts(project.db) == {layer: 0}
+    assert annotations.states(project.db, document) == {layer: "draft"} and labels.submitted_counts(
+        project.db
+    ) == {layer: 0}
     project.undo()
-    assert annotations.states(project.db, document) == {layer: "submitted"} and labels.counts(project.db) == {
+    assert annotations.states(project.db, document) == {layer: "submitted"} and labels.counts(
+        project.db
+    ) == {
         ids[0]: 1,
         ids[1]: 0,
         ids[2]: 0,
@@ -74,9 +87,15 @@ def test_a_deleted_layer_takes_all_along_and_leaves_the_document(project, topic)
     with project.edit("delete"):
         labels.delete_layer(project.db, layer)
 
-    assert labels.layers(project.db) == () and labels.counts(project.db) == {} and annotations.marks(project.db, document) == ()
+    assert (
+        labels.layers(project.db) == ()
+        and labels.counts(project.db) == {}
+        and annotations.marks(project.db, document) == ()
+    )
     with pytest.raises(KeyError):
         labels.label(project.db, ids[0])
     assert documents.get(project.db, document).key == "k"
     project.undo()
-    assert names(project, layer) == ("A", "B", "C") and annotations.states(project.db, document) == {layer: "submitted"}
+    assert names(project, layer) == ("A", "B", "C") and annotations.states(
+        project.db, document
+    ) == {layer: "submitted"}

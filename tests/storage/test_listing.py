@@ -14,11 +14,24 @@ def filled(project):
         for name, kind, texts in (("c", "class", 1), ("s", "span", 1), ("p", "class", 2)):
             labels.add_label(project.db, labels.add_layer(project.db, name, kind, texts=texts), "A")
         records = [
-            Record(Document("k1", (("text", "the tram\nis late"),), "train"), {"c": "submitted", "s": "draft"}, {"c": ("A",)}),
-            Record(Document("k2", (("text", "x" * 500),), "dev"), {"c": "draft"}, {}, {"s": (Span(0, 3, "A"), Span(1, 2, "A"))}),
+            Record(
+                Document("k1", (("text", "the tram\nis late"),), "train"),
+                {"c": "submitted", "s": "draft"},
+                {"c": ("A",)},
+            ),
+            Record(
+                Document("k2", (("text", "x" * 500),), "dev"),
+                {"c": "draft"},
+                {},
+                {"s": (Span(0, 3, "A"), Span(1, 2, "A"))},
+            ),
             Record(Document("k3", (("text", "a bus!?"),), "test"), {"c": "discarded"}),
             Record(Document("k4", (("text", ""),))),
-            Record(Document("k5", (("text", "one tram"), ("text_b", "two")), "dev"), {"p": "submitted"}, {"p": ("A",)}),
+            Record(
+                Document("k5", (("text", "one tram"), ("text_b", "two")), "dev"),
+                {"p": "submitted"},
+                {"p": ("A",)},
+            ),
         ]
         ids = documents.add(project.db, records, source_id=project.source("import"))
     return project.db, ids
@@ -33,9 +46,19 @@ def test_conditions_hold_all_at_once(filled):
     by_name = {one.name: one for one in labels.layers(db)}
 
     assert keys(db) == ["k1", "k2", "k3", "k4", "k5"]
-    assert keys(db, split="none") == ["k4"] and keys(db, split="dev") == ["k2", "k5"] and keys(db, split="dev", texts=2) == ["k5"]
-    assert keys(db, text="tram") == ["k1", "k5"] and keys(db, text="tram", split="train") == ["k1"] and keys(db, text="!?") == ["k3"]
-    assert keys(db, label_id=by_name["s"].labels[0].id) == ["k2"] == keys(db, layer_id=by_name["s"].id)
+    assert (
+        keys(db, split="none") == ["k4"]
+        and keys(db, split="dev") == ["k2", "k5"]
+        and keys(db, split="dev", texts=2) == ["k5"]
+    )
+    assert (
+        keys(db, text="tram") == ["k1", "k5"]
+        and keys(db, text="tram", split="train") == ["k1"]
+        and keys(db, text="!?") == ["k3"]
+    )
+    assert (
+        keys(db, label_id=by_name["s"].labels[0].id) == ["k2"] == keys(db, layer_id=by_name["s"].id)
+    )
     assert keys(db, ids=[ids[3], ids[0], 999]) == ["k1", "k4"] and keys(db, ids=[]) == []
 
 
@@ -47,7 +70,11 @@ def test_a_state_is_that_of_the_layer_where_one_is_named_else_the_highest(filled
         "submitted": ["k1", "k5"], "draft": ["k2"], "discarded": ["k3"], "pending": ["k4"],
     }  # fmt: skip
     assert keys(db, state="draft", layer_id=layer["s"]) == ["k1"]
-    assert keys(db, state="pending", layer_id=layer["s"]) == ["k2", "k3", "k4"]  # not the pair, which the layer is not for
+    assert keys(db, state="pending", layer_id=layer["s"]) == [
+        "k2",
+        "k3",
+        "k4",
+    ]  # not the pair, which the layer is not for
     assert keys(db, state="pending", layer_id=layer["p"]) == []
 
 
@@ -57,7 +84,9 @@ def test_rows_come_in_the_order_asked_short_and_on_one_line(filled):
     pair, long, first = listing.rows(db, [ids[4], 999, ids[1], ids[0]])
 
     assert (pair.key, pair.text, pair.classes) == ("k5", "one tram ⏐ two", (("p", "A"),))
-    assert long.text == "x" * listing.PREVIEW + "…" and long.span_count == 2 and "\n" not in first.text
+    assert (
+        long.text == "x" * listing.PREVIEW + "…" and long.span_count == 2 and "\n" not in first.text
+    )
     assert (first.state, first.split, first.classes) == ("submitted", "train", (("c", "A"),))
 
 
@@ -65,8 +94,14 @@ def test_neighbours_pass_over_what_the_filter_leaves_out_and_end_at_the_ends(fil
     db, ids = filled
     wanted = Filter(split="dev")
 
-    assert listing.neighbour(db, wanted, ids[0], 1) == ids[1] and listing.neighbour(db, wanted, ids[1], 1) == ids[4]
-    assert listing.neighbour(db, wanted, ids[4], 1) is None and listing.neighbour(db, wanted, ids[4], -1) == ids[1]
+    assert (
+        listing.neighbour(db, wanted, ids[0], 1) == ids[1]
+        and listing.neighbour(db, wanted, ids[1], 1) == ids[4]
+    )
+    assert (
+        listing.neighbour(db, wanted, ids[4], 1) is None
+        and listing.neighbour(db, wanted, ids[4], -1) == ids[1]
+    )
     assert listing.neighbour(db, wanted, ids[1], -1) is None
 
 

@@ -13,9 +13,17 @@ def test_prompts_come_by_name_each_with_its_newest_body(project, two):
     with project.edit("Change"):
         prompts.add_version(project.db, two[0], "better")
 
-    assert [(one.name, one.body, len(one.versions)) for one in prompts.all(project.db)] == [("a", "a body", 1), ("b", "better", 2)]
+    assert [(one.name, one.body, len(one.versions)) for one in prompts.all(project.db)] == [
+        ("a", "a body", 1),
+        ("b", "better", 2),
+    ]
     first, second = prompts.get(project.db, two[0]).versions
-    assert (first.number, first.parent_id, second.number, second.parent_id) == (1, None, 2, first.id)
+    assert (first.number, first.parent_id, second.number, second.parent_id) == (
+        1,
+        None,
+        2,
+        first.id,
+    )
 
 
 def test_going_back_to_an_earlier_body_is_a_version_of_its_own(project, two):

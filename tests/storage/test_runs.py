@@ -13,11 +13,24 @@ def test_a_run_keeps_what_it_is_given_and_updates_are_told(project):
     with project.write("Start run"):
         run = runs.add(project.db, "first", "train", spec={"epochs": 3}, status="running")
     with project.write("End run"):
-        run = runs.update(project.db, run.id, status="done", scores={"dev": {"accuracy": 0.5}}, result={"seconds": 2.5})
+        run = runs.update(
+            project.db,
+            run.id,
+            status="done",
+            scores={"dev": {"accuracy": 0.5}},
+            result={"seconds": 2.5},
+        )
     stop()
 
-    assert (run.spec, run.status, run.scores, run.seconds) == ({"epochs": 3}, "done", {"dev": {"accuracy": 0.5}}, 2.5)
-    assert [one.touches("run") for one in heard] == [True, True] and heard[0].rows["run"] == {run.id}
+    assert (run.spec, run.status, run.scores, run.seconds) == (
+        {"epochs": 3},
+        "done",
+        {"dev": {"accuracy": 0.5}},
+        2.5,
+    )
+    assert [one.touches("run") for one in heard] == [True, True] and heard[0].rows["run"] == {
+        run.id
+    }
     assert project.history() == ()
 
 
@@ -49,10 +62,16 @@ def test_a_run_that_lost_its_writer_reads_as_interrupted_and_the_next_writer_rec
 
 
 def test_predictions_come_back_and_an_ids_filter_works(project):
-    prediction = Prediction(ClassScores(("a", "b"), (0.25, 0.75)), spans=(Span(0, 3, "PER", score=0.5),), cut=True)
+    prediction = Prediction(
+        ClassScores(("a", "b"), (0.25, 0.75)), spans=(Span(0, 3, "PER", score=0.5),), cut=True
+    )
     with project.write():
         run = runs.add(project.db, "r")
-        runs.save_predictions(project.db, run.id, [(7, "hash", prediction.to_json()), (8, "other", Prediction().to_json())])
+        runs.save_predictions(
+            project.db,
+            run.id,
+            [(7, "hash", prediction.to_json()), (8, "other", Prediction().to_json())],
+        )
         runs.save_predictions(project.db, run.id, [(8, "new", Prediction().to_json())])
 
     assert runs.predictions(project.db, run.id)[7] == ("hash", prediction)
@@ -76,7 +95,10 @@ def test_prompts_keep_their_versions_and_can_be_undone(project):
         prompts.add_version(project.db, prompt.id, "two")
         prompts.add_version(project.db, prompt.id, "two")  # unchanged: no new version
 
-    assert [(one.number, one.body) for one in prompts.by_name(project.db, "mine").versions] == [(1, "one"), (2, "two")]
+    assert [(one.number, one.body) for one in prompts.by_name(project.db, "mine").versions] == [
+        (1, "one"),
+        (2, "two"),
+    ]
     project.undo()
     assert prompts.get(project.db, prompt.id).body == "one"
     project.undo()

@@ -29,7 +29,9 @@ def filled(project):
 
 
 def found(project, text):
-    return [row.key for row in documents.rows(project.db, documents.ids(project.db, Filter(text=text)))]
+    return [
+        row.key for row in documents.rows(project.db, documents.ids(project.db, Filter(text=text)))
+    ]
 
 
 @pytest.mark.parametrize(

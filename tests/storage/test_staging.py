@@ -14,7 +14,12 @@ def record(text, labels=(), spans=(), texts=1):
     pair = (("text", text),) if texts == 1 else (("text", text), ("text_b", text))
     marks = {"class": tuple(labels)} if labels else {}
     found = {"spans": tuple(Span(*one) for one in spans)} if spans else {}
-    return Record(Document("", pair, tokens={"text": ((0, 1),)}), dict.fromkeys([*marks, *found], "submitted"), marks, found)
+    return Record(
+        Document("", pair, tokens={"text": ((0, 1),)}),
+        dict.fromkeys([*marks, *found], "submitted"),
+        marks,
+        found,
+    )
 
 
 @pytest.fixture
@@ -37,22 +42,38 @@ def take(project, found, skip=(), keys=None):
     with intake.attached(project.db, found.path), project.edit("Import", bulk=True):
         layers, names = {}, {}
         for one in found.layers:
-            layers[one.n] = labels.add_layer(project.db, one.layer.name, one.layer.kind, texts=one.layer.texts)
+            layers[one.n] = labels.add_layer(
+                project.db, one.layer.name, one.layer.kind, texts=one.layer.texts
+            )
             for number, label in one.labels:
                 names[number] = labels.add_label(project.db, layers[one.n], label.name)
         targets = Targets(layers, names, {0: project.source("import", "f")})
         return intake.take_in(
-            project.db, targets, annotator_id=project.annotator_id, at="2026-01-01T00:00:00Z", skip=list(skip), keys=keys or {}
+            project.db,
+            targets,
+            annotator_id=project.annotator_id,
+            at="2026-01-01T00:00:00Z",
+            skip=list(skip),
+            keys=keys or {},
         )
 
 
 def test_records_come_into_the_project_as_they_were_and_undo_takes_them_back(project, staged):
-    found = staged(record("Ada met", ["good"], [(0, 3, "PER")]), record("Bob", spans=[(0, 3, "PER"), (0, 1, "X")]))
+    found = staged(
+        record("Ada met", ["good"], [(0, 3, "PER")]),
+        record("Bob", spans=[(0, 3, "PER"), (0, 1, "X")]),
+    )
 
     assert take(project, found) == (2, 3)
     first, second = documents.records(project.db)
-    assert (first.document.key, first.marks, first.document.tokens) == ("k0", {"class": ("good",)}, {"text": ((0, 1),)})
-    assert [one.label for one in second.spans["spans"]] == ["PER", "X"] and second.states == {"spans": "submitted"}
+    assert (first.document.key, first.marks, first.document.tokens) == (
+        "k0",
+        {"class": ("good",)},
+        {"text": ((0, 1),)},
+    )
+    assert [one.label for one in second.spans["spans"]] == ["PER", "X"] and second.states == {
+        "spans": "submitted"
+    }
 
     project.undo()
     assert not list(documents.records(project.db)) and not labels.layers(project.db)
@@ -82,14 +103,24 @@ def test_ids_of_an_undone_import_are_not_given_again(project, staged):
 def test_several_classes_make_a_multi_layer_and_pairs_one_of_their_own(staged):
     found = staged(record("a", ["x", "y"]), record("b", ["x"], texts=2))
 
-    assert [(one.layer.name, one.layer.kind, one.layer.texts) for one in found.layers] == [("class", "multi", 1), ("class", "class", 2)]
+    assert [(one.layer.name, one.layer.kind, one.layer.texts) for one in found.layers] == [
+        ("class", "multi", 1),
+        ("class", "class", 2),
+    ]
 
 
 def test_declared_layers_keep_their_labels_even_if_nothing_bears_them(staged):
-    found = staged(record("a", ["x"]), declare=[Layer("class", "class", (Label("y", "#00ff00", "q"), Label("x")), guideline="G")])
+    found = staged(
+        record("a", ["x"]),
+        declare=[Layer("class", "class", (Label("y", "#00ff00", "q"), Label("x")), guideline="G")],
+    )
 
     (layer,) = found.layers
-    assert layer.declared and layer.layer.guideline == "G" and [label.name for _, label in layer.labels] == ["y", "x"]
+    assert (
+        layer.declared
+        and layer.layer.guideline == "G"
+        and [label.name for _, label in layer.labels] == ["y", "x"]
+    )
 
 
 def test_a_staging_file_that_is_not_complete_is_refused(tmp_path):

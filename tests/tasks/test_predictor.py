@@ -21,17 +21,24 @@ ODD = ["the tram is late", "", "😀", "¿Qué?", "word " * 300, "\ud800", "a\x0
 def trained(tiny_model, tmp_path_factory):
     """Folders with a drawn head: what they answer means nothing, how they answer does."""
     found = {}
-    for task, head, outputs, labels in (("classify", "sequence", ("x", "y"), ["x", "y"]), ("tag", "token", ("O", "B-P", "I-P"), ["P"])):
+    for task, head, outputs, labels in (
+        ("classify", "sequence", ("x", "y"), ["x", "y"]),
+        ("tag", "token", ("O", "B-P", "I-P"), ["P"]),
+    ):
         folder = tmp_path_factory.mktemp("trained") / task
         folder.mkdir()
-        TransformerFamily().save(TransformerFamily().load(tiny_model, head=head, labels=outputs, seed=5), folder)
+        TransformerFamily().save(
+            TransformerFamily().load(tiny_model, head=head, labels=outputs, seed=5), folder
+        )
         folders.describe(folder, {"task": task, "labels": labels, "max_length": 32})
         found[task] = folder
     return found
 
 
 def documents(texts):
-    return [Document(str(number), (("text", text),), id=number) for number, text in enumerate(texts)]
+    return [
+        Document(str(number), (("text", text),), id=number) for number, text in enumerate(texts)
+    ]
 
 
 def finish(work, commands=None):
@@ -48,7 +55,10 @@ def test_odd_texts_get_an_answer_each_and_long_ones_are_marked_as_cut(trained):
     answers = Predictor.load(trained["classify"], "cpu").predict(documents(ODD))
 
     assert [one.cut for one in answers] == [False, False, False, False, True, False, False]
-    assert all(sum(one.classes.scores) == pytest.approx(1, abs=1e-9) and one.label in "xy" for one in answers)
+    assert all(
+        sum(one.classes.scores) == pytest.approx(1, abs=1e-9) and one.label in "xy"
+        for one in answers
+    )
 
 
 def test_tags_read_a_long_text_whole(trained):
@@ -56,7 +66,10 @@ def test_tags_read_a_long_text_whole(trained):
 
     assert len(answers[4].words) == 300 and not any(one.cut for one in answers)
     for text, answer in zip(ODD, answers, strict=True):
-        assert all(text[one.start : one.end].strip() == text[one.start : one.end] != "" for one in answer.spans)
+        assert all(
+            text[one.start : one.end].strip() == text[one.start : one.end] != ""
+            for one in answer.spans
+        )
 
 
 def test_batches_change_no_answer(trained):
@@ -80,7 +93,9 @@ def test_batches_hold_every_item_and_stay_within_their_tokens():
 def test_the_job_answers_records_and_plain_texts_in_their_order(trained, tmp_path):
     records = [Record(one) for one in documents(["the tram", "a bus"])]
     write(tmp_path / "records.jsonl", (Layer("c", "class"),), records, ids=True)
-    (tmp_path / "texts.jsonl").write_text('{"text": "late"}\n{"text": "a\\u2028b", "id": 7, "key": "k"}\n')
+    (tmp_path / "texts.jsonl").write_text(
+        '{"text": "late"}\n{"text": "a\\u2028b", "id": 7, "key": "k"}\n'
+    )
 
     for name, ids in (("records", [0, 1]), ("texts", [None, 7])):
         params = {
@@ -92,12 +107,20 @@ def test_the_job_answers_records_and_plain_texts_in_their_order(trained, tmp_pat
         events, result = finish(predictor.run(params, tmp_path))
         lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
         assert [one["document_id"] for one in lines] == ids and result["documents"] == 2
-        assert events[-1] == {"kind": "progress", "done": 2} and lines[0]["prediction"]["label"] in "xy"
+        assert (
+            events[-1] == {"kind": "progress", "done": 2}
+            and lines[0]["prediction"]["label"] in "xy"
+        )
 
 
 def test_one_long_document_tells_how_far_it_is(trained, tmp_path):
     (tmp_path / "in.jsonl").write_text(json.dumps({"text": "tram " * 20_000}) + "\n")
-    params = {"model": str(trained["tag"]), "input": str(tmp_path / "in.jsonl"), "output": str(tmp_path / "out.jsonl"), "device": "cpu"}
+    params = {
+        "model": str(trained["tag"]),
+        "input": str(tmp_path / "in.jsonl"),
+        "output": str(tmp_path / "out.jsonl"),
+        "device": "cpu",
+    }
 
     events, result = finish(predictor.run(params, tmp_path))
 
@@ -121,7 +144,9 @@ def test_stop_ends_after_the_documents_at_hand(trained, tmp_path):
     assert result == {**result, "documents": 512, "stopped": True}
 
 
-def test_a_folder_that_is_no_run_and_a_line_that_is_no_document_are_named(trained, tiny_model, tmp_path):
+def test_a_folder_that_is_no_run_and_a_line_that_is_no_document_are_named(
+    trained, tiny_model, tmp_path
+):
     with pytest.raises(ModelError, match="glossbench.json"):
         Predictor.load(tiny_model)
     (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n[1]\n')

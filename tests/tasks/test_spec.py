@@ -42,7 +42,10 @@ def test_only_submitted_documents_are_used_and_a_class_needs_a_mark():
 
 
 def test_class_scores_by_hand():
-    answers = [Prediction(ClassScores(("x", "y"), scores)) for scores in ((0.9, 0.1), (0.2, 0.8), (0.7, 0.3), (0.4, 0.6))]
+    answers = [
+        Prediction(ClassScores(("x", "y"), scores))
+        for scores in ((0.9, 0.1), (0.2, 0.8), (0.7, 0.3), (0.4, 0.6))
+    ]
 
     scores = spec.score("classify", [Gold("x"), Gold("y"), Gold("y"), Gold("y")], answers)
 
@@ -51,8 +54,15 @@ def test_class_scores_by_hand():
 
 
 def test_tag_scores_by_hand():
-    words = (WordTag(0, 3, "P", 0.9), WordTag(4, 7, None, 0.9), WordTag(8, 11, "P", 0.9), WordTag(11, 12, None, 0.9))
-    answer = Prediction(words=words, spans=(Span(0, 3, "P", score=0.9), Span(8, 11, "P", score=0.9)))
+    words = (
+        WordTag(0, 3, "P", 0.9),
+        WordTag(4, 7, None, 0.9),
+        WordTag(8, 11, "P", 0.9),
+        WordTag(11, 12, None, 0.9),
+    )
+    answer = Prediction(
+        words=words, spans=(Span(0, 3, "P", score=0.9), Span(8, 11, "P", score=0.9))
+    )
 
     scores = spec.score("tag", [Gold(None, (Span(0, 3, "P"), Span(8, 12, "P")))], [answer])
 

@@ -6,7 +6,11 @@ BORDERS = ((0, 3), (4, 7), (8, 13))  # Ada met Grace
 
 
 def test_a_span_covers_the_tokens_that_it_touches():
-    assert token_range(BORDERS, 0, 7) == (0, 2) and token_range(BORDERS, 5, 9) == (1, 3) and token_range(BORDERS, 3, 4) is None
+    assert (
+        token_range(BORDERS, 0, 7) == (0, 2)
+        and token_range(BORDERS, 5, 9) == (1, 3)
+        and token_range(BORDERS, 3, 4) is None
+    )
 
 
 def test_spans_on_token_borders_go_there_and_back():
@@ -33,9 +37,22 @@ def test_two_spans_within_one_word_do_not_both_get_it():
 
 def test_imported_tokens_are_compared_with_own_words():
     text = "He didn't go to well-known U.S. places"
-    tokens = [(0, 2), (3, 6), (6, 9), (10, 12), (13, 15), (16, 26), (27, 31), (32, 38)]  # He did n't go to well-known U.S. places
+    tokens = [
+        (0, 2),
+        (3, 6),
+        (6, 9),
+        (10, 12),
+        (13, 15),
+        (16, 26),
+        (27, 31),
+        (32, 38),
+    ]  # He did n't go to well-known U.S. places
     imported = Document("1", (("text", text),), tokens={"text": tuple(tokens)})
     raw = Document("2", (("text", text),))
 
-    assert token_style([imported, raw]) == {"documents": 1, "of": 2, "alike": 4 / 8}  # He, go, to, places
+    assert token_style([imported, raw]) == {
+        "documents": 1,
+        "of": 2,
+        "alike": 4 / 8,
+    }  # He, go, to, places
     assert token_style([raw]) is None and token_style([]) is None

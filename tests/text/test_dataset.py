@@ -6,17 +6,33 @@ from dataclasses import replace
 import pytest
 
 from workbench.base.errors import ImportFailed
-from workbench.text.dataset import Dataset, Record, gold_fingerprint, lines, read, record_from_json, record_to_json, write
+from workbench.text.dataset import (
+    Dataset,
+    Record,
+    gold_fingerprint,
+    lines,
+    read,
+    record_from_json,
+    record_to_json,
+    write,
+)
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
 from workbench.text.spans import Span
 
 LAYERS = (
-    Layer("topic", "class", (Label("praise", "#112233", "q", "kind words"), Label("complaint", position=1)), guideline="# How\n"),
+    Layer(
+        "topic",
+        "class",
+        (Label("praise", "#112233", "q", "kind words"), Label("complaint", position=1)),
+        guideline="# How\n",
+    ),
     Layer("names", "span", (Label("PER"),), options={"nested": True}),
 )
 PAIR = Record(
-    Document("k2", (("text", "a\u2028b\x85"), ("text_b", "\ud800 \U0001f600")), meta={"n": [1, None]}),
+    Document(
+        "k2", (("text", "a\u2028b\x85"), ("text_b", "\ud800 \U0001f600")), meta={"n": [1, None]}
+    ),
     {"topic": "draft"},
     {},
     {"names": (Span(2, 3, "PER", "text_b"), Span(0, 1, "PER"))},
@@ -48,15 +64,35 @@ def test_ids_are_written_only_where_they_are_wanted():
 
 
 def test_empty_parts_are_left_out_but_a_submitted_layer_without_a_span_stays():
-    record = Record(Document("k", (("text", "x"),)), {"names": "submitted"}, {"topic": ()}, {"names": ()})
+    record = Record(
+        Document("k", (("text", "x"),)), {"names": "submitted"}, {"topic": ()}, {"names": ()}
+    )
 
-    assert record_to_json(record) == {"key": "k", "texts": {"text": "x"}, "states": {"names": "submitted"}}
+    assert record_to_json(record) == {
+        "key": "k",
+        "texts": {"text": "x"},
+        "states": {"names": "submitted"},
+    }
 
 
 def test_equal_content_has_equal_fingerprints_whatever_the_order_of_marks_and_the_ids():
-    one = Dataset(LAYERS, (replace(FULL, marks={"topic": ("b", "a")}, spans={"names": (Span(4, 7, "PER"), Span(0, 3, "PER"))}),))
-    numbered = replace(one.records[0], document=replace(FULL.document, id=9), marks={"topic": ("a", "b")})
-    other = Dataset(LAYERS, (replace(numbered, spans={"names": (Span(0, 3, "PER", score=0.5), Span(4, 7, "PER"))}),))
+    one = Dataset(
+        LAYERS,
+        (
+            replace(
+                FULL,
+                marks={"topic": ("b", "a")},
+                spans={"names": (Span(4, 7, "PER"), Span(0, 3, "PER"))},
+            ),
+        ),
+    )
+    numbered = replace(
+        one.records[0], document=replace(FULL.document, id=9), marks={"topic": ("a", "b")}
+    )
+    other = Dataset(
+        LAYERS,
+        (replace(numbered, spans={"names": (Span(0, 3, "PER", score=0.5), Span(4, 7, "PER"))}),),
+    )
 
     assert one.fingerprint() == other.fingerprint()
     assert one.fingerprint() != Dataset(LAYERS[:1], one.records).fingerprint()
@@ -88,13 +124,25 @@ def test_a_broken_line_is_named(tmp_path, content, line):
 def test_records_are_found_by_split_and_layers_by_name():
     data = Dataset(LAYERS, (FULL, PAIR))
 
-    assert data.by_split("dev") == (FULL,) and data.by_split("test") == () and data.layer("names") is LAYERS[1]
+    assert (
+        data.by_split("dev") == (FULL,)
+        and data.by_split("test") == ()
+        and data.layer("names") is LAYERS[1]
+    )
     with pytest.raises(KeyError):
         data.layer("other")
 
 
 def test_the_first_line_names_the_format_and_letters_stay_letters():
-    first, second, _third = lines(LAYERS, (FULL, replace(PAIR, document=Document("ключ", (("text", "東"),)))))
+    first, second, _third = lines(
+        LAYERS, (FULL, replace(PAIR, document=Document("ключ", (("text", "東"),))))
+    )
 
-    assert json.loads(first)["glossbench"] == 1 and [one["name"] for one in json.loads(first)["layers"]] == ["topic", "names"]
-    assert json.loads(second)["states"] == {"names": "submitted", "topic": "submitted"} and "ключ" in _third and "東" in _third
+    assert json.loads(first)["glossbench"] == 1 and [
+        one["name"] for one in json.loads(first)["layers"]
+    ] == ["topic", "names"]
+    assert (
+        json.loads(second)["states"] == {"names": "submitted", "topic": "submitted"}
+        and "ключ" in _third
+        and "東" in _third
+    )

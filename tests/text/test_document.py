@@ -6,7 +6,12 @@ from workbench.text.document import Document, text_hash
 def test_a_pair_has_both_texts_by_name_and_its_first_is_the_text():
     pair = Document("k", (("text", "one"), ("text_b", "two")))
 
-    assert (pair.text, pair.content(), pair.content("text_b"), pair.fields) == ("one", "one", "two", ("text", "text_b"))
+    assert (pair.text, pair.content(), pair.content("text_b"), pair.fields) == (
+        "one",
+        "one",
+        "two",
+        ("text", "text_b"),
+    )
     with pytest.raises(KeyError):
         pair.content("text_c")
 
@@ -16,9 +21,23 @@ def test_the_hash_is_that_of_names_and_contents_alone():
     other = Document("b", (("text", "x"),), "dev", tokens={"text": ((0, 1),)}, id=2)
 
     assert one.text_hash == other.text_hash and len(one.text_hash) == 32
-    given = [(("text", "xy"),), (("text", "x"), ("text_b", "y")), (("text", "y"), ("text_b", "x")), (("text_b", "xy"),), (("text", "XY"),)]
+    given = [
+        (("text", "xy"),),
+        (("text", "x"), ("text_b", "y")),
+        (("text", "y"), ("text_b", "x")),
+        (("text_b", "xy"),),
+        (("text", "XY"),),
+    ]
     assert len({text_hash(one) for one in given}) == 5
 
 
 def test_a_lone_surrogate_and_composed_letters_have_hashes_of_their_own():
-    assert len({text_hash((("text", one),)) for one in ("\ud800", "\udfff", "\ufffd", "\u00e9", "e\u0301")}) == 5
+    assert (
+        len(
+            {
+                text_hash((("text", one),))
+                for one in ("\ud800", "\udfff", "\ufffd", "\u00e9", "e\u0301")
+            }
+        )
+        == 5
+    )

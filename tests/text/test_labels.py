@@ -11,7 +11,10 @@ def test_a_layer_gives_its_labels_by_name():
         layer.label("c")
 
 
-@pytest.mark.parametrize(("kind", "keys"), [("span", SPAN_KEYS), ("tag", SPAN_KEYS), ("class", CLASS_KEYS), ("multi", CLASS_KEYS)])
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [("span", SPAN_KEYS), ("tag", SPAN_KEYS), ("class", CLASS_KEYS), ("multi", CLASS_KEYS)],
+)
 def test_new_labels_take_the_free_keys_in_turn_until_none_is_left(kind, keys):
     used = {keys[0], keys[2]}
     given = []
@@ -23,4 +26,8 @@ def test_new_labels_take_the_free_keys_in_turn_until_none_is_left(kind, keys):
 
 
 def test_keys_of_classes_and_spans_never_meet_nor_take_those_of_suggestions():
-    assert not {*SPAN_KEYS} & {*CLASS_KEYS} and not {*"axu"} & {*CLASS_KEYS} and len({*CLASS_KEYS}) == len(CLASS_KEYS)
+    assert (
+        not {*SPAN_KEYS} & {*CLASS_KEYS}
+        and not {*"axu"} & {*CLASS_KEYS}
+        and len({*CLASS_KEYS}) == len(CLASS_KEYS)
+    )

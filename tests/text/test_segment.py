@@ -27,4 +27,9 @@ def test_words(text, expected):
 def test_graphemes_keep_what_a_reader_takes_for_one():
     text = "e\u0301👨‍👩‍👧क्षि\r\n"
 
-    assert [text[start:end] for start, end in graphemes(text)] == ["e\u0301", "👨‍👩‍👧", "क्षि", "\r\n"]
+    assert [text[start:end] for start, end in graphemes(text)] == [
+        "e\u0301",
+        "👨‍👩‍👧",
+        "क्षि",
+        "\r\n",
+    ]

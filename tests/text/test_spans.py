@@ -4,7 +4,9 @@ from workbench.text.spans import Span, crossing, flatten, nested, overlap
 
 
 def test_spans_that_only_touch_do_not_overlap():
-    assert not overlap(Span(0, 3, "A"), Span(3, 5, "A")) and overlap(Span(0, 4, "A"), Span(3, 5, "A"))
+    assert not overlap(Span(0, 3, "A"), Span(3, 5, "A")) and overlap(
+        Span(0, 4, "A"), Span(3, 5, "A")
+    )
     assert not overlap(Span(0, 4, "A"), Span(0, 4, "A", field="text_b"))
 
 
@@ -16,7 +18,13 @@ def test_crossing_spans_overlap_and_neither_lies_within_the_other():
 
 
 def test_of_overlapping_spans_the_longest_is_kept_and_the_earliest_on_a_tie():
-    long, within, tie, apart, empty = Span(0, 6, "A"), Span(1, 3, "B"), Span(4, 10, "C"), Span(10, 12, "D"), Span(12, 12, "E")
+    long, within, tie, apart, empty = (
+        Span(0, 6, "A"),
+        Span(1, 3, "B"),
+        Span(4, 10, "C"),
+        Span(10, 12, "D"),
+        Span(12, 12, "E"),
+    )
 
     assert flatten([apart, tie, within, long, empty]) == ((long, apart), 3)
 
@@ -29,7 +37,14 @@ def test_flattening_many_spans_equals_the_plain_comparison_of_all_with_all():
         given = []
         for _number in range(30):
             start = draw.randrange(60)
-            given.append(Span(start, start + draw.randrange(9), draw.choice("AB"), draw.choice(("text", "text_b"))))
+            given.append(
+                Span(
+                    start,
+                    start + draw.randrange(9),
+                    draw.choice("AB"),
+                    draw.choice(("text", "text_b")),
+                )
+            )
         kept = []
         for span in sorted(given, key=lambda s: (s.start - s.end, s.start, s.label)):
             if span.start < span.end and not any(overlap(span, other) for other in kept):

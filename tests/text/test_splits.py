@@ -13,7 +13,10 @@ def test_the_first_split_is_80_10_10_in_every_class():
     found = assign(items, seed=1)
 
     assert placed(items, found) == {"train": 160, "dev": 20, "test": 20}
-    assert Counter(items[id].stratum for id, split in found.items() if split == "dev") == {"a": 10, "b": 10}
+    assert Counter(items[id].stratum for id, split in found.items() if split == "dev") == {
+        "a": 10,
+        "b": 10,
+    }
 
 
 def test_rare_classes_do_not_change_the_total():
@@ -38,7 +41,13 @@ def test_groups_stay_together():
 
 
 def test_later_documents_go_to_train_or_to_their_group():
-    items = [Item(1, "train"), Item(2, "dev"), Item(3, "test", group="g"), Item(4), Item(5, group="g")]
+    items = [
+        Item(1, "train"),
+        Item(2, "dev"),
+        Item(3, "test", group="g"),
+        Item(4),
+        Item(5, group="g"),
+    ]
 
     assert assign(items, seed=1) == {4: "train", 5: "test"}
 
@@ -48,7 +57,9 @@ def test_a_missing_dev_split_is_cut_from_train_never_from_test():
 
     found = assign(items, seed=1)
 
-    assert placed(items, found) == {"train": 90, "dev": 10, "test": 50} and all(id < 100 for id in found)
+    assert placed(items, found) == {"train": 90, "dev": 10, "test": 50} and all(
+        id < 100 for id in found
+    )
 
 
 def test_an_import_of_test_alone_leaves_the_rest_to_train_and_dev():
@@ -62,7 +73,11 @@ def test_the_rest_of_an_import_of_train_alone_gives_test_and_train_gives_dev():
 
     found = assign(items, seed=1)
 
-    assert placed(items, found) == {"train": 131, "dev": 14, "test": 5}  # a tenth of the rest, then of train
+    assert placed(items, found) == {
+        "train": 131,
+        "dev": 14,
+        "test": 5,
+    }  # a tenth of the rest, then of train
     assert all(id >= 100 for id, split in found.items() if split == "test")
 
 
@@ -79,7 +94,11 @@ def test_documents_go_where_their_group_lies_elsewhere():
 
     found = assign(items, seed=1, homes={"g": "test"})
 
-    assert {found[n] for n in range(10)} == {"test"} and Counter(found.values()) == {"test": 19, "dev": 8, "train": 73}
+    assert {found[n] for n in range(10)} == {"test"} and Counter(found.values()) == {
+        "test": 19,
+        "dev": 8,
+        "train": 73,
+    }
 
 
 def test_few_documents_still_give_a_dev_split():

@@ -4,7 +4,13 @@ import numpy as np
 import torch
 
 from workbench.tasks.base import IGNORED
-from workbench.training.batches import CheapDropout, bucketed, use_cheap_dropout, usual_targets, weight
+from workbench.training.batches import (
+    CheapDropout,
+    bucketed,
+    use_cheap_dropout,
+    usual_targets,
+    weight,
+)
 
 
 def test_every_item_comes_once_and_batches_are_of_like_length():
@@ -29,7 +35,10 @@ def test_the_seed_decides_and_epochs_differ_also_with_few_items():
 
 def test_every_word_counts_the_same_in_whichever_batch_it_falls():
     rng = np.random.default_rng(0)
-    targets = [np.where(np.arange(length + 2) % (length + 1) == 0, IGNORED, 0) for length in rng.integers(1, 60, 640)]
+    targets = [
+        np.where(np.arange(length + 2) % (length + 1) == 0, IGNORED, 0)
+        for length in rng.integers(1, 60, 640)
+    ]
     usual = usual_targets(targets, 32)
 
     each = []  # what one word moves: the weight of its batch, shared out among the words of it
@@ -55,7 +64,10 @@ def test_cheap_dropout_drops_its_share_and_keeps_the_mean():
     y = dropout(x)
     y.sum().backward()
 
-    assert abs(float((y == 0).float().mean()) - 0.25) < 0.01 and abs(float(y.detach().mean()) - 1) < 0.02
+    assert (
+        abs(float((y == 0).float().mean()) - 0.25) < 0.01
+        and abs(float(y.detach().mean()) - 1) < 0.02
+    )
     assert torch.equal(x.grad, y.detach())
     assert dropout.eval()(x) is x
 

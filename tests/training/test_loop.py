@@ -30,9 +30,19 @@ def finish(work, commands=None):
         return events, end.value
 
 
-def train(data, model, folder, task="classify", *, commands=None, with_test=False, seed=1, **options):
+def train(
+    data, model, folder, task="classify", *, commands=None, with_test=False, seed=1, **options
+):
     folder.mkdir(exist_ok=True)
-    spec = TrainSpec(task, data.layers[0].name, str(model), "tiny", seed, {**FAST, **options}, with_test=with_test)
+    spec = TrainSpec(
+        task,
+        data.layers[0].name,
+        str(model),
+        "tiny",
+        seed,
+        {**FAST, **options},
+        with_test=with_test,
+    )
     return finish(loop.train(spec, data, folder), commands)
 
 
@@ -44,11 +54,17 @@ def answers(folder):
     return [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("task, data", [("classify", "classes"), ("pairs", "pairs"), ("tag", "tags")])
-def test_each_task_learns_its_data_by_heart_and_the_folder_answers_alike(task, data, request, tiny_model, tmp_path):
+@pytest.mark.parametrize(
+    "task, data", [("classify", "classes"), ("pairs", "pairs"), ("tag", "tags")]
+)
+def test_each_task_learns_its_data_by_heart_and_the_folder_answers_alike(
+    task, data, request, tiny_model, tmp_path
+):
     data = request.getfixturevalue(data)
 
-    events, result = train(data, tiny_model, tmp_path / "run", task, with_test=True, epochs=14, learning_rate=0.02)
+    events, result = train(
+        data, tiny_model, tmp_path / "run", task, with_test=True, epochs=14, learning_rate=0.02
+    )
 
     assert result["scores"]["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
     assert result["used"] == {"train": 16, "dev": 4, "test": 4} and result["steps"] == 28
@@ -56,7 +72,9 @@ def test_each_task_learns_its_data_by_heart_and_the_folder_answers_alike(task, d
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
     found = answers(tmp_path / "run")
     assert [one["split"] for one in found] == ["dev"] * 4 + ["test"] * 4
-    for line, prediction in zip(found, predictor.predict([one.document for one in data.records[16:]]), strict=True):
+    for line, prediction in zip(
+        found, predictor.predict([one.document for one in data.records[16:]]), strict=True
+    ):
         assert line["prediction"]["label"] == prediction.label
         assert [(s["start"], s["end"], s["label"]) for s in line["prediction"]["spans"]] == [
             (s.start, s.end, s.label) for s in prediction.spans
@@ -67,25 +85,46 @@ def test_events_tell_the_course_of_a_run(classes, tiny_model, tmp_path):
     events, result = train(classes, tiny_model, tmp_path / "run")
 
     steps = kinds(events, Step)
-    assert [one.step for one in steps] == list(range(1, 7)) and steps[-1].total == 6 and steps[-1].epoch == 3
-    assert set(steps[0].losses) == {"task"} and steps[0].memory_mb > 0 and steps[-1].seconds_left == 0
+    assert (
+        [one.step for one in steps] == list(range(1, 7))
+        and steps[-1].total == 6
+        and steps[-1].epoch == 3
+    )
+    assert (
+        set(steps[0].losses) == {"task"} and steps[0].memory_mb > 0 and steps[-1].seconds_left == 0
+    )
     assert [one.split for one in kinds(events, Evaluated)] == ["dev"] * 3 and kinds(events, Log)
     last_epoch = [one.losses["task"] for one in steps[-2:]]
-    assert result["loss"] == pytest.approx(sum(last_epoch) / 2) and result["cpu_seconds"] > 0 and len(result["weights_sha256"]) == 64
+    assert (
+        result["loss"] == pytest.approx(sum(last_epoch) / 2)
+        and result["cpu_seconds"] > 0
+        and len(result["weights_sha256"]) == 64
+    )
     assert all(json.loads(json.dumps(one.to_json()))["kind"] for one in events)
 
 
 @pytest.mark.parametrize("task, data", [("classify", "classes"), ("tag", "tags")])
-def test_one_seed_gives_one_result_and_another_seed_another(task, data, request, tiny_model, tmp_path):
+def test_one_seed_gives_one_result_and_another_seed_another(
+    task, data, request, tiny_model, tmp_path
+):
     data = request.getfixturevalue(data)
 
-    (_, one), (_, same), (_, other) = (train(data, tiny_model, tmp_path / str(n), task, seed=seed) for n, seed in enumerate((3, 3, 4)))
+    (_, one), (_, same), (_, other) = (
+        train(data, tiny_model, tmp_path / str(n), task, seed=seed)
+        for n, seed in enumerate((3, 3, 4))
+    )
 
-    assert (one["scores"], one["loss"], one["weights_sha256"]) == (same["scores"], same["loss"], same["weights_sha256"])
+    assert (one["scores"], one["loss"], one["weights_sha256"]) == (
+        same["scores"],
+        same["loss"],
+        same["weights_sha256"],
+    )
     assert one["loss"] != other["loss"]
 
 
-def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(classes, tiny_model, tmp_path, monkeypatch):
+def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(
+    classes, tiny_model, tmp_path, monkeypatch
+):
     values = iter([0.2, 0.7, 0.7, 0.1])
     monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": next(values), "accuracy": 0.0})
 
@@ -96,7 +135,9 @@ def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(classes, tiny_mo
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["step"] == 4
 
 
-def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(classes, tiny_model, tmp_path, monkeypatch):
+def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(
+    classes, tiny_model, tmp_path, monkeypatch
+):
     values = iter([0.2, 0.7, 0.9])
     save = loop.checkpoints.save
     monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": next(values), "accuracy": 0.0})
@@ -109,28 +150,46 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(classes,
     monkeypatch.setattr(loop.checkpoints, "save", full)
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=8)
 
-    assert result["best_step"] == 4 and result["scores"]["dev"]["macro_f1"] == 0.7 and result["steps"] == 6
+    assert (
+        result["best_step"] == 4
+        and result["scores"]["dev"]["macro_f1"] == 0.7
+        and result["steps"] == 6
+    )
     assert any("disk is full" in one.line for one in kinds(events, Log))
-    assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["step"] == 4 and answers(tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())[
+        "step"
+    ] == 4 and answers(tmp_path / "run")
 
 
-def test_a_disk_without_room_for_the_model_is_told_before_the_first_step(classes, tiny_model, tmp_path, monkeypatch):
-    monkeypatch.setattr("shutil.disk_usage", lambda _folder: shutil._ntuple_diskusage(10**9, 10**9, 5_000_000))
+def test_a_disk_without_room_for_the_model_is_told_before_the_first_step(
+    classes, tiny_model, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        "shutil.disk_usage", lambda _folder: shutil._ntuple_diskusage(10**9, 10**9, 5_000_000)
+    )
 
     with pytest.raises(SpecError, match="5 MB free.*Make room"):
         train(classes, tiny_model, tmp_path / "run")
 
 
-def test_the_test_score_comes_from_the_best_version_not_the_last(classes, tiny_model, tmp_path, monkeypatch):
+def test_the_test_score_comes_from_the_best_version_not_the_last(
+    classes, tiny_model, tmp_path, monkeypatch
+):
     values = iter([0.9, 0.1, 0.1, 0.5])
     monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": next(values)})
 
     _, result = train(classes, tiny_model, tmp_path / "run", with_test=True)
 
-    assert result["best_step"] == 2 and result["steps"] == 6 and result["scores"]["test"] == {"macro_f1": 0.5}
+    assert (
+        result["best_step"] == 2
+        and result["steps"] == 6
+        and result["scores"]["test"] == {"macro_f1": 0.5}
+    )
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
     lines = [one for one in answers(tmp_path / "run") if one["split"] == "test"]
-    for line, prediction in zip(lines, predictor.predict([one.document for one in classes.by_split("test")]), strict=True):
+    for line, prediction in zip(
+        lines, predictor.predict([one.document for one in classes.by_split("test")]), strict=True
+    ):
         assert line["prediction"]["scores"] == pytest.approx(prediction.classes.as_dict(), abs=1e-6)
 
 
@@ -139,23 +198,41 @@ def test_without_dev_the_last_version_is_kept(classes, tiny_model, tmp_path):
 
     events, result = train(data, tiny_model, tmp_path / "run")
 
-    assert result["scores"] == {} and result["best_step"] == result["steps"] == 6 and [one.step for one in kinds(events, Saved)] == [6]
+    assert (
+        result["scores"] == {}
+        and result["best_step"] == result["steps"] == 6
+        and [one.step for one in kinds(events, Saved)] == [6]
+    )
     assert answers(tmp_path / "run") == []
 
 
 def test_stop_keeps_the_best_and_ends_soon(classes, tiny_model, tmp_path):
     first = 3 + 2 + 1  # three lines of the log, two steps, the score: the version is saved next
 
-    events, result = train(classes, tiny_model, tmp_path / "run", epochs=50, evaluate_every=2, commands={first + 1: "stop"})
+    events, result = train(
+        classes,
+        tiny_model,
+        tmp_path / "run",
+        epochs=50,
+        evaluate_every=2,
+        commands={first + 1: "stop"},
+    )
 
     assert result["stopped"] and result["steps"] <= 4 and result["best_step"] == 2
-    assert (tmp_path / "run" / "model" / "model.safetensors").is_file() and len(answers(tmp_path / "run")) == 4
+    assert (tmp_path / "run" / "model" / "model.safetensors").is_file() and len(
+        answers(tmp_path / "run")
+    ) == 4
 
 
 def test_stop_before_the_first_score_takes_one_and_keeps_that(classes, tiny_model, tmp_path):
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=50, commands={4: "stop"})
 
-    assert result["steps"] == 1 and result["best_step"] == 1 and result["scores"]["dev"] and kinds(events, Saved)
+    assert (
+        result["steps"] == 1
+        and result["best_step"] == 1
+        and result["scores"]["dev"]
+        and kinds(events, Saved)
+    )
 
 
 def test_close_writes_nothing_more(classes, tiny_model, tmp_path):
@@ -173,18 +250,25 @@ def test_close_writes_nothing_more(classes, tiny_model, tmp_path):
 def test_patience_ends_a_run_that_gains_nothing(classes, tiny_model, tmp_path, monkeypatch):
     monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": 0.5})
 
-    _, result = train(classes, tiny_model, tmp_path / "run", epochs=30, evaluate_every=2, patience=2)
+    _, result = train(
+        classes, tiny_model, tmp_path / "run", epochs=30, evaluate_every=2, patience=2
+    )
 
     assert result["steps"] == 6 and result["best_step"] == 2
 
 
-@pytest.mark.parametrize("freeze, moved", [("none", "011"), ("embeddings", "011"), ("1", "001"), ("encoder", "000")])
+@pytest.mark.parametrize(
+    "freeze, moved", [("none", "011"), ("embeddings", "011"), ("1", "001"), ("encoder", "000")]
+)
 def test_frozen_weights_stay_bit_for_bit(classes, tiny_model, tmp_path, freeze, moved):
     from safetensors.torch import load_file
 
     train(classes, tiny_model, tmp_path / "run", freeze=freeze)
 
-    before, after = load_file(tiny_model / "model.safetensors"), load_file(tmp_path / "run" / "model" / "model.safetensors")
+    before, after = (
+        load_file(tiny_model / "model.safetensors"),
+        load_file(tmp_path / "run" / "model" / "model.safetensors"),
+    )
     names = [
         "bert.embeddings.word_embeddings.weight",
         "bert.encoder.layer.0.output.dense.weight",
@@ -192,7 +276,9 @@ def test_frozen_weights_stay_bit_for_bit(classes, tiny_model, tmp_path, freeze, 
     ]
     changed = [not torch.equal(before[one], after[one]) for one in names]
     assert changed == [freeze == "none", moved[1] == "1", moved[2] == "1"]
-    assert torch.equal(before["bert.pooler.dense.weight"], after["bert.pooler.dense.weight"]) == (freeze == "encoder")
+    assert torch.equal(before["bert.pooler.dense.weight"], after["bert.pooler.dense.weight"]) == (
+        freeze == "encoder"
+    )
 
 
 def test_gradual_unfreezing_begins_with_the_head(classes, tiny_model, tmp_path):
@@ -200,9 +286,15 @@ def test_gradual_unfreezing_begins_with_the_head(classes, tiny_model, tmp_path):
 
     train(classes, tiny_model, tmp_path / "run", gradual_unfreezing="yes", epochs=2, best_by="last")
 
-    before, after = load_file(tiny_model / "model.safetensors"), load_file(tmp_path / "run" / "model" / "model.safetensors")
+    before, after = (
+        load_file(tiny_model / "model.safetensors"),
+        load_file(tmp_path / "run" / "model" / "model.safetensors"),
+    )
     same = [
-        torch.equal(before[f"bert.encoder.layer.{n}.output.dense.weight"], after[f"bert.encoder.layer.{n}.output.dense.weight"])
+        torch.equal(
+            before[f"bert.encoder.layer.{n}.output.dense.weight"],
+            after[f"bert.encoder.layer.{n}.output.dense.weight"],
+        )
         for n in (0, 1)
     ]
     assert same == [True, False]  # two epochs: the head, then the upper layer
@@ -213,15 +305,27 @@ def test_layer_decay_moves_the_top_more_than_the_bottom(classes, tiny_model, tmp
 
     train(classes, tiny_model, tmp_path / "run", layer_decay=50, schedule="constant", warmup=0)
 
-    before, after = load_file(tiny_model / "model.safetensors"), load_file(tmp_path / "run" / "model" / "model.safetensors")
+    before, after = (
+        load_file(tiny_model / "model.safetensors"),
+        load_file(tmp_path / "run" / "model" / "model.safetensors"),
+    )
     move = [
-        float((before[f"bert.encoder.layer.{n}.output.dense.weight"] - after[f"bert.encoder.layer.{n}.output.dense.weight"]).abs().mean())
+        float(
+            (
+                before[f"bert.encoder.layer.{n}.output.dense.weight"]
+                - after[f"bert.encoder.layer.{n}.output.dense.weight"]
+            )
+            .abs()
+            .mean()
+        )
         for n in (0, 1)
     ]
     assert 0 < move[0] < move[1] / 10
 
 
-@pytest.mark.parametrize("schedule, last", [("linear", 1 / 6), ("constant", 1.0), ("slanted", None)])
+@pytest.mark.parametrize(
+    "schedule, last", [("linear", 1 / 6), ("constant", 1.0), ("slanted", None)]
+)
 def test_the_schedule_sets_the_rate(classes, tiny_model, tmp_path, schedule, last):
     from workbench.training.optim import slanted_triangular
 
@@ -229,11 +333,15 @@ def test_the_schedule_sets_the_rate(classes, tiny_model, tmp_path, schedule, las
 
     rates = [one.learning_rate / 0.01 for one in kinds(events, Step)]
     assert rates[0] == 1.0
-    assert rates[-1] == pytest.approx(slanted_triangular(5, 6, peak=1.0, cut=0) if last is None else last)
+    assert rates[-1] == pytest.approx(
+        slanted_triangular(5, 6, peak=1.0, cut=0) if last is None else last
+    )
 
 
 def test_accumulated_batches_make_one_step(classes, tiny_model, tmp_path):
-    _, result = train(classes, tiny_model, tmp_path / "run", batch_size=4, accumulation=2, evaluate_every=2)
+    _, result = train(
+        classes, tiny_model, tmp_path / "run", batch_size=4, accumulation=2, evaluate_every=2
+    )
 
     assert result["steps"] == 6 and result["plan"]["steps_per_epoch"] == 2
 
@@ -254,15 +362,29 @@ def test_texts_cut_at_the_maximum_length_are_counted(classes, tiny_model, tmp_pa
     _, result = train(classes, tiny_model, tmp_path / "run", max_length=8)
 
     tokenizer = Tokenizer.load(tiny_model)
-    long = [len(piece.ids) > 8 for piece, _ in tokenizer.whole([(one.document.text,) for one in classes.records], 64)]
-    assert 0 < sum(long[:16]) == result["cut_by_split"]["train"] < 16 and result["cut"] == sum(long[:20])
-    assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["max_length"] == 8
+    long = [
+        len(piece.ids) > 8
+        for piece, _ in tokenizer.whole([(one.document.text,) for one in classes.records], 64)
+    ]
+    assert 0 < sum(long[:16]) == result["cut_by_split"]["train"] < 16 and result["cut"] == sum(
+        long[:20]
+    )
+    assert (
+        json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["max_length"] == 8
+    )
 
 
 def test_long_texts_of_tags_run_in_windows(tags, tiny_model, tmp_path):
-    long = Record(Document("l", (("text", "ada met bob in paris . " * 20),), "train", id=99), {"s": "submitted"}, {}, {})
+    long = Record(
+        Document("l", (("text", "ada met bob in paris . " * 20),), "train", id=99),
+        {"s": "submitted"},
+        {},
+        {},
+    )
 
-    _, result = train(Dataset(tags.layers, (*tags.records, long)), tiny_model, tmp_path / "run", "tag", epochs=1)
+    _, result = train(
+        Dataset(tags.layers, (*tags.records, long)), tiny_model, tmp_path / "run", "tag", epochs=1
+    )
 
     assert result["windows"] > 1 and result["cut"] == 0 and result["used"]["train"] == 17
 
@@ -270,16 +392,24 @@ def test_long_texts_of_tags_run_in_windows(tags, tiny_model, tmp_path):
 def test_the_job_reads_a_snapshot_and_its_splits(classes, tiny_model, tmp_path):
     write(tmp_path / "data.jsonl", classes.layers, classes.records, ids=True)
     spec = TrainSpec("classify", "c", str(tiny_model), "tiny", 1, FAST)
-    params = {"spec": spec.to_json(), "data": str(tmp_path / "data.jsonl"), "splits": {"train": [1, 2, 3, 4], "dev": [17, 18], "test": []}}
+    params = {
+        "spec": spec.to_json(),
+        "data": str(tmp_path / "data.jsonl"),
+        "splits": {"train": [1, 2, 3, 4], "dev": [17, 18], "test": []},
+    }
     (tmp_path / "run").mkdir()
 
     events, result = finish(loop.run(params, tmp_path / "run"))
 
-    assert result["used"] == {"train": 4, "dev": 2, "test": 0} and {one["kind"] for one in events} >= {"log", "step", "evaluated", "saved"}
+    assert result["used"] == {"train": 4, "dev": 2, "test": 0} and {
+        one["kind"] for one in events
+    } >= {"log", "step", "evaluated", "saved"}
     assert [one["document_id"] for one in answers(tmp_path / "run")] == [17, 18]
 
 
-def test_what_cannot_be_learned_is_refused_before_the_model_is_loaded(classes, tiny_model, tmp_path):
+def test_what_cannot_be_learned_is_refused_before_the_model_is_loaded(
+    classes, tiny_model, tmp_path
+):
     pending = Dataset(classes.layers, tuple(Record(one.document) for one in classes.records))
 
     with pytest.raises(SpecError, match="no submitted document"):
@@ -290,7 +420,9 @@ def test_what_cannot_be_learned_is_refused_before_the_model_is_loaded(classes, t
         train(classes, tiny_model, tmp_path / "run", freeze="3")
 
 
-def test_a_rate_that_bursts_the_loss_ends_with_a_clear_message(classes, tiny_model, tmp_path, monkeypatch):
+def test_a_rate_that_bursts_the_loss_ends_with_a_clear_message(
+    classes, tiny_model, tmp_path, monkeypatch
+):
     forward = loop.builtins().get("task", "classify").forward
 
     def burst(self, model, batch):
@@ -325,29 +457,44 @@ def test_bf16_is_used_only_where_the_device_has_it(classes, tiny_model, tmp_path
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("task, data", [("classify", "classes"), ("tag", "tags")])
-def test_cuda_learns_the_same_data_in_bf16_and_gives_its_memory_back(task, data, request, tiny_model, tmp_path):
+def test_cuda_learns_the_same_data_in_bf16_and_gives_its_memory_back(
+    task, data, request, tiny_model, tmp_path
+):
     before = torch.cuda.memory_reserved()
 
     _, result = train(
-        request.getfixturevalue(data), tiny_model, tmp_path / "run", task, device="cuda", precision="auto", epochs=14, learning_rate=0.02
+        request.getfixturevalue(data),
+        tiny_model,
+        tmp_path / "run",
+        task,
+        device="cuda",
+        precision="auto",
+        epochs=14,
+        learning_rate=0.02,
     )
 
     assert result["scores"]["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
-    assert result["bf16"] == (torch.cuda.get_device_capability() >= (8, 0)) and result["device"].startswith("cuda")
+    assert result["bf16"] == (torch.cuda.get_device_capability() >= (8, 0)) and result[
+        "device"
+    ].startswith("cuda")
     assert torch.cuda.memory_reserved() - before < 100 << 20
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_cuda_gives_one_result_for_one_seed(classes, tiny_model, tmp_path):
-    (_, one), (_, same) = (train(classes, tiny_model, tmp_path / name, device="cuda") for name in "ab")
+    (_, one), (_, same) = (
+        train(classes, tiny_model, tmp_path / name, device="cuda") for name in "ab"
+    )
 
     assert one["loss"] == same["loss"] and one["scores"] == same["scores"]
 
 
 def test_a_run_on_imported_tokens_says_so_in_its_description(tags, tiny_model, tmp_path):
     def with_tokens(record):
-        first = record.document.text.index(" ", 4)  # the first two words are one token, the rest another
+        first = record.document.text.index(
+            " ", 4
+        )  # the first two words are one token, the rest another
         borders = ((0, first), (first + 1, len(record.document.text)))
         return replace(record, document=replace(record.document, tokens={"text": borders}))
 
@@ -355,6 +502,8 @@ def test_a_run_on_imported_tokens_says_so_in_its_description(tags, tiny_model, t
     described = []
     for name, data in (("raw", tags), ("imported", imported)):
         train(data, tiny_model, tmp_path / name, "tag", epochs=1)
-        described.append(json.loads((tmp_path / name / "model" / "glossbench.json").read_text())["tokens"])
+        described.append(
+            json.loads((tmp_path / name / "model" / "glossbench.json").read_text())["tokens"]
+        )
 
     assert described == [None, {"documents": 16, "of": 16, "alike": 0.0}]

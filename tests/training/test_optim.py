@@ -12,10 +12,19 @@ def parts(layers=3):
     def group():
         return (torch.nn.Parameter(torch.ones(2, 2)), torch.nn.Parameter(torch.ones(2)))
 
-    return Parts(group(), tuple(group() for _ in range(layers)), group(), group(), tuple(torch.nn.Linear(1, 1) for _ in range(layers + 1)))
+    return Parts(
+        group(),
+        tuple(group() for _ in range(layers)),
+        group(),
+        group(),
+        tuple(torch.nn.Linear(1, 1) for _ in range(layers + 1)),
+    )
 
 
-@pytest.mark.parametrize("step, rate", [(0, 0.0003125), (50, 0.00515625), (100, 0.01), (550, 0.00515625), (1000, 0.0003125)])
+@pytest.mark.parametrize(
+    "step, rate",
+    [(0, 0.0003125), (50, 0.00515625), (100, 0.01), (550, 0.00515625), (1000, 0.0003125)],
+)
 def test_slanted_triangular_rates_are_those_of_the_paper(step, rate):
     # Howard and Ruder 2018, equation 3, worked out by hand for T = 1000, cut_frac 0.1, ratio 32
     assert optim.slanted_triangular(step, 1000, peak=0.01) == pytest.approx(rate, abs=1e-12)
@@ -24,7 +33,11 @@ def test_slanted_triangular_rates_are_those_of_the_paper(step, rate):
 def test_slanted_triangular_is_safe_where_the_rise_has_no_step():
     rates = [optim.slanted_triangular(step, 5, peak=1.0) for step in range(6)]
 
-    assert rates[0] == 1.0 and rates[-1] == pytest.approx(1 / 32) and rates == sorted(rates, reverse=True)
+    assert (
+        rates[0] == 1.0
+        and rates[-1] == pytest.approx(1 / 32)
+        and rates == sorted(rates, reverse=True)
+    )
     with pytest.raises(SpecError):
         optim.slanted_triangular(0, 0, peak=1.0)
 
@@ -36,7 +49,11 @@ def test_the_linear_schedule_rises_then_falls_to_zero_after_the_last_step():
 
 
 def test_the_constant_schedule_stays_at_its_peak():
-    assert [optim.constant(step, 10, peak=2.0, cut=0.2) for step in (0, 2, 9)] == [pytest.approx(2 / 3), 2.0, 2.0]
+    assert [optim.constant(step, 10, peak=2.0, cut=0.2) for step in (0, 2, 9)] == [
+        pytest.approx(2 / 3),
+        2.0,
+        2.0,
+    ]
 
 
 def test_lower_layers_learn_slower_by_the_same_factor():
@@ -60,7 +77,9 @@ def test_frozen_parts_have_no_gradients(freeze, learning):
     freezing.apply(0)
 
     assert freezing.learning(0) == learning
-    assert [members[0].requires_grad for members in (made.embeddings, *made.layers, made.head)] == learning
+    assert [
+        members[0].requires_grad for members in (made.embeddings, *made.layers, made.head)
+    ] == learning
     assert made.summit[0].requires_grad == (freeze != "encoder")
 
 

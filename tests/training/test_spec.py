@@ -18,7 +18,13 @@ def test_the_stable_keys_are_there_for_every_task_with_help(task):
 
 
 def test_texts_become_values_of_their_kind():
-    given = {"epochs": "3", "learning_rate": "1e-4", "freeze": "2", "gradual_unfreezing": "yes", "max_length": "auto"}
+    given = {
+        "epochs": "3",
+        "learning_rate": "1e-4",
+        "freeze": "2",
+        "gradual_unfreezing": "yes",
+        "max_length": "auto",
+    }
 
     assert spec.parse_settings("tag", given) == {
         "epochs": 3,
@@ -52,14 +58,24 @@ def test_an_unknown_setting_and_an_unknown_task_list_what_is_known():
 
 
 def test_a_spec_goes_to_json_and_back():
-    made = TrainSpec("tag", "spans", "/models/m", "m", 3, {"epochs": "2", "patience": 1}, "first", True)
+    made = TrainSpec(
+        "tag", "spans", "/models/m", "m", 3, {"epochs": "2", "patience": 1}, "first", True
+    )
 
-    assert TrainSpec.from_json(made.to_json()) == made and made.options == {"epochs": 2, "patience": 1}
-    assert TrainSpec.from_json({**made.to_json(), "options": {"epochs": 2, "of_a_later_version": 1}}).options == {"epochs": 2}
+    assert TrainSpec.from_json(made.to_json()) == made and made.options == {
+        "epochs": 2,
+        "patience": 1,
+    }
+    assert TrainSpec.from_json(
+        {**made.to_json(), "options": {"epochs": 2, "of_a_later_version": 1}}
+    ).options == {"epochs": 2}
 
 
 def test_few_documents_get_more_epochs_than_many():
-    plans = [spec.plan(TrainSpec("classify", "c", "m"), documents=count) for count in (40, 180, 2000, 20_000, 100_000)]
+    plans = [
+        spec.plan(TrainSpec("classify", "c", "m"), documents=count)
+        for count in (40, 180, 2000, 20_000, 100_000)
+    ]
 
     assert [one.epochs for one in plans] == [15, 11, 3, 2, 1]
     assert [one.batch_size for one in plans] == [16, 16, 32, 32, 32]
@@ -68,7 +84,12 @@ def test_few_documents_get_more_epochs_than_many():
 
 def test_a_wide_model_gets_a_smaller_rate_and_a_short_one_a_shorter_length():
     small = spec.plan(TrainSpec("tag", "s", "m"), documents=180, width=384)
-    base = spec.plan(TrainSpec("tag", "s", "m", options={"max_length": 1000}), documents=180, width=768, model_length=256)
+    base = spec.plan(
+        TrainSpec("tag", "s", "m", options={"max_length": 1000}),
+        documents=180,
+        width=768,
+        model_length=256,
+    )
 
     assert (small.learning_rate, base.learning_rate) == (3e-4, 1.5e-4)
     assert (small.max_length, base.max_length) == (512, 256)
@@ -76,7 +97,9 @@ def test_a_wide_model_gets_a_smaller_rate_and_a_short_one_a_shorter_length():
 
 def test_wide_models_and_the_slanted_schedule_warm_up():
     def warmup(width, **options):
-        return spec.plan(TrainSpec("tag", "s", "m", options=options), documents=1000, width=width).warmup
+        return spec.plan(
+            TrainSpec("tag", "s", "m", options=options), documents=1000, width=width
+        ).warmup
 
     assert (warmup(384), warmup(768), warmup(384, schedule="slanted")) == (0.0, 0.06, 0.1)
     assert warmup(768, warmup=0) == 0.0 and warmup(384, warmup=0.2, schedule="slanted") == 0.2
@@ -95,7 +118,14 @@ def test_what_is_chosen_is_never_replaced():
 
     plan = spec.plan(TrainSpec("classify", "c", "m", options=chosen), documents=100)
 
-    assert (plan.epochs, plan.batch_size, plan.learning_rate, plan.max_length, plan.evaluate_every, plan.best_by) == (
+    assert (
+        plan.epochs,
+        plan.batch_size,
+        plan.learning_rate,
+        plan.max_length,
+        plan.evaluate_every,
+        plan.best_by,
+    ) == (
         2,
         8,
         0.5,
@@ -118,7 +148,11 @@ def test_a_limit_draws_by_the_seed_and_grows_nested():
     few, more = spec.limited(ids, 10, 1), spec.limited(ids, 30, 1)
 
     assert len(few) == 10 and set(few) < set(more) and few == sorted(few)
-    assert spec.limited(ids, 10, 2) != few and spec.limited(ids, None, 1) == ids and spec.limited(ids, 500, 1) == ids
+    assert (
+        spec.limited(ids, 10, 2) != few
+        and spec.limited(ids, None, 1) == ids
+        and spec.limited(ids, 500, 1) == ids
+    )
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, True, "7"])

@@ -58,7 +58,9 @@ def project_file(tmp_path):
     labels.add_layer(project, "spans", "span", labels=("PER", "LOC"))
     with project.edit("Add documents"):
         texts = ("Ada met Bob in Paris.", "A fine day.", "A bad day in Rome.")
-        records = [Record(Document(f"k{number}", (("text", text),))) for number, text in enumerate(texts)]
+        records = [
+            Record(Document(f"k{number}", (("text", text),))) for number, text in enumerate(texts)
+        ]
         documents.add(project.db, records, source_id=project.source("person"))
     project.close()
     return path
@@ -83,12 +85,17 @@ def scored_file(tmp_path):
     with project.edit("Add documents"):
         records = [
             Record(
-                Document(f"k{n}", (("text", f"Text number {n}"),), split="dev"), states={"class": "submitted"}, marks={"class": (label,)}
+                Document(f"k{n}", (("text", f"Text number {n}"),), split="dev"),
+                states={"class": "submitted"},
+                marks={"class": (label,)},
             )
             for n, label in enumerate(gold)
         ]
         ids = documents.add(project.db, records, source_id=project.source("person"))
-    answers = {"first": "good good bad bad bad good".split(), "second": "good bad bad bad bad good".split()}
+    answers = {
+        "first": "good good bad bad bad good".split(),
+        "second": "good bad bad bad bad good".split(),
+    }
     with project.write():
         for name, said in answers.items():
             spec = {
@@ -101,13 +108,25 @@ def scored_file(tmp_path):
             }
             right = sum(a == b for a, b in zip(gold, said, strict=True)) / len(gold)
             run = runs.add(
-                project.db, name, "train", layer_id=layer, spec=spec, status="done", scores={"dev": {"accuracy": right, "macro_f1": right}}
+                project.db,
+                name,
+                "train",
+                layer_id=layer,
+                spec=spec,
+                status="done",
+                scores={"dev": {"accuracy": right, "macro_f1": right}},
             )
             rows = []
             for number, (id, label) in enumerate(zip(ids, said, strict=True)):
                 sure = 0.6 + 0.05 * number
                 other = "bad" if label == "good" else "good"
-                payload = {"scores": {label: sure, other: 1 - sure}, "label": label, "tokens": [], "spans": [], "cut": False}
+                payload = {
+                    "scores": {label: sure, other: 1 - sure},
+                    "label": label,
+                    "tokens": [],
+                    "spans": [],
+                    "cut": False,
+                }
                 rows.append((id, records[number].document.text_hash, payload))
             runs.save_predictions(project.db, run.id, rows)
     project.close()

@@ -9,7 +9,9 @@ import gettext
 import re
 from pathlib import Path
 
-WIDE = {code: code + 0xFEE0 for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))}
+WIDE = {
+    code: code + 0xFEE0 for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))
+}
 ROWS = 120  # of a table that are looked at
 WIDE_LETTERS = frozenset(map(chr, WIDE.values()))
 PLACE = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\})")
@@ -26,16 +28,24 @@ class Pseudo(gettext.NullTranslations):
         if any(letter in WIDE_LETTERS for letter in PLACE.sub("", message)):
             self.twice.add(message)
         parts = PLACE.split(message)
-        return "".join(part if number % 2 else part.translate(WIDE) for number, part in enumerate(parts))
+        return "".join(
+            part if number % 2 else part.translate(WIDE) for number, part in enumerate(parts)
+        )
 
 
 ALLOWED = (
     (r"\{\{.*?\}\}|\{%.*?%\}", "what a template may hold"),
     (r"(^|(?<= ))[A-Za-z]$|^[A-Z](, [A-Z])+$", "keys with a letter"),
     (r"[^\s“”]*/[^\s“”]*", "paths"),
-    (r"\S+\.(glossbench|jsonl|csv|tsv|conllu?|iob|bio|txt|onnx|json|safetensors)\b", "names of files"),
+    (
+        r"\S+\.(glossbench|jsonl|csv|tsv|conllu?|iob|bio|txt|onnx|json|safetensors)\b",
+        "names of files",
+    ),
     (r"\b(starter-(bert|gpt)|distilbert-base-uncased)\b", "names of models"),
-    (r"\b(bert|gpt2|float16|float32|apache-2\.0)\b", "families, number formats and licences, as model folders name them"),
+    (
+        r"\b(bert|gpt2|float16|float32|apache-2\.0)\b",
+        "families, number formats and licences, as model folders name them",
+    ),
     (
         r"\b(Glossbench|Python|PySide6(-Essentials)?|Qt|torch|transformers|tokenizers|onnxruntime|numpy|sqlite-utils|pyqtgraph)\b",
         "programs",
@@ -55,7 +65,14 @@ ALLOWED = (
     (r"(?<![A-Za-z])(class|spans|pairs)$", "names that a new layer gets, stored with it"),
     (r"\b(O|[BI]-)", "tags of the BIO scheme"),
 )
-QT = {"Scroll Left", "Scroll Right", "Close", "Float", "Closes the dock widget", "Undocks and re-attaches the dock widget"}  # its own parts
+QT = {
+    "Scroll Left",
+    "Scroll Right",
+    "Close",
+    "Float",
+    "Closes the dock widget",
+    "Undocks and re-attaches the dock widget",
+}  # its own parts
 
 
 def plain(text: str) -> str:
@@ -81,7 +98,9 @@ def make_project(path: Path) -> None:
     from workbench.text.spans import Span
 
     project = Project.create(path)
-    classes = labels.add_layer(project, "είδος", "class", labels=("καλό", "κακό"), guideline="Για όλο το κείμενο.")
+    classes = labels.add_layer(
+        project, "είδος", "class", labels=("καλό", "κακό"), guideline="Για όλο το κείμενο."
+    )
     labels.add_layer(project, "ονόματα", "span", labels=("άτομο", "πόλη"))
     labels.add_layer(project, "ζεύγη", "class", texts=2, labels=("ίδιο", "άλλο"))
     records = []
@@ -94,9 +113,17 @@ def make_project(path: Path) -> None:
         said = ("καλό", "κακό")[number % 2]
         spans = (Span(2, 7, "άτομο"), Span(16, 22, "πόλη"))
         states = {"είδος": state, "ονόματα": state}
-        records.append(Record(Document(f"α{number}", text, split), states, {"είδος": (said,)}, {"ονόματα": spans}))
+        records.append(
+            Record(
+                Document(f"α{number}", text, split), states, {"είδος": (said,)}, {"ονόματα": spans}
+            )
+        )
     records.append(
-        Record(Document("β", (("text", "Βρέχει."), ("text_b", "Χιονίζει.")), "dev"), {"ζεύγη": "submitted"}, {"ζεύγη": ("ίδιο",)})
+        Record(
+            Document("β", (("text", "Βρέχει."), ("text_b", "Χιονίζει.")), "dev"),
+            {"ζεύγη": "submitted"},
+            {"ζεύγη": ("ίδιο",)},
+        )
     )
     with project.edit("Έγγραφα"):
         ids = documents.add(project.db, records, source_id=project.source("person"))
@@ -123,25 +150,63 @@ def _runs(project, rows) -> None:
             ("πέμπτο", "pairs", "ζεύγη", "failed"),
         ):
             options = {"epochs": 2, "learning_rate": 0.0001}
-            spec = {"task": task, "layer": layer, "model": "starter-bert", "model_name": "starter-bert", "seed": 1, "options": options}
-            dev = {"span_f1": 0.5, "token_accuracy": 0.8} if task == "tag" else {"macro_f1": 0.5, "accuracy": 0.6}
-            result = {"seconds": 31.0, "cpu_seconds": 30.0, "steps": 20, "best_step": 12, "loss": 0.3, "device": "cpu", "cut": 0}
-            made = runs.add(project.db, name, layer_id=layers[layer], spec=spec, status=status, scores={"dev": dev}, result=result)
+            spec = {
+                "task": task,
+                "layer": layer,
+                "model": "starter-bert",
+                "model_name": "starter-bert",
+                "seed": 1,
+                "options": options,
+            }
+            dev = (
+                {"span_f1": 0.5, "token_accuracy": 0.8}
+                if task == "tag"
+                else {"macro_f1": 0.5, "accuracy": 0.6}
+            )
+            result = {
+                "seconds": 31.0,
+                "cpu_seconds": 30.0,
+                "steps": 20,
+                "best_step": 12,
+                "loss": 0.3,
+                "device": "cpu",
+                "cut": 0,
+            }
+            made = runs.add(
+                project.db,
+                name,
+                layer_id=layers[layer],
+                spec=spec,
+                status=status,
+                scores={"dev": dev},
+                result=result,
+            )
             folder = paths.run_folder(project.path, made.id) / "model"
             folder.mkdir(parents=True)
             (folder / "config.json").write_text("{}")
             (folder / "model.safetensors").write_bytes(b"0" * 1000)
-            said = [(id, one.document.text_hash, _answer(task, number)) for number, (id, one) in enumerate(rows)]
+            said = [
+                (id, one.document.text_hash, _answer(task, number))
+                for number, (id, one) in enumerate(rows)
+            ]
             runs.save_predictions(project.db, made.id, said)
 
 
 def _answer(task: str, number: int) -> dict:
     wrong = number % 3 == 0
     if task == "tag":
-        spans = [{"start": 2, "end": 9 if wrong else 7, "label": "άτομο", "score": 0.9, "field": "text"}]
+        spans = [
+            {"start": 2, "end": 9 if wrong else 7, "label": "άτομο", "score": 0.9, "field": "text"}
+        ]
         return {"scores": {}, "label": None, "tokens": [], "spans": spans, "cut": False}
     label = ("κακό", "καλό")[number % 2] if wrong else ("καλό", "κακό")[number % 2]
-    return {"scores": {label: 0.8, "άλλο": 0.2}, "label": label, "tokens": [], "spans": [], "cut": False}
+    return {
+        "scores": {label: 0.8, "άλλο": 0.2},
+        "label": label,
+        "tokens": [],
+        "spans": [],
+        "cut": False,
+    }
 
 
 # ---------------------------------------------------------------- looking
@@ -184,7 +249,15 @@ class Seen:
     def _widget(self, widget, where: str) -> None:
         from PySide6 import QtWidgets
 
-        for name in ("toolTip", "accessibleName", "accessibleDescription", "windowTitle", "statusTip", "whatsThis", "placeholderText"):
+        for name in (
+            "toolTip",
+            "accessibleName",
+            "accessibleDescription",
+            "windowTitle",
+            "statusTip",
+            "whatsThis",
+            "placeholderText",
+        ):
             if hasattr(widget, name):
                 self.note(getattr(widget, name)(), f"{name} of {where}")
         if isinstance(widget, QtWidgets.QLabel | QtWidgets.QAbstractButton):
@@ -197,17 +270,26 @@ class Seen:
                 self.note(widget.tabToolTip(number), where)
         if isinstance(widget, QtWidgets.QMenu | QtWidgets.QGroupBox):
             self.note(widget.title(), where)
-        if isinstance(widget, QtWidgets.QComboBox | QtWidgets.QAbstractItemView) and widget.model() is not None:
+        if (
+            isinstance(widget, QtWidgets.QComboBox | QtWidgets.QAbstractItemView)
+            and widget.model() is not None
+        ):
             self._model(widget.model(), where)
 
     def _model(self, model, where: str) -> None:
         from PySide6.QtCore import QAbstractListModel, QModelIndex, Qt
 
         columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount(QModelIndex())
-        roles = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
+        roles = (
+            Qt.ItemDataRole.DisplayRole,
+            Qt.ItemDataRole.ToolTipRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+        )
         for role in roles:
             for column in range(columns):
-                self.note(model.headerData(column, Qt.Orientation.Horizontal, role), f"header of {where}")
+                self.note(
+                    model.headerData(column, Qt.Orientation.Horizontal, role), f"header of {where}"
+                )
                 for row in range(min(model.rowCount(QModelIndex()), ROWS)):
                     self.note(model.index(row, column).data(role), f"cell of {where}")
 

@@ -6,10 +6,14 @@ from workbench.ui import ahead
 from workbench.ui.dispatch import Dispatch
 
 
-def test_modules_come_one_after_the_other_in_a_thread_and_a_broken_one_holds_up_none(qapp, qtbot, tmp_path, monkeypatch):
+def test_modules_come_one_after_the_other_in_a_thread_and_a_broken_one_holds_up_none(
+    qapp, qtbot, tmp_path, monkeypatch
+):
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("ahead_first", "ahead_last"):
-        (tmp_path / f"{name}.py").write_text("import threading\nthread = threading.current_thread()\n")
+        (tmp_path / f"{name}.py").write_text(
+            "import threading\nthread = threading.current_thread()\n"
+        )
         monkeypatch.delitem(sys.modules, name, raising=False)
 
     under_way = ahead.Ahead(["sys", "ahead_first", "ahead_missing", "ahead_last"], Dispatch())
@@ -32,6 +36,11 @@ def test_all_pages_and_their_libraries_are_named_and_can_be_imported(app):
 
     names = ahead.modules(app.window.panels())
 
-    assert {"numpy", "pyqtgraph", "workbench.ui.panels.train.view", "workbench.ui.panels.jobs.state"} <= set(names)
+    assert {
+        "numpy",
+        "pyqtgraph",
+        "workbench.ui.panels.train.view",
+        "workbench.ui.panels.jobs.state",
+    } <= set(names)
     for name in names:
         importlib.import_module(name)

@@ -14,7 +14,9 @@ def entry(app, id):
 
 def titles(app, menu) -> list[str]:
     app.window.menus.menus[menu].aboutToShow.emit()
-    return [one.text().replace("&", "") for one in app.window.menus.menus[menu].actions() if one.text()]
+    return [
+        one.text().replace("&", "") for one in app.window.menus.menus[menu].actions() if one.text()
+    ]
 
 
 def test_the_menu_bar_has_six_menus_with_mnemonics(app):
@@ -29,7 +31,11 @@ def test_no_two_commands_of_one_place_share_a_key(app):
 
 
 def test_every_page_has_its_key(app):
-    keys = {one.command.id: keys_of(one.command, app.settings) for one in app.window.menus.entries if one.command.id.startswith("page.")}
+    keys = {
+        one.command.id: keys_of(one.command, app.settings)
+        for one in app.window.menus.entries
+        if one.command.id.startswith("page.")
+    }
 
     assert list(keys.values()) == [(f"Ctrl+Alt+{number}",) for number in range(1, len(keys) + 1)]
 

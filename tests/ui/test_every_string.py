@@ -16,17 +16,33 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_language_changes_letters_and_leaves_places():
     language = Pseudo()
 
-    assert language.gettext("{n:,} of {{ text }} &Open…") == "{n:,} ｏｆ {{ text }} ＆Ｏｐｅｎ…".replace("＆", "&")
+    assert language.gettext(
+        "{n:,} of {{ text }} &Open…"
+    ) == "{n:,} ｏｆ {{ text }} ＆Ｏｐｅｎ…".replace("＆", "&")
     language.gettext(language.gettext("Open"))
     assert language.twice == {"Ｏｐｅｎ"}
 
 
-@pytest.mark.parametrize("text", ["saved", "ｓａｖｅｄ today", "Αθήνα, submitted", "3 documents", "Loading ONNX"])
+@pytest.mark.parametrize(
+    "text", ["saved", "ｓａｖｅｄ today", "Αθήνα, submitted", "3 documents", "Loading ONNX"]
+)
 def test_words_that_did_not_pass_are_seen(text):
     assert plain(text)
 
 
-@pytest.mark.parametrize("text", ["ｓａｖｅｄ", "Αθήνα", "3.4 MB", "Ctrl+Shift+E", "starter-bert", "/tmp/a.glossbench", "B-άτομο 90", "F8"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ｓａｖｅｄ",
+        "Αθήνα",
+        "3.4 MB",
+        "Ctrl+Shift+E",
+        "starter-bert",
+        "/tmp/a.glossbench",
+        "B-άτομο 90",
+        "F8",
+    ],
+)
 def test_names_and_units_are_no_words(text):
     assert not plain(text)
 

@@ -27,7 +27,9 @@ PIECES = [
 ]
 
 
-def random_text(seed: int, breaks=("\n", "\r\n", "\r", "\u2028", "\u2029", "\x85", "\f", "\v")) -> str:
+def random_text(
+    seed: int, breaks=("\n", "\r\n", "\r", "\u2028", "\u2029", "\x85", "\f", "\v")
+) -> str:
     draw = random.Random(seed)
     return "".join(draw.choice((*PIECES, *breaks)) for _ in range(draw.randrange(60)))
 
@@ -67,7 +69,11 @@ def test_qt_finds_in_a_paragraph_the_very_characters_that_are_stored(qapp, seed)
 
 
 def test_qt_takes_every_displayed_character_as_it_is_wherever_it_stands(qapp):
-    characters = [chr(code) for code in range(0x110000) if code < 0x3000 or code % 97 == 0 or 0xD7F0 <= code <= 0x10010]
+    characters = [
+        chr(code)
+        for code in range(0x110000)
+        if code < 0x3000 or code % 97 == 0 or 0xD7F0 <= code <= 0x10010
+    ]
 
     for char in characters:
         shown = DisplayText(char).shown
@@ -78,7 +84,9 @@ def test_qt_takes_every_displayed_character_as_it_is_wherever_it_stands(qapp):
 def test_every_kind_of_break_parts_paragraphs_and_crlf_is_one_break():
     text = DisplayText("a\r\nb\nc\rd\u2028e\u2029f\x85g\fh\vi")
 
-    assert [text.text[a:b] for a, b in zip(text.starts, text.ends, strict=True)] == list("abcdefghi")
+    assert [text.text[a:b] for a, b in zip(text.starts, text.ends, strict=True)] == list(
+        "abcdefghi"
+    )
 
 
 def test_a_text_that_ends_in_a_break_has_an_empty_last_paragraph():

@@ -26,6 +26,8 @@ assert all(abs(a - b) < 1000 for a, b in zip(before, after)), (before, after)
 
 @pytest.mark.process
 def test_twenty_thousand_void_calls_and_emits_lose_no_reference():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60
+    )
 
     assert done.returncode == 0, done.stderr[-500:]

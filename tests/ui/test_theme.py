@@ -12,7 +12,13 @@ THEMES = {"light": theme.LIGHT, "dark": theme.DARK}
 def test_words_can_be_read_on_every_ground(name, ink):
     colours = THEMES[name]
 
-    assert min(theme.contrast(colours[ink], colours[ground]) for ground in ("window", "surface", "sunken")) >= 4.5
+    assert (
+        min(
+            theme.contrast(colours[ink], colours[ground])
+            for ground in ("window", "surface", "sunken")
+        )
+        >= 4.5
+    )
 
 
 @pytest.mark.parametrize("name", THEMES)

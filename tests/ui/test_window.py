@@ -11,7 +11,9 @@ RAIL = ("Data", "Annotate", "Labels", "Models", "Train", "Results", "Inspect", "
 
 
 def shown_words(window) -> str:
-    labels = [one for one in window.findChildren(QWidget) if one.isVisible() and hasattr(one, "text")]
+    labels = [
+        one for one in window.findChildren(QWidget) if one.isVisible() and hasattr(one, "text")
+    ]
     return "\n".join(str(one.text()) for one in labels if callable(one.text))
 
 
@@ -33,7 +35,11 @@ def test_a_page_that_needs_a_project_says_so_with_a_button_that_leads_there(app,
     app.go("results")
     assert "No project is open" in shown_words(app.window)
 
-    button = next(one for one in app.window.stack.currentWidget().findChildren(QWidget) if one.accessibleName() == "Open or make a project")
+    button = next(
+        one
+        for one in app.window.stack.currentWidget().findChildren(QWidget)
+        if one.accessibleName() == "Open or make a project"
+    )
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert app.window.page == "welcome"
 
@@ -70,7 +76,9 @@ def test_a_project_open_elsewhere_is_read_only_and_says_so(app, project_file):
     try:
         assert app.open_project(project_file, page="results")
         assert app.project.read_only
-        assert "already open" in app.window.banner.text() and "read-only" in app.window.banner.text()
+        assert (
+            "already open" in app.window.banner.text() and "read-only" in app.window.banner.text()
+        )
         assert "Read-only" in shown_words(app.window.status)
     finally:
         app.close_project()
@@ -105,7 +113,11 @@ def test_a_workbench_error_is_told_at_the_top_and_can_be_closed(app, qtbot):
     app.fail(WorkbenchError("Line 3 is empty.", hint="Fill it."))
     assert app.window.banner.isVisible() and app.window.banner.text() == "Line 3 is empty. Fill it."
 
-    close = next(one for one in app.window.banner.findChildren(QWidget) if one.accessibleName() == "Close message")
+    close = next(
+        one
+        for one in app.window.banner.findChildren(QWidget)
+        if one.accessibleName() == "Close message"
+    )
     qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
     assert not app.window.banner.isVisible()
 
@@ -116,7 +128,10 @@ def test_text_size_and_theme_change_at_once_and_are_kept(app):
     app.change_text_size(1)
     assert QApplication.font().pixelSize() == theme.size("ui") == round(13 * 1.1)
     app.change_theme("dark")
-    assert theme.is_dark() and app.window.palette().window().color().name().upper() == theme.DARK["window"]
+    assert (
+        theme.is_dark()
+        and app.window.palette().window().color().name().upper() == theme.DARK["window"]
+    )
 
     kept = settings.load()
     assert (kept.text_size, kept.theme) == (110, "dark")
@@ -136,7 +151,9 @@ def test_a_page_is_torn_off_and_comes_back(app, project_file):
     assert app.window.stack.currentWidget() is view
 
 
-def test_dropping_a_project_opens_it_and_dropping_data_goes_to_the_import(app, project_file, tmp_path, monkeypatch):
+def test_dropping_a_project_opens_it_and_dropping_data_goes_to_the_import(
+    app, project_file, tmp_path, monkeypatch
+):
     gone = []
     app.dropped([str(project_file)])
     assert app.project.path == project_file
@@ -179,5 +196,9 @@ def test_a_note_covers_no_button_of_the_page(app, project_file, qtbot):
     note = window.note_line.geometry()
     buttons = [one for one in window.stack.findChildren(QAbstractButton) if one.isVisible()]
     assert buttons
-    assert not [one.accessibleName() for one in buttons if note.intersects(QRect(one.mapTo(window, QPoint(0, 0)), one.size()))]
+    assert not [
+        one.accessibleName()
+        for one in buttons
+        if note.intersects(QRect(one.mapTo(window, QPoint(0, 0)), one.size()))
+    ]
     assert note.intersects(window.status.geometry())

@@ -21,7 +21,9 @@ def open_page(app, project_file, qtbot):
     """The Data page of a project of that many documents, all chosen."""
     assert app.open_project(project_file, page="data")
     with app.project.edit("Add many", bulk=True):
-        records = (Record(Document(f"n{number}", (("text", f"text {number}"),))) for number in range(COUNT))
+        records = (
+            Record(Document(f"n{number}", (("text", f"text {number}"),))) for number in range(COUNT)
+        )
         documents.add(app.project.db, records, source_id=app.project.source("person"))
     state = app.window.panel("data").state
     qtbot.waitUntil(lambda: not state.searching and len(state.ids) == COUNT + 3)
@@ -54,7 +56,11 @@ def slow(monkeypatch):
 
 
 def cancel_button(app):
-    return next(one for one in app.work.line.findChildren(QPushButton) if "Cancel" in (one.text(), one.accessibleName()))
+    return next(
+        one
+        for one in app.work.line.findChildren(QPushButton)
+        if "Cancel" in (one.text(), one.accessibleName())
+    )
 
 
 def told(app):
@@ -76,8 +82,15 @@ def test_a_bulk_act_is_shown_and_can_be_called_off(app, open_page, slow, qtbot, 
     gate.set()
     qtbot.waitUntil(lambda: not app.working)
 
-    assert told(app) == "Delete 3,003 documents: called off, nothing was changed." and not app.work.line.isVisible()
-    assert corpus.counts(app.project).documents == COUNT + 3 and app.project.undo_title == "Add many" and open_page.can_act
+    assert (
+        told(app) == "Delete 3,003 documents: called off, nothing was changed."
+        and not app.work.line.isVisible()
+    )
+    assert (
+        corpus.counts(app.project).documents == COUNT + 3
+        and app.project.undo_title == "Add many"
+        and open_page.can_act
+    )
 
 
 def test_meanwhile_nothing_can_be_edited_but_everything_read(app, open_page, slow, qtbot):
@@ -85,7 +98,11 @@ def test_meanwhile_nothing_can_be_edited_but_everything_read(app, open_page, slo
 
     open_page.delete()
     qtbot.waitUntil(lambda: app.project.busy)
-    assert not acts.can_write(app.window) and not acts.can_undo(app.window) and not acts.may_close(app.window)
+    assert (
+        not acts.can_write(app.window)
+        and not acts.can_undo(app.window)
+        and not acts.may_close(app.window)
+    )
     app.undo()
     open_page.set_split("dev")
     app.go("annotate")
@@ -126,7 +143,9 @@ def test_a_large_undo_is_called_off_and_the_step_stands(app, open_page, monkeypa
     gate.set()
     qtbot.waitUntil(lambda: not app.working)
 
-    assert corpus.counts(app.project).documents == COUNT + 3 and app.project.undo_title == "Add many"
+    assert (
+        corpus.counts(app.project).documents == COUNT + 3 and app.project.undo_title == "Add many"
+    )
 
 
 def test_a_fault_of_a_long_act_is_told(app, open_page, qtbot):

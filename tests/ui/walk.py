@@ -189,12 +189,34 @@ def inspect(way: Walk) -> None:
     panel = way.go("inspect")
     words = (WordRow(0, 5, "text", "Νίκος"), WordRow(6, 9, "text", "ζει"))
     tags, likely = (("B-άτομο", 0.9), ("O", 0.1)), (("ζω", 0.7), ("ζει", 0.2))
-    for kind, best in (("tag", tags), ("masked", likely), ("causal", likely), ("classify", ()), ("none", ())):
-        tokens = (TokenRow("νι", "νι", 7, 0, 5, "text", 0, best=best), TokenRow("ζει", "ζει", 8, 6, 9, "text", 1, best=best, unknown=True))
+    for kind, best in (
+        ("tag", tags),
+        ("masked", likely),
+        ("causal", likely),
+        ("classify", ()),
+        ("none", ()),
+    ):
+        tokens = (
+            TokenRow("νι", "νι", 7, 0, 5, "text", 0, best=best),
+            TokenRow("ζει", "ζει", 8, 6, 9, "text", 1, best=best, unknown=True),
+        )
         more = {"spans": (Span(0, 5, "άτομο", score=0.9),)} if kind == "tag" else {}
         more |= {"classes": (("καλό", 0.8), ("κακό", 0.2))} if kind == "classify" else {}
         panel.state.ask()
-        way.host.asked[-1].done(Answer(kind, "bert", tokens, words, answered=1, cut=True, unknown=0.4, milliseconds=3, **more), None)
+        way.host.asked[-1].done(
+            Answer(
+                kind,
+                "bert",
+                tokens,
+                words,
+                answered=1,
+                cut=True,
+                unknown=0.4,
+                milliseconds=3,
+                **more,
+            ),
+            None,
+        )
         for view in ("tokens", "spans", "class"):
             panel.state.update(view=view)
             way.at(f"inspect, answer of kind {kind}, {view}")
@@ -211,10 +233,37 @@ def train(way: Walk) -> None:
     live = panel.state.live = Live(1, "πρώτο", "είδος · starter-bert")
     follow(live, Started(1, ""))
     way.at("train, a run begins")
-    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 1100, "seconds_left": 31.0}
+    figures = {
+        "epoch": 1,
+        "learning_rate": 1e-4,
+        "examples_per_second": 20.0,
+        "memory_mb": 1100,
+        "seconds_left": 31.0,
+    }
     for number in range(1, 6):
-        follow(live, Output({"kind": "step", "step": number, "total": 40, "losses": {"task": 2 / number}, **figures}))
-    follow(live, Output({"kind": "evaluated", "step": 5, "split": "dev", "scores": {"macro_f1": 0.5, "accuracy": 0.6}}))
+        follow(
+            live,
+            Output(
+                {
+                    "kind": "step",
+                    "step": number,
+                    "total": 40,
+                    "losses": {"task": 2 / number},
+                    **figures,
+                }
+            ),
+        )
+    follow(
+        live,
+        Output(
+            {
+                "kind": "evaluated",
+                "step": 5,
+                "split": "dev",
+                "scores": {"macro_f1": 0.5, "accuracy": 0.6},
+            }
+        ),
+    )
     follow(live, Output({"kind": "saved", "step": 5}))
     panel.state.changed.emit(frozenset({"live", "run"}))
     way.at("train, a run goes on")
@@ -235,12 +284,36 @@ def export(way: Walk) -> None:
     (job,) = panel.state.queue.jobs
     job.tell(Started(1, ""))
     row = {"text": "Ο Νίκος", "difference": 1e-6, "equal": False}
-    job.tell(Output({"kind": "checked", "format": "onnx", "done": 1, "total": 3, "rows": [row, {**row, "equal": True}]}))
+    job.tell(
+        Output(
+            {
+                "kind": "checked",
+                "format": "onnx",
+                "done": 1,
+                "total": 3,
+                "rows": [row, {**row, "equal": True}],
+            }
+        )
+    )
     way.at("export, checking")
     speed = {"torch_ms": 10.0, "onnx_ms": 4.0}
-    check = {"texts": 3, "labels": 3, "equal_labels": 2 / 3, "largest_difference": 3e-6, "seconds": 1.0, "speed": speed}
+    check = {
+        "texts": 3,
+        "labels": 3,
+        "equal_labels": 2 / 3,
+        "largest_difference": 3e-6,
+        "seconds": 1.0,
+        "speed": speed,
+    }
     job.tell(
-        Finished("done", {"folders": {"hf": "/α/hf", "onnx": "/α/onnx"}, "files": [{"path": "/α", "bytes": 2_000_000}], "check": check})
+        Finished(
+            "done",
+            {
+                "folders": {"hf": "/α/hf", "onnx": "/α/onnx"},
+                "files": [{"path": "/α", "bytes": 2_000_000}],
+                "check": check,
+            },
+        )
     )
     way.at("export, done")
 
@@ -263,7 +336,9 @@ def prompts(way: Walk) -> None:
 def exchange(way: Walk, folder: Path) -> None:
     """Data in, with faults, and data out in every format."""
     good, bad = folder / "πίνακας.csv", folder / "χαλασμένο.jsonl"
-    good.write_text("κλειδί;κείμενο;είδος\nα;Ένα;καλό\nβ;;κακό\nγ;Δύο;κακό;πολύ\n", encoding="utf-8")
+    good.write_text(
+        "κλειδί;κείμενο;είδος\nα;Ένα;καλό\nβ;;κακό\nγ;Δύο;κακό;πολύ\n", encoding="utf-8"
+    )
     bad.write_text('{"text": "Ένα"}\n{"text": \n[1]\n{"text": 5}\n', encoding="utf-8")
 
     def bring(dialog) -> None:
@@ -274,7 +349,9 @@ def exchange(way: Walk, folder: Path) -> None:
 
     for file in (good, bad):
         way.seen.own = ("text",) if file == bad else ()  # the key of its records
-        way.dialog(f"import of {file.suffix}", lambda file=file: way.app.go("data", files=[file]), bring)
+        way.dialog(
+            f"import of {file.suffix}", lambda file=file: way.app.go("data", files=[file]), bring
+        )
 
     way.seen.own = ()
 
@@ -293,7 +370,13 @@ def jobs(way: Walk) -> None:
 
     for status in RUN_TONES:
         progress = {"step": 1, "total": 4, "seconds_left": 30}
-        job = SimpleNamespace(spec=SimpleNamespace(title="Έργο", target=""), status=status, progress=progress, message="", hint="")
+        job = SimpleNamespace(
+            spec=SimpleNamespace(title="Έργο", target=""),
+            status=status,
+            progress=progress,
+            message="",
+            hint="",
+        )
         row = JobRow(job)
         row.show()
         way.window.status.show_jobs([job])
@@ -315,7 +398,14 @@ def dialogs(way: Walk) -> None:
     way.dialog("trust", lambda: Trust(way.window, "πρώτο").exec())
     models = way.go("models")
     for stage in ("ask", "looking", "told", "fetching", "done"):
-        told = {"id": "α", "size_bytes": 5_000_000, "files": ["α"], "family": "bert", "gated": True, "pickled": True}
+        told = {
+            "id": "α",
+            "size_bytes": 5_000_000,
+            "files": ["α"],
+            "family": "bert",
+            "gated": True,
+            "pickled": True,
+        }
         way.dialog(
             f"download, {stage}",
             models.view.ask_id,

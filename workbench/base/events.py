@@ -55,7 +55,9 @@ class State:
 
     def update(self, **values: Any) -> None:
         """Set fields and emit `changed` once with the names of those that differ."""
-        names = frozenset(name for name, value in values.items() if getattr(self, name, _MISSING) is not value)
+        names = frozenset(
+            name for name, value in values.items() if getattr(self, name, _MISSING) is not value
+        )
         for name in names:
             setattr(self, name, values[name])
         if names:

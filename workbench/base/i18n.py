@@ -24,7 +24,9 @@ _installed: NullTranslations | None = None
 
 def _(text: str) -> str:
     """The text in the language installed, itself where there is none."""
-    return _installed.gettext(text) if _installed is not None and text else text  # gettext answers "" with the catalogue's header
+    return (
+        _installed.gettext(text) if _installed is not None and text else text
+    )  # gettext answers "" with the catalogue's header
 
 
 def N_(text: str) -> str:

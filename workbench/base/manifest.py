@@ -26,7 +26,9 @@ class Contribution:
     title: str
     object: str  # "module:name"
     source: str = "builtin"
-    options: dict = field(default_factory=dict, hash=False)  # the other keys: patterns, needs, outputs, layer kinds …
+    options: dict = field(
+        default_factory=dict, hash=False
+    )  # the other keys: patterns, needs, outputs, layer kinds …
 
 
 def read(path: Path, *, source: str = "builtin") -> tuple[Contribution, ...]:
@@ -34,7 +36,9 @@ def read(path: Path, *, source: str = "builtin") -> tuple[Contribution, ...]:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ManifestError(_("{path} cannot be read: {error}").format(path=path, error=error)) from error
+        raise ManifestError(
+            _("{path} cannot be read: {error}").format(path=path, error=error)
+        ) from error
     found: list[Contribution] = []
     for kind in KINDS:
         for number, entry in enumerate(raw.get(kind, ())):
@@ -42,7 +46,11 @@ def read(path: Path, *, source: str = "builtin") -> tuple[Contribution, ...]:
     seen: set[tuple[str, str]] = set()
     for one in found:
         if (one.kind, one.id) in seen:
-            raise ManifestError(_("{path}: {kind} {id!r} stands there twice").format(path=path, kind=one.kind, id=one.id))
+            raise ManifestError(
+                _("{path}: {kind} {id!r} stands there twice").format(
+                    path=path, kind=one.kind, id=one.id
+                )
+            )
         seen.add((one.kind, one.id))
     return tuple(found)
 
@@ -51,7 +59,9 @@ def _contribution(path: Path, kind: str, number: int, entry: dict, source: str) 
     for key in ("id", "title", "object"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise ManifestError(
-                _("{path}: [[{kind}]] number {number} has no {key!r}").format(path=path, kind=kind, number=number + 1, key=key)
+                _("{path}: [[{kind}]] number {number} has no {key!r}").format(
+                    path=path, kind=kind, number=number + 1, key=key
+                )
             )
     if entry["object"].count(":") != 1:
         raise ManifestError(

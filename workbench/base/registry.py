@@ -33,7 +33,8 @@ class Registry:
             return self._entries[kind, id]
         except KeyError:
             raise WorkbenchError(
-                _("There is no {kind} {id!r}.").format(kind=kind, id=id), hint=_("Known: {names}.").format(names=", ".join(self.ids(kind)))
+                _("There is no {kind} {id!r}.").format(kind=kind, id=id),
+                hint=_("Known: {names}.").format(names=", ".join(self.ids(kind))),
             ) from None
 
     def get(self, kind: str, id: str) -> Any:

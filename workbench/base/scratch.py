@@ -15,7 +15,9 @@ from pathlib import Path
 
 from workbench.base import paths
 
-OLD = 7 * 24 * 3600  # seconds after which a folder is left over where nothing tells whether its process lives
+OLD = (
+    7 * 24 * 3600
+)  # seconds after which a folder is left over where nothing tells whether its process lives
 _swept: set[Path] = set()
 
 

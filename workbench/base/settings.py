@@ -27,7 +27,9 @@ class Settings:
     warm_worker: bool = True
     documents_folder: str = ""  # empty: the user's documents folder
     model_folders: list[str] = field(default_factory=list)
-    pickle_allowed: list[str] = field(default_factory=list)  # folders of models whose pickled weights were confirmed
+    pickle_allowed: list[str] = field(
+        default_factory=list
+    )  # folders of models whose pickled weights were confirmed
     recent: list[str] = field(default_factory=list)
     window: dict = field(default_factory=dict)  # geometry and the like, by name
     devices: dict = field(default_factory=dict)  # what a worker last reported
@@ -48,13 +50,19 @@ class Settings:
         draft = self.path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")  # ASCII: names of files may be no Unicode
+            draft.write_text(
+                json.dumps(asdict(self), indent=1), encoding="utf-8"
+            )  # ASCII: names of files may be no Unicode
             os.replace(draft, self.path)
         except OSError as error:
             _remove(draft)
             fault = WorkbenchError(
-                _("The settings could not be saved in {path}: {reason}.").format(path=self.path, reason=error.strerror or error),
-                hint=_("They hold until the application ends. Is the disk full, or the folder write-protected?"),
+                _("The settings could not be saved in {path}: {reason}.").format(
+                    path=self.path, reason=error.strerror or error
+                ),
+                hint=_(
+                    "They hold until the application ends. Is the disk full, or the folder write-protected?"
+                ),
             )
             if self._tell is None:
                 raise fault from error
@@ -87,7 +95,12 @@ def load() -> Settings:
     return settings
 
 
-_WINDOW = {"geometry": str, "keys": dict, "annotate.off": dict, "annotate.zoom": int}  # the rest is yes or no
+_WINDOW = {
+    "geometry": str,
+    "keys": dict,
+    "annotate.off": dict,
+    "annotate.zoom": int,
+}  # the rest is yes or no
 
 
 def _usable(name: str, value: Any) -> Any:
@@ -95,16 +108,22 @@ def _usable(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [one for one in value if isinstance(one, str) and "\0" not in one]
     if name == "window":
-        kept: dict[str, Any] = {key: its for key, its in value.items() if type(its) is _WINDOW.get(key, type(its))}
+        kept: dict[str, Any] = {
+            key: its for key, its in value.items() if type(its) is _WINDOW.get(key, type(its))
+        }
         for key in ("keys", "annotate.off"):  # lists by name
             if key in kept:
                 kept[key] = {
-                    id: its for id, its in kept[key].items() if isinstance(its, list) and all(isinstance(i, (str, int)) for i in its)
+                    id: its
+                    for id, its in kept[key].items()
+                    if isinstance(its, list) and all(isinstance(i, (str, int)) for i in its)
                 }
         return kept
     if name == "devices":
         known = value.get("all")
-        sound = isinstance(known, list) and all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in known)
+        sound = isinstance(known, list) and all(
+            isinstance(one, dict) and isinstance(one.get("name"), str) for one in known
+        )
         return value if sound and isinstance(value.get("best"), str) else {}
     return value
 

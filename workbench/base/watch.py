@@ -20,7 +20,12 @@ class Watch:
     the act then ends at its next `at` with `Cancelled`, and the transaction around it takes everything back.
     """
 
-    def __init__(self, told: Callable[[float], None] | None = None, *, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        told: Callable[[float], None] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ):
         self.share = 0.0
         self.cancelled = False
         self._told, self._clock = told, clock

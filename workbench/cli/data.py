@@ -20,7 +20,11 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
     for value in values:
         role, sign, column = value.partition("=")
         if not sign or not role or not column:
-            raise click.BadParameter(_("{value!r} is not ROLE=COLUMN, for example text=body or label:topic=kind.").format(value=value))
+            raise click.BadParameter(
+                _(
+                    "{value!r} is not ROLE=COLUMN, for example text=body or label:topic=kind."
+                ).format(value=value)
+            )
         found.append((role, column))
     return tuple(found)
 
@@ -28,7 +32,12 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
 @click.command("import")
 @project_argument
 @click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATA...")
-@click.option("--format", "format", type=click.Choice(FORMATS), help=_("The format; guessed from the content if left out."))
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(FORMATS),
+    help=_("The format; guessed from the content if left out."),
+)
 @click.option("--split", type=click.Choice(SPLITS), help=_("Put every document into this split."))
 @click.option(
     "--map",
@@ -36,7 +45,9 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
     multiple=True,
     callback=_roles,
     metavar="ROLE=COLUMN",
-    help=_("Say what a column is. Roles: id text text_b label:LAYER tag:LAYER spans:LAYER split group meta:NAME."),
+    help=_(
+        "Say what a column is. Roles: id text text_b label:LAYER tag:LAYER spans:LAYER split group meta:NAME."
+    ),
 )
 @click.option(
     "--duplicates",
@@ -46,9 +57,21 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
     help=_("What to do with a record whose key and text stand in the project already."),
 )
 @click.option("--encoding", help=_("The encoding; guessed if left out."))
-@click.option("--layer", "target_layer", help=_("The layer that labels go to where the file names none."))
+@click.option(
+    "--layer", "target_layer", help=_("The layer that labels go to where the file names none.")
+)
 @as_json
-def import_data(file: Path, data: tuple[Path, ...], format, split, mapping, duplicates, encoding, target_layer, as_json: bool) -> None:
+def import_data(
+    file: Path,
+    data: tuple[Path, ...],
+    format,
+    split,
+    mapping,
+    duplicates,
+    encoding,
+    target_layer,
+    as_json: bool,
+) -> None:
     """Read DATA files into project FILE, all or nothing. Works out format, columns and encoding where they are not said.
 
     Records with a fault are skipped whole and named with line and reason; the rest comes in.
@@ -71,7 +94,10 @@ def import_data(file: Path, data: tuple[Path, ...], format, split, mapping, dupl
     found = {
         "documents": outcome.documents,
         "spans": outcome.spans,
-        "skipped": [{"file": str(one.file), "line": one.line, "reason": one.reason} for one in outcome.skipped],
+        "skipped": [
+            {"file": str(one.file), "line": one.line, "reason": one.reason}
+            for one in outcome.skipped
+        ],
         "warnings": list(outcome.warnings),
     }
     emit(found) if as_json else _show_import(found)
@@ -82,16 +108,26 @@ def _wait(opened: Session, handle, quiet: bool):
     opened.wait(handle.job, progress.heard)
     progress.end()
     if handle.outcome is None:
-        raise handle.error or ImportFailed(_("The import ended without a result; nothing was changed."))
+        raise handle.error or ImportFailed(
+            _("The import ended without a result; nothing was changed.")
+        )
     return handle.outcome
 
 
 def _show_import(found: dict) -> None:
-    say(_("{documents} documents and {spans} spans came in.").format(documents=found["documents"], spans=found["spans"]))
+    say(
+        _("{documents} documents and {spans} spans came in.").format(
+            documents=found["documents"], spans=found["spans"]
+        )
+    )
     for one in found["skipped"][:20]:
         note(_("Skipped {file}, line {line}: {reason}").format(**one))
     if len(found["skipped"]) > 20:
-        note(_("… and {n} more skipped records (all of them with --json).").format(n=len(found["skipped"]) - 20))
+        note(
+            _("… and {n} more skipped records (all of them with --json).").format(
+                n=len(found["skipped"]) - 20
+            )
+        )
     for warning in found["warnings"]:
         note(_("Warning: {warning}").format(warning=warning))
 
@@ -133,7 +169,9 @@ def labels(file: Path, as_json: bool) -> None:
     type=click.Choice(("gold", "predictions", "both")),
     default="gold",
     show_default=True,
-    help=_("Whose labels to write: gold of all layers, predictions for the layer of the run alone, or both where the format has room."),
+    help=_(
+        "Whose labels to write: gold of all layers, predictions for the layer of the run alone, or both where the format has room."
+    ),
 )
 @click.option("--run", help=_("The run whose predictions are written."))
 @as_json
@@ -145,7 +183,9 @@ def export_data(file: Path, out: Path, format: str, split, source: str, run, as_
         raise click.UsageError(_("--source {source} needs --run RUN.").format(source=source))
     with reading(file) as opened:
         chosen = results.run_named(opened, run) if run else None
-        outcome = corpus.export_data(opened, out, format=format, split=split, source=source, run=chosen)
+        outcome = corpus.export_data(
+            opened, out, format=format, split=split, source=source, run=chosen
+        )
     for warning in outcome.warnings:
         note(_("Warning: {warning}").format(warning=warning))
     if as_json:

@@ -16,7 +16,10 @@ from workbench.cli.session import failed, project_argument, session
 @click.argument("outdir", type=click.Path(path_type=Path), metavar="OUTDIR")
 @click.option("--run", required=True, help=_("The run, by name."))
 @click.option(
-    "--formats", default="hf,onnx", show_default=True, help=_("Which to write, with commas: hf (transformers folder), onnx (32-bit).")
+    "--formats",
+    default="hf,onnx",
+    show_default=True,
+    help=_("Which to write, with commas: hf (transformers folder), onnx (32-bit)."),
 )
 @as_json
 def export(file: Path, outdir: Path, run: str, formats: str, as_json: bool) -> None:
@@ -29,7 +32,9 @@ def export(file: Path, outdir: Path, run: str, formats: str, as_json: bool) -> N
 
     wanted = operations.formats_of(formats)
     with session(file, read_only=True) as opened:
-        job = operations.start(opened.project, opened.queue, results.run_named(opened.project, run), outdir, wanted)
+        job = operations.start(
+            opened.project, opened.queue, results.run_named(opened.project, run), outdir, wanted
+        )
         progress = Progress(_("Exporting"))
         opened.wait(job, progress.heard)
         progress.end()

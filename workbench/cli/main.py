@@ -17,7 +17,11 @@ from workbench.base.i18n import _
 
 COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "open": ("window", "open_window", _("Open the window, on a project if one is named.")),
-    "sample": ("projects", "sample", _("Copy the sample project into a folder and print its path.")),
+    "sample": (
+        "projects",
+        "sample",
+        _("Copy the sample project into a folder and print its path."),
+    ),
     "project": ("projects", "project", _("Make a project file, describe it, check it.")),
     "import": ("data", "import_data", _("Read data files into a project.")),
     "labels": ("data", "labels", _("List the layers and labels of a project with their counts.")),
@@ -59,10 +63,15 @@ class LazyGroup(click.Group):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Commands")):
-            formatter.write_dl([(name, line) for name, (_module, _attribute, line) in COMMANDS.items()])
+            formatter.write_dl(
+                [(name, line) for name, (_module, _attribute, line) in COMMANDS.items()]
+            )
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(__version__, prog_name="glossbench")
 def cli() -> None:
     """Glossbench: label text, fine-tune pretrained models, see what they predict, export them. Offline.
@@ -96,7 +105,11 @@ def main(arguments: list[str] | None = None) -> int:
     except WorkbenchError as error:
         return _say(str(error))
     except OSError as error:
-        return _say(_("{what}: {why}").format(what=error.filename or type(error).__name__, why=error.strerror or error))
+        return _say(
+            _("{what}: {why}").format(
+                what=error.filename or type(error).__name__, why=error.strerror or error
+            )
+        )
     except MemoryError:
         return _say(_("There is not enough memory for this. Try fewer documents at a time."))
     except Exception as error:  # a bug: kept for the report, one line for the person
@@ -128,7 +141,9 @@ def _unexpected(error: Exception) -> str:
             file.write("".join(traceback.format_exception(error)) + "\n")
     except OSError:
         return _("Something unexpected happened: {error!r}.").format(error=error)
-    return _("Something unexpected happened: {error!r}. The details are in {log}.").format(error=error, log=log)
+    return _("Something unexpected happened: {error!r}. The details are in {log}.").format(
+        error=error, log=log
+    )
 
 
 if __name__ == "__main__":

@@ -25,13 +25,29 @@ def list_models(as_json: bool) -> None:
     if as_json:
         emit([one.to_json() for one in found])
         return
-    head = (_("Name"), _("Family"), _("Parameters"), _("Layers"), _("Width"), _("Size"), _("Licence"))
+    head = (
+        _("Name"),
+        _("Family"),
+        _("Parameters"),
+        _("Layers"),
+        _("Width"),
+        _("Size"),
+        _("Licence"),
+    )
     table(head, [_row(one) for one in found])
 
 
 def _row(info) -> tuple:
     parameters = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else None
-    return info.name, info.family, parameters, info.layers, info.width, size(info.size_bytes or 0), info.licence or None
+    return (
+        info.name,
+        info.family,
+        parameters,
+        info.layers,
+        info.width,
+        size(info.size_bytes or 0),
+        info.licence or None,
+    )
 
 
 @models.command("info")
@@ -47,7 +63,9 @@ def info(name: str, as_json: bool) -> None:
         return
     for key, value in card.items():
         if value not in (None, "", [], {}):
-            say(f"{key + ':':<14} {', '.join(map(str, value)) if isinstance(value, list) else value}")
+            say(
+                f"{key + ':':<14} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+            )
 
 
 @models.command("add")
@@ -55,7 +73,9 @@ def info(name: str, as_json: bool) -> None:
 @click.option(
     "--allow-pickle",
     is_flag=True,
-    help=_("Take a model whose weights are pickled. Loading such a file can run code; only from a source you trust."),
+    help=_(
+        "Take a model whose weights are pickled. Loading such a file can run code; only from a source you trust."
+    ),
 )
 @as_json
 def add(folder: Path, allow_pickle: bool, as_json: bool) -> None:

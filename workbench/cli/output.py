@@ -11,7 +11,12 @@ import click
 
 from workbench.base.i18n import _
 
-as_json = click.option("--json", "as_json", is_flag=True, help=_("Print one JSON value and nothing else on standard output."))
+as_json = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help=_("Print one JSON value and nothing else on standard output."),
+)
 
 
 def emit(value: object) -> None:
@@ -52,7 +57,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     widths = [max([len(name), *(len(line[at]) for line in lines)]) for at, name in enumerate(head)]
     say("  ".join(name.ljust(width) for name, width in zip(head, widths, strict=True)).rstrip())
     for line in lines:
-        cells = (cell.rjust(width) if _is_number(cell) else cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        cells = (
+            cell.rjust(width) if _is_number(cell) else cell.ljust(width)
+            for cell, width in zip(line, widths, strict=True)
+        )
         say("  ".join(cells).rstrip())
 
 
@@ -71,7 +79,9 @@ def size(count: int) -> str:
     value = float(count)
     for unit in ("bytes", "kB", "MB", "GB"):
         if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if value >= 10 or unit == "bytes" else f"{value:.1f} {unit}"
+            return (
+                f"{value:.0f} {unit}" if value >= 10 or unit == "bytes" else f"{value:.1f} {unit}"
+            )
         value /= 1000
     raise AssertionError("unreachable")
 

@@ -46,7 +46,8 @@ def new(file: Path, as_json: bool) -> None:
 
     if file.suffix != paths.PROJECT_SUFFIX:
         raise ProjectError(
-            _("{file} does not end in {suffix}.").format(file=file, suffix=paths.PROJECT_SUFFIX), hint=_("Project files do.")
+            _("{file} does not end in {suffix}.").format(file=file, suffix=paths.PROJECT_SUFFIX),
+            hint=_("Project files do."),
         )
     Project.create(file).close()
     emit({"path": str(file)}) if as_json else say(str(file))
@@ -69,15 +70,27 @@ def _show_info(file: Path, found: dict) -> None:
     say("  ".join(f"{name} {count}" for name, count in found["splits"].items()))
     say("  ".join(f"{term(name)} {count}" for name, count in found["states"].items()))
     say()
-    table((_("Layer"), _("Kind"), _("Labels")), [(one["layer"], one["kind"], one["labels"]) for one in found["layers"]])
+    table(
+        (_("Layer"), _("Kind"), _("Labels")),
+        [(one["layer"], one["kind"], one["labels"]) for one in found["layers"]],
+    )
     if found["runs"]:
         say()
-        table((_("Run"), _("Status"), _("Task"), _("Model"), _("Scores on dev")), [_run_row(one) for one in found["runs"]])
+        table(
+            (_("Run"), _("Status"), _("Task"), _("Model"), _("Scores on dev")),
+            [_run_row(one) for one in found["runs"]],
+        )
 
 
 def _run_row(run: dict) -> tuple:
     scores = (run["scores"] or {}).get("dev", {})
-    return run["name"], term(run["status"]), run["task"], run["model"], "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
+    return (
+        run["name"],
+        term(run["status"]),
+        run["task"],
+        run["model"],
+        "  ".join(f"{name} {value:.3f}" for name, value in scores.items()),
+    )
 
 
 @project.command("check")
@@ -93,7 +106,9 @@ def check(file: Path, as_json: bool) -> None:
         emit({"ok": not problems, "problems": problems})
     if problems:
         raise ProjectError(
-            _("{file} has {n} problem(s): {list}").format(file=file, n=len(problems), list="; ".join(problems[:10])),
+            _("{file} has {n} problem(s): {list}").format(
+                file=file, n=len(problems), list="; ".join(problems[:10])
+            ),
             hint=_("Take a backup of it."),
         )
     if not as_json:

@@ -20,9 +20,15 @@ from workbench.cli.use import show_scores
     "--template",
     type=click.Path(path_type=Path),
     required=True,
-    help=_("A Jinja2 file; it knows text, label (the candidate), labels, examples (each text, label)."),
+    help=_(
+        "A Jinja2 file; it knows text, label (the candidate), labels, examples (each text, label)."
+    ),
 )
-@click.option("--model", required=True, help=_("A masked or causal language model: a name of `models list`, or a folder."))
+@click.option(
+    "--model",
+    required=True,
+    help=_("A masked or causal language model: a name of `models list`, or a folder."),
+)
 @click.option("--layer", help=_("The layer with the classes to ask for."))
 @click.option(
     "--shots",
@@ -32,9 +38,15 @@ from workbench.cli.use import show_scores
     help=_("Labelled examples in each prompt, drawn from the training split."),
 )
 @click.option(
-    "--order", type=click.Choice(("balanced", "random")), default="balanced", show_default=True, help=_("How examples are drawn.")
+    "--order",
+    type=click.Choice(("balanced", "random")),
+    default="balanced",
+    show_default=True,
+    help=_("How examples are drawn."),
 )
-@click.option("--seed", type=int, default=1, show_default=True, help=_("Equal seeds draw equal examples."))
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help=_("Equal seeds draw equal examples.")
+)
 @click.option(
     "--split",
     type=click.Choice(("train", "dev", "test")),
@@ -42,9 +54,22 @@ from workbench.cli.use import show_scores
     show_default=True,
     help=_("The documents to score on. A score on test counts as a look."),
 )
-@click.option("--name", default="", help=_("The name of the prompt's run; prompt-1, prompt-2, … if left out."))
+@click.option(
+    "--name", default="", help=_("The name of the prompt's run; prompt-1, prompt-2, … if left out.")
+)
 @as_json
-def prompt(file: Path, template: Path, model: str, layer, shots: int, order: str, seed: int, split: str, name: str, as_json: bool) -> None:
+def prompt(
+    file: Path,
+    template: Path,
+    model: str,
+    layer,
+    shots: int,
+    order: str,
+    seed: int,
+    split: str,
+    name: str,
+    as_json: bool,
+) -> None:
     """Score a prompt on FILE: the label whose words are most probable at their place is the answer.
 
     The same score table as a trained run's. The starters are small teaching models: expect the mechanism, not the scores.
@@ -58,18 +83,37 @@ def prompt(file: Path, template: Path, model: str, layer, shots: int, order: str
         chosen, remark = operations.choose_layer(opened.project, layer)
         if remark:
             note(remark)
-        spec = operations.PromptSpec(source, card.path, card.name, chosen.name, shots, order, seed, name, "auto", card.pickled)
+        spec = operations.PromptSpec(
+            source,
+            card.path,
+            card.name,
+            chosen.name,
+            shots,
+            order,
+            seed,
+            name,
+            "auto",
+            card.pickled,
+        )
         report = _run(opened, spec, split)
-    emit(report) if as_json else show_scores(_("Prompt {prompt}").format(prompt=report["prompt"]), report)
+    emit(report) if as_json else show_scores(
+        _("Prompt {prompt}").format(prompt=report["prompt"]), report
+    )
 
 
 def _read(template: Path) -> str:
     if paths.endless(template):
-        raise WorkbenchError(_("{file} is no file but a device.").format(file=template), hint=_("Name a file with the template."))
+        raise WorkbenchError(
+            _("{file} is no file but a device.").format(file=template),
+            hint=_("Name a file with the template."),
+        )
     try:
         return template.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise WorkbenchError(_("{file} is not UTF-8 text.").format(file=template), hint=_("Save the template as UTF-8.")) from error
+        raise WorkbenchError(
+            _("{file} is not UTF-8 text.").format(file=template),
+            hint=_("Save the template as UTF-8."),
+        ) from error
 
 
 def _run(opened: Session, spec, split: str) -> dict:
@@ -77,7 +121,10 @@ def _run(opened: Session, spec, split: str) -> dict:
     from workbench.operations import results
 
     prepared = operations.prepare(opened.project, spec, split=split)
-    for count, what in ((prepared.dropped, _("examples did not fit and were left out")), (prepared.cut, _("texts were shortened to fit"))):
+    for count, what in (
+        (prepared.dropped, _("examples did not fit and were left out")),
+        (prepared.cut, _("texts were shortened to fit")),
+    ):
         if count:
             note(f"{count} {what}")
     run = operations.start(opened.project, opened.queue, prepared)

@@ -77,7 +77,9 @@ class Session:
         """Until the job has ended; Ctrl+C cancels it. `heard(payload, job)` gets what the job yields."""
         from workbench.jobs.events import Output
 
-        drop = job.changed.connect(lambda event: heard(event.payload, job) if heard and isinstance(event, Output) else None)
+        drop = job.changed.connect(
+            lambda event: heard(event.payload, job) if heard and isinstance(event, Output) else None
+        )
         try:
             with interrupts(lambda _count: job.cancel()):
                 self.queue.wait(job)
@@ -136,11 +138,19 @@ def failed(job: Job, what: str) -> WorkbenchError:
     if job.status == "cancelled":
         return Cancelled(_("{what} was cancelled; nothing of it was kept.").format(what=what))
     return JobFailed(
-        job.message or _("{what} ended without a result ({status}).").format(what=what, status=term(job.status)), hint=job.hint
+        job.message
+        or _("{what} ended without a result ({status}).").format(
+            what=what, status=term(job.status)
+        ),
+        hint=job.hint,
     )
 
 
 def seconds_in_words(seconds: float) -> str:
     if seconds < 90:
         return _("{n:.0f} s").format(n=seconds)
-    return _("{n:.0f} min").format(n=seconds / 60) if seconds < 5400 else _("{n:.1f} h").format(n=seconds / 3600)
+    return (
+        _("{n:.0f} min").format(n=seconds / 60)
+        if seconds < 5400
+        else _("{n:.1f} h").format(n=seconds / 3600)
+    )

@@ -32,8 +32,20 @@ class TaskName(click.ParamType):
         if value in BY_ID:
             return value
         if value in LATER:
-            self.fail(_("task {task} is not built yet. Tasks so far: {tasks}.").format(task=value, tasks=", ".join(BY_ID)), param, ctx)
-        self.fail(_("there is no task {task!r}. Tasks: {tasks}.").format(task=value, tasks=", ".join(BY_ID)), param, ctx)
+            self.fail(
+                _("task {task} is not built yet. Tasks so far: {tasks}.").format(
+                    task=value, tasks=", ".join(BY_ID)
+                ),
+                param,
+                ctx,
+            )
+        self.fail(
+            _("there is no task {task!r}. Tasks: {tasks}.").format(
+                task=value, tasks=", ".join(BY_ID)
+            ),
+            param,
+            ctx,
+        )
 
 
 def _settings(_context, _parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -41,28 +53,64 @@ def _settings(_context, _parameter, values: tuple[str, ...]) -> dict[str, str]:
     for value in values:
         key, sign, setting = value.partition("=")
         if not sign or not key:
-            raise click.BadParameter(_("{value!r} is not KEY=VALUE, for example epochs=3.").format(value=value))
+            raise click.BadParameter(
+                _("{value!r} is not KEY=VALUE, for example epochs=3.").format(value=value)
+            )
         found[key.strip()] = setting
     return found
 
 
 @click.command()
 @click.argument("file", type=PROJECT, metavar="FILE", required=False)
-@click.option("--task", type=TaskName(), help=_("What to learn: classify (document class), pairs (sentence pair), tag (token tagging)."))
-@click.option("--model", help=_("The pretrained model to start from: a name of `models list`, or a folder."))
 @click.option(
-    "--layer", help=_("The layer to learn; needed only where several fit and the one with most submitted documents is not meant.")
+    "--task",
+    type=TaskName(),
+    help=_("What to learn: classify (document class), pairs (sentence pair), tag (token tagging)."),
 )
 @click.option(
-    "--set", "settings", multiple=True, callback=_settings, metavar="KEY=VALUE", help=_("Change a setting; --options lists them.")
+    "--model", help=_("The pretrained model to start from: a name of `models list`, or a folder.")
+)
+@click.option(
+    "--layer",
+    help=_(
+        "The layer to learn; needed only where several fit and the one with most submitted documents is not meant."
+    ),
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=_settings,
+    metavar="KEY=VALUE",
+    help=_("Change a setting; --options lists them."),
 )
 @click.option("--name", default="", help=_("The name of the run; task-1, task-2, … if left out."))
-@click.option("--seed", type=int, default=1, show_default=True, help=_("Equal seeds give equal runs."))
-@click.option("--with-test", is_flag=True, help=_("Score on test too, at the end. Counts as a look at the test score."))
-@click.option("--options", "list_options", is_flag=True, help=_("List every setting with its default, and end."))
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help=_("Equal seeds give equal runs.")
+)
+@click.option(
+    "--with-test",
+    is_flag=True,
+    help=_("Score on test too, at the end. Counts as a look at the test score."),
+)
+@click.option(
+    "--options",
+    "list_options",
+    is_flag=True,
+    help=_("List every setting with its default, and end."),
+)
 @as_json
 def train(
-    file: Path | None, task, model, layer, settings, name: str, seed: int, with_test: bool, list_options: bool, as_json: bool
+    file: Path | None,
+    task,
+    model,
+    layer,
+    settings,
+    name: str,
+    seed: int,
+    with_test: bool,
+    list_options: bool,
+    as_json: bool,
 ) -> None:
     """Fine-tune a pretrained model on what is submitted in project FILE.
 
@@ -82,7 +130,17 @@ def train(
                 _("{model} cannot learn task {task}.").format(model=card.name, task=task),
                 hint=_("It can be used for: {uses}.").format(uses=", ".join(card.uses)),
             )
-        spec = TrainSpec(task, layer or "", card.path, card.name, seed, parse_settings(task, settings), name, with_test, card.pickled)
+        spec = TrainSpec(
+            task,
+            layer or "",
+            card.path,
+            card.name,
+            seed,
+            parse_settings(task, settings),
+            name,
+            with_test,
+            card.pickled,
+        )
         run = _train(opened, spec, card)
         report = _report(opened, run)
     emit(report) if as_json else _show(report)
@@ -95,12 +153,19 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
     if remark:
         note(remark)
     check = operations.check_texts(
-        opened.project, spec.task, layer, card.path, max_length=spec.option("max_length"), model_length=card.max_length
+        opened.project,
+        spec.task,
+        layer,
+        card.path,
+        max_length=spec.option("max_length"),
+        model_length=card.max_length,
     )
     exact = None
     if spec.task != "tag":
         about = {"max_length": spec.option("max_length"), "model_length": card.max_length}
-        exact = operations.count_cut(opened.project, layer, card.path, characters=operations.WAITED_FOR, **about)
+        exact = operations.count_cut(
+            opened.project, layer, card.path, characters=operations.WAITED_FOR, **about
+        )
     for warning in operations.text_warnings(spec.task, check, card.name, exact):
         note(_("Warning: {warning}").format(warning=warning))
     run = operations.start(opened.project, opened.queue, spec)
@@ -110,7 +175,10 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
         raise Cancelled(_("Training was cancelled; nothing of it was kept."))
     ended = operations.run(opened.project, run.id)
     if ended.status not in ("done", "stopped"):
-        raise JobFailed(ended.result.get("message") or failed(job, _("Training")).message, hint=ended.result.get("hint", ""))
+        raise JobFailed(
+            ended.result.get("message") or failed(job, _("Training")).message,
+            hint=ended.result.get("hint", ""),
+        )
     return ended
 
 
@@ -118,7 +186,9 @@ def _follow(opened: Session, job: Job, run: Run) -> None:
     from workbench.jobs.events import Output
 
     progress = Progress(_("Training {name}").format(name=run.name))
-    drop = job.changed.connect(lambda event: _tell(progress, event.payload) if isinstance(event, Output) else None)
+    drop = job.changed.connect(
+        lambda event: _tell(progress, event.payload) if isinstance(event, Output) else None
+    )
 
     def interrupted(count: int) -> None:
         if count == 1:
@@ -146,8 +216,14 @@ def _tell(progress: Progress, payload) -> None:
             words.append(_("{time} left").format(time=seconds_in_words(left)))
         progress.show(payload["step"] / max(1, payload["total"]), "  ".join(words))
     elif kind == "evaluated":
-        scores = "  ".join(f"{name} {value:.3f}" for name, value in payload.get("scores", {}).items())
-        progress.line(_("Step {step}, {split}: {scores}").format(step=payload["step"], split=payload.get("split", "dev"), scores=scores))
+        scores = "  ".join(
+            f"{name} {value:.3f}" for name, value in payload.get("scores", {}).items()
+        )
+        progress.line(
+            _("Step {step}, {split}: {scores}").format(
+                step=payload["step"], split=payload.get("split", "dev"), scores=scores
+            )
+        )
     elif kind == "log":
         progress.line(str(payload.get("line", "")))
 
@@ -166,8 +242,16 @@ def _report(opened: Session, run: Run) -> dict:
     }
     left_out = list(plan.get("left_out", []))
     if result.get("cut"):
-        left_out.append({"reason": _("documents cut at the maximum length (their beginning was used)"), "count": result["cut"]})
-    kept = {name: result.get(name) for name in ("loss", "steps", "seconds", "cpu_seconds", "device", "best_step")}
+        left_out.append(
+            {
+                "reason": _("documents cut at the maximum length (their beginning was used)"),
+                "count": result["cut"],
+            }
+        )
+    kept = {
+        name: result.get(name)
+        for name in ("loss", "steps", "seconds", "cpu_seconds", "device", "best_step")
+    }
     return {
         "run": run.name,
         "status": run.status,
@@ -187,9 +271,9 @@ def _report(opened: Session, run: Run) -> dict:
 
 def _show(report: dict) -> None:
     say(
-        _("Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}, best at step {best_step}.").format(
-            **{**report, "status": term(report["status"])}
-        )
+        _(
+            "Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}, best at step {best_step}."
+        ).format(**{**report, "status": term(report["status"])})
     )
     for split, scores in report["scores"].items():
         say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))

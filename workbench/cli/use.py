@@ -18,7 +18,11 @@ SPLITS = click.Choice(("train", "dev", "test"))
 @project_argument
 @click.option("--run", required=True, help=_("The run, by name."))
 @click.option(
-    "--split", type=SPLITS, default="dev", show_default=True, help=_("The documents to score on. A score on test counts as a look.")
+    "--split",
+    type=SPLITS,
+    default="dev",
+    show_default=True,
+    help=_("The documents to score on. A score on test counts as a look."),
 )
 @as_json
 def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
@@ -31,7 +35,12 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
     with _for_scores(file, run, split) as opened:
         chosen = results.run_named(opened.project, run)
         progress = Progress(_("Scoring"))
-        found = opened.ask(lambda then: results.start_evaluation(opened.project, opened.queue, chosen, split, then), heard=progress.heard)
+        found = opened.ask(
+            lambda then: results.start_evaluation(
+                opened.project, opened.queue, chosen, split, then
+            ),
+            heard=progress.heard,
+        )
         progress.end()
         looks = results.run(opened.project, chosen.id).seen_test
     report = {"run": run, **found.to_json(), "seen_test": looks}
@@ -51,24 +60,61 @@ def _for_scores(file: Path, run: str, split: str):
 
 def show_scores(title: str, report: dict) -> None:
     """A score table for a person."""
-    say(_("{title} on {split}, {n} documents").format(title=title, split=report["split"], n=report["n"]))
+    say(
+        _("{title} on {split}, {n} documents").format(
+            title=title, split=report["split"], n=report["n"]
+        )
+    )
     say("  ".join(f"{name} {value:.3f}" for name, value in report["scores"].items()))
     say()
     head = (_("Label"), _("Precision"), _("Recall"), _("F1"), _("Support"))
-    table(head, [(one["label"], one["precision"], one["recall"], one["f1"], one["support"]) for one in report["per_label"]])
+    table(
+        head,
+        [
+            (one["label"], one["precision"], one["recall"], one["f1"], one["support"])
+            for one in report["per_label"]
+        ],
+    )
     say()
     say(_(report["definition"]))
 
 
 @click.command()
 @click.argument("run_or_folder", metavar="RUN_OR_FOLDER")
-@click.option("--text", "texts", multiple=True, help=_("A text to ask about; may be given several times."))
-@click.option("--text-b", "second", multiple=True, help=_("The second text of a pair, one for each --text."))
-@click.option("--input", "source", type=PROJECT, help=_("A file, or a folder of files: text (one answer a line), JSONL, CSV, TSV …"))
-@click.option("--project", "file", type=PROJECT, help=_("The project whose run is meant; without it, a folder of a fine-tuned model."))
-@click.option("--device", default="auto", show_default=True, help=_("Where it computes: auto, cpu, cuda, mps."))
+@click.option(
+    "--text", "texts", multiple=True, help=_("A text to ask about; may be given several times.")
+)
+@click.option(
+    "--text-b", "second", multiple=True, help=_("The second text of a pair, one for each --text.")
+)
+@click.option(
+    "--input",
+    "source",
+    type=PROJECT,
+    help=_("A file, or a folder of files: text (one answer a line), JSONL, CSV, TSV …"),
+)
+@click.option(
+    "--project",
+    "file",
+    type=PROJECT,
+    help=_("The project whose run is meant; without it, a folder of a fine-tuned model."),
+)
+@click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help=_("Where it computes: auto, cpu, cuda, mps."),
+)
 @as_json
-def predict(run_or_folder: str, texts, second, source: Path | None, file: Path | None, device: str, as_json: bool) -> None:
+def predict(
+    run_or_folder: str,
+    texts,
+    second,
+    source: Path | None,
+    file: Path | None,
+    device: str,
+    as_json: bool,
+) -> None:
     """Ask a run, or a folder of a fine-tuned model, about texts; one answer a line, in the order asked.
 
     With --json each line is one object: text, label, scores, tokens, spans, cut. Works beside an open window.
@@ -82,18 +128,31 @@ def predict(run_or_folder: str, texts, second, source: Path | None, file: Path |
     if source is not None:
         asked, skipped = operations.read_inputs(source)
         for one in skipped:
-            note(_("Skipped {file}, line {line}: {reason}").format(file=one.file, line=one.line, reason=one.reason))
+            note(
+                _("Skipped {file}, line {line}: {reason}").format(
+                    file=one.file, line=one.line, reason=one.reason
+                )
+            )
     else:
-        asked = operations.texts_to_documents(list(zip(texts, second, strict=True)) if second else texts)
+        asked = operations.texts_to_documents(
+            list(zip(texts, second, strict=True)) if second else texts
+        )
     model = _model(run_or_folder, file)
     if told := operations.token_note(model, asked):
         note(_("Note: {told}").format(told=told))
     with session(None) as opened:
         progress = Progress(_("Predicting"), quiet=len(asked) < 100)
-        rows = opened.ask(lambda then: operations.ask(opened.queue, model, asked, then, device=device), heard=progress.heard)
+        rows = opened.ask(
+            lambda then: operations.ask(opened.queue, model, asked, then, device=device),
+            heard=progress.heard,
+        )
         progress.end()
     for document, answer in rows:
-        line = operations.answer_json(document, answer, named=source is not None and source.suffix.lower() not in operations.PLAIN)
+        line = operations.answer_json(
+            document,
+            answer,
+            named=source is not None and source.suffix.lower() not in operations.PLAIN,
+        )
         emit(line) if as_json else say(_in_words(line))
 
 
@@ -106,7 +165,8 @@ def _model(run_or_folder: str, file: Path | None) -> Path:
     folder = Path(run_or_folder)
     if not folder.is_dir():
         raise WorkbenchError(
-            _("{name!r} is no folder of a model.").format(name=run_or_folder), hint=_("For a run of a project add --project FILE.")
+            _("{name!r} is no folder of a model.").format(name=run_or_folder),
+            hint=_("For a run of a project add --project FILE."),
         )
     return folder
 
@@ -114,7 +174,9 @@ def _model(run_or_folder: str, file: Path | None) -> Path:
 def _in_words(line: dict) -> str:
     if line["scores"]:
         return f"{line['label']}  {line['scores'][line['label']]:.3f}  {line['text']}"
-    found = ", ".join(f"{one['label']} “{line['text'][one['start'] : one['end']]}”" for one in line["spans"])
+    found = ", ".join(
+        f"{one['label']} “{line['text'][one['start'] : one['end']]}”" for one in line["spans"]
+    )
     return f"{line['text']}  →  {found or '–'}"
 
 
@@ -135,9 +197,16 @@ def suggest(file: Path, run: str, split: str | None, as_json: bool) -> None:
     with session(file) as opened:
         chosen = results.run_named(opened.project, run)
         progress = Progress(_("Suggesting"))
-        found = opened.ask(lambda then: operations.suggest(opened.project, opened.queue, chosen, then, split=split), heard=progress.heard)
+        found = opened.ask(
+            lambda then: operations.suggest(
+                opened.project, opened.queue, chosen, then, split=split
+            ),
+            heard=progress.heard,
+        )
         progress.end()
     if found.note:
         note(_("Note: {told}").format(told=found.note))
     report = {"run": found.run, "documents": found.documents, "suggestions": found.suggestions}
-    emit(report) if as_json else say(_("{suggestions} suggestions in {documents} documents.").format(**report))
+    emit(report) if as_json else say(
+        _("{suggestions} suggestions in {documents} documents.").format(**report)
+    )

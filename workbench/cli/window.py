@@ -18,5 +18,6 @@ def open_window(file: Path | None) -> None:
     Needs a display. `glossbench` without any command does the same as `glossbench open`.
     """
     raise WorkbenchError(
-        _("The window opens only from the program itself."), hint=_("Call `glossbench open` or `python -m workbench open`.")
+        _("The window opens only from the program itself."),
+        hint=_("Call `glossbench open` or `python -m workbench open`."),
     )

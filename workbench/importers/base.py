@@ -154,7 +154,9 @@ def split_name(value: object) -> str | None:
     word = str(value).strip().lower()
     word = SPLIT_WORDS.get(word, word)
     if word not in SPLITS:
-        raise Fault(_("the split is {value}, expected train, dev or test").format(value=show(value)))
+        raise Fault(
+            _("the split is {value}, expected train, dev or test").format(value=show(value))
+        )
     return word
 
 
@@ -180,7 +182,9 @@ def check(record: Record) -> None:
     if not document.texts:
         raise Fault(_("the record has no text"))
     for name, content in document.texts:
-        check_text(content, _("the text") if name == TEXT else _("the text {name!r}").format(name=name))
+        check_text(
+            content, _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
+        )
         lengths[name] = len(content)
     if len(document.key) > LONGEST_NAME:
         raise Fault(
@@ -191,7 +195,9 @@ def check(record: Record) -> None:
     if not document.key.isascii() or "\0" in document.key:
         check_text(document.key or "-", _("the key"))
     if document.split is not None and document.split not in SPLITS:
-        raise Fault(_("the split is {split!r}, expected train, dev or test").format(split=document.split))
+        raise Fault(
+            _("the split is {split!r}, expected train, dev or test").format(split=document.split)
+        )
     for name, borders in document.tokens.items():
         _check_tokens(name, borders, lengths)
     for layer, state in record.states.items():
@@ -213,7 +219,11 @@ def check_text(content: str, what: str) -> None:
     if not content or content.isspace():
         raise Fault(_("{what} is empty").format(what=what))
     if "\0" in content:
-        raise Fault(_("{what} holds a NUL character at position {value}").format(what=what, value=content.index(chr(0))))
+        raise Fault(
+            _("{what} holds a NUL character at position {value}").format(
+                what=what, value=content.index(chr(0))
+            )
+        )
     if not content.isascii():
         try:
             content.encode("utf-8")
@@ -221,24 +231,30 @@ def check_text(content: str, what: str) -> None:
             code = ord(content[error.start])
             if 0xDC80 <= code <= 0xDCFF:
                 raise Fault(
-                    _("{what} holds the byte 0x{code:02X} at position {start}, which is not UTF-8").format(
-                        what=what, code=code - 0xDC00, start=error.start
-                    )
+                    _(
+                        "{what} holds the byte 0x{code:02X} at position {start}, which is not UTF-8"
+                    ).format(what=what, code=code - 0xDC00, start=error.start)
                 ) from None
             raise Fault(
-                _("{what} holds half a surrogate pair (U+{code:04X}) at position {start}").format(what=what, code=code, start=error.start)
+                _("{what} holds half a surrogate pair (U+{code:04X}) at position {start}").format(
+                    what=what, code=code, start=error.start
+                )
             ) from None
 
 
 def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
     if span.field not in lengths:
-        raise Fault(_("a span lies in the text {field!r}, which the record does not have").format(field=span.field))
+        raise Fault(
+            _("a span lies in the text {field!r}, which the record does not have").format(
+                field=span.field
+            )
+        )
     length = lengths[span.field]
     if not 0 <= span.start <= span.end <= length:
         raise Fault(
-            _("the span {start}–{end} ({label}) does not lie within the text of {length} characters").format(
-                start=span.start, end=span.end, label=span.label, length=length
-            )
+            _(
+                "the span {start}–{end} ({label}) does not lie within the text of {length} characters"
+            ).format(start=span.start, end=span.end, label=span.label, length=length)
         )
     if not span.label:
         raise Fault(_("the span {start}–{end} has no label").format(start=span.start, end=span.end))
@@ -248,22 +264,28 @@ def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
 def _check_label(label: str) -> None:
     if len(label) > LONGEST_NAME:
         raise Fault(
-            _("a label has {count:,} characters, at most {longest_name:,} are read: is it a label?").format(
-                count=len(label), longest_name=LONGEST_NAME
-            )
+            _(
+                "a label has {count:,} characters, at most {longest_name:,} are read: is it a label?"
+            ).format(count=len(label), longest_name=LONGEST_NAME)
         )
 
 
-def _check_tokens(name: str, borders: Iterable[tuple[int, int]], lengths: Mapping[str, int]) -> None:
+def _check_tokens(
+    name: str, borders: Iterable[tuple[int, int]], lengths: Mapping[str, int]
+) -> None:
     if name not in lengths:
-        raise Fault(_("there are tokens for the text {name!r}, which the record does not have").format(name=name))
+        raise Fault(
+            _("there are tokens for the text {name!r}, which the record does not have").format(
+                name=name
+            )
+        )
     last = 0
     for start, end in borders:
         if not last <= start <= end <= lengths[name]:
             raise Fault(
-                _("the token {start}–{end} does not lie behind the one before it or within the text of {lengths} characters").format(
-                    start=start, end=end, lengths=lengths[name]
-                )
+                _(
+                    "the token {start}–{end} does not lie behind the one before it or within the text of {lengths} characters"
+                ).format(start=start, end=end, lengths=lengths[name])
             )
         last = end
 

@@ -38,11 +38,21 @@ def parse(content: str) -> Iterator[Message]:
         lines = block.split("\n")
         head = lines[0].split()
         if len(head) != 4 or head[0] != "#" or len(lines) < 2:
-            raise ImportFailed(_("Expected “# key split class” and a text, found {lines!r}.").format(lines=lines[0]))
+            raise ImportFailed(
+                _("Expected “# key split class” and a text, found {lines!r}.").format(
+                    lines=lines[0]
+                )
+            )
         _mark, key, split, label = head
         text, spans = marked(lines[1], key)
         spans += [_crossing(line, text, key) for line in lines[2:]]
-        yield Message(key, _none(split), _none(label), text, tuple(sorted(spans, key=lambda one: (one.start, -one.end, one.label))))
+        yield Message(
+            key,
+            _none(split),
+            _none(label),
+            text,
+            tuple(sorted(spans, key=lambda one: (one.start, -one.end, one.label))),
+        )
 
 
 def _none(word: str) -> str | None:
@@ -69,7 +79,9 @@ def marked(line: str, key: str) -> tuple[str, list[Span]]:
             if not starts or not name:
                 raise ImportFailed(
                     _("{key}: ']' at column {place} {what}.").format(
-                        key=key, place=place, what=_("closes nothing") if not starts else _("has no label behind it")
+                        key=key,
+                        place=place,
+                        what=_("closes nothing") if not starts else _("has no label behind it"),
                     )
                 )
             spans.append(Span(starts.pop(), len(text), name.group()))
@@ -77,17 +89,25 @@ def marked(line: str, key: str) -> tuple[str, list[Span]]:
         else:
             text.append(char)
     if starts:
-        raise ImportFailed(_("{key}: {count} brackets are not closed.").format(key=key, count=len(starts)))
+        raise ImportFailed(
+            _("{key}: {count} brackets are not closed.").format(key=key, count=len(starts))
+        )
     return "".join(text), spans
 
 
 def _crossing(line: str, text: str, key: str) -> Span:
     found = _CROSSING.fullmatch(line)
     if not found:
-        raise ImportFailed(_("{key}: {line!r} is no line like “+ LABEL: words”.").format(key=key, line=line))
+        raise ImportFailed(
+            _("{key}: {line!r} is no line like “+ LABEL: words”.").format(key=key, line=line)
+        )
     start = -1
     for _turn in range(int(found[2] or 1)):
         start = text.find(found[3], start + 1)
         if start < 0:
-            raise ImportFailed(_("{key}: {found!r} does not stand in the text (so often).").format(key=key, found=found[3]))
+            raise ImportFailed(
+                _("{key}: {found!r} does not stand in the text (so often).").format(
+                    key=key, found=found[3]
+                )
+            )
     return Span(start, start + len(found[3]), found[1])

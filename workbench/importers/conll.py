@@ -19,7 +19,10 @@ from workbench.text.joining import join
 from workbench.text.spans import Span
 
 DOCSTART = "-DOCSTART-"
-_COMMENT = re.compile(r"#\s*(?:(newdoc id|newdoc|doc)|(sent_id|id)|newpar|text|relations|meta|global\.columns|split)\b\s*=?\s*(.*)$", re.I)
+_COMMENT = re.compile(
+    r"#\s*(?:(newdoc id|newdoc|doc)|(sent_id|id)|newpar|text|relations|meta|global\.columns|split)\b\s*=?\s*(.*)$",
+    re.I,
+)
 _OTHER_COMMENT = re.compile(r"#(?:begin|end) document|# ?[^\t ]+ = ")
 _SAMPLE = 2000
 _WIDEST = 1000  # columns; a known corpus has 16
@@ -43,7 +46,9 @@ class ConllImporter:
         if head.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
             return Guess(0.0)
         by, rows = sample(head)
-        ending = name.lower().endswith((".conll", ".conll03", ".iob", ".iob2", ".bio", ".bioes", ".conllup"))
+        ending = name.lower().endswith(
+            (".conll", ".conll03", ".iob", ".iob2", ".bio", ".bioes", ".conllup")
+        )
         if not rows or width_of(rows) < 2:
             return Guess(0.0)
         if tag_columns(rows):
@@ -51,7 +56,12 @@ class ConllImporter:
         if any(row[0] == DOCSTART for row in rows):
             return Guess(0.9, _("there are -DOCSTART- lines"))
         if ending:
-            return Guess(0.85, _("the name ends in {name} and the lines have columns").format(name=name[name.rindex(".") :]))
+            return Guess(
+                0.85,
+                _("the name ends in {name} and the lines have columns").format(
+                    name=name[name.rindex(".") :]
+                ),
+            )
         return Guess(0.0)
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
@@ -64,18 +74,31 @@ class ConllImporter:
         width = max([len(row) for row in rows[:limit]], default=form.width)
         names = tuple(map(str, range(1, width + 1)))
         padded = tuple(row + ("",) * (width - len(row)) for row in rows[:limit])
-        schemes_ = ", ".join(_("column {column}: {schemes}").format(column=column, schemes=form.schemes[column]) for column in form.schemes)
-        return Table(names, padded, form.mapping, _("a token a line; {schemes}").format(schemes=schemes_), form.delimiter)
+        schemes_ = ", ".join(
+            _("column {column}: {schemes}").format(column=column, schemes=form.schemes[column])
+            for column in form.schemes
+        )
+        return Table(
+            names,
+            padded,
+            form.mapping,
+            _("a token a line; {schemes}").format(schemes=schemes_),
+            form.delimiter,
+        )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         form = _Form.of(source, options)
         for column, scheme in form.schemes.items():
             if scheme in ("IO", "POS"):
-                kind = _("neighbours with one label became one span") if scheme == "IO" else _("each token became a span")
+                kind = (
+                    _("neighbours with one label became one span")
+                    if scheme == "IO"
+                    else _("each token became a span")
+                )
                 yield Remark(
-                    _("{name}: the tags of column {column} have no B- and I- before them; {kind}.").format(
-                        name=source.name, column=column, kind=kind
-                    )
+                    _(
+                        "{name}: the tags of column {column} have no B- and I- before them; {kind}."
+                    ).format(name=source.name, column=column, kind=kind)
                 )
         for block in blocks(source, form):
             try:
@@ -99,9 +122,13 @@ def delimiter(lines: Sequence[str]) -> str:
 
 def sample(head: str) -> tuple[str, list[list[str]]]:
     """The delimiter and the rows of a file's first lines, without comments."""
-    lines = [line.rstrip("\r") for line in (head.split("\n")[:-1] or [head])[:_SAMPLE] if line.strip()]
+    lines = [
+        line.rstrip("\r") for line in (head.split("\n")[:-1] or [head])[:_SAMPLE] if line.strip()
+    ]
     by = delimiter(lines)
-    return by, [row for line in lines if not line.startswith(("# ", "#\t")) and (row := columns(line, by))]
+    return by, [
+        row for line in lines if not line.startswith(("# ", "#\t")) and (row := columns(line, by))
+    ]
 
 
 def width_of(rows: Sequence[Sequence[str]]) -> int:
@@ -113,14 +140,27 @@ def tag_columns(rows: Sequence[Sequence[str]]) -> list[int]:
     """Columns (from 0, not the first) in which nearly every cell is a tag like O or B-X."""
     width = width_of(rows)
     rows = [row for row in rows if len(row) == width and row[0] != DOCSTART]
-    return [n for n in range(1, width) if sum(bool(_TAG.match(row[n])) for row in rows) > 0.9 * len(rows)] if rows else []
+    return (
+        [
+            n
+            for n in range(1, width)
+            if sum(bool(_TAG.match(row[n])) for row in rows) > 0.9 * len(rows)
+        ]
+        if rows
+        else []
+    )
 
 
 def text_column(rows: Sequence[Sequence[str]]) -> int:
     """The first column, or the second where the first counts the words."""
     width = width_of(rows)
     counted = [row for row in rows if len(row) == width and row[0] != DOCSTART]
-    return int(width > 2 and bool(counted) and all(row[0].isdigit() for row in counted) and counted[0][0] == "1")
+    return int(
+        width > 2
+        and bool(counted)
+        and all(row[0].isdigit() for row in counted)
+        and counted[0][0] == "1"
+    )
 
 
 def columns(line: str, by: str) -> list[str]:
@@ -136,8 +176,12 @@ def is_comment(line: str, by: str, width: int) -> bool:
     if by == "\t":
         if line.startswith("#\t"):
             return line.count("\t") + 1 != width
-        return "\t" not in line and (line.startswith(("# ", "#begin", "#end")) or bool(_COMMENT.match(line)))
-    return bool(_OTHER_COMMENT.match(line) or ("=" in line and _COMMENT.match(line))) or len(columns(line, by)) not in (width, 2)
+        return "\t" not in line and (
+            line.startswith(("# ", "#begin", "#end")) or bool(_COMMENT.match(line))
+        )
+    return bool(_OTHER_COMMENT.match(line) or ("=" in line and _COMMENT.match(line))) or len(
+        columns(line, by)
+    ) not in (width, 2)
 
 
 @dataclass(frozen=True)
@@ -164,11 +208,15 @@ class _Form:
             none = _("{name} has no columns, expected at least 2 (token and tag).")
             raise ImportFailed(
                 (one if width else none).format(name=source.name),
-                hint=_("Is this the right format? Choose another delimiter, or import it as plain text."),
+                hint=_(
+                    "Is this the right format? Choose another delimiter, or import it as plain text."
+                ),
             )
         if width > _WIDEST:
             raise ImportFailed(
-                _("The lines of {name} have {width:,} columns.").format(name=source.name, width=width),
+                _("The lines of {name} have {width:,} columns.").format(
+                    name=source.name, width=width
+                ),
                 hint=_("Is this the right format? Plain text has no columns."),
             )
         words = str(text_column(rows) + 1)
@@ -176,14 +224,30 @@ class _Form:
         mapping = options.mapping or (("text", words), (f"tag:{options.span_layer}", tag))
         found = roles.with_text(roles.parse(mapping), (("text", words),), source.name)
         text = next(_number(one.column, width, source.name) for one in found if one.kind == "text")
-        tags = tuple((one.name, _number(one.column, width, source.name)) for one in found if one.kind in ("tag", "spans"))
+        tags = tuple(
+            (one.name, _number(one.column, width, source.name))
+            for one in found
+            if one.kind in ("tag", "spans")
+        )
         if other := [one.text for one in found if one.kind not in ("text", "tag", "spans")]:
-            raise ImportFailed(_("Columns of tokens cannot be {names}.").format(names=", ".join(other)), hint=_("Use text and tag:LAYER."))
-        misc = next((n for n in range(width) if any(len(row) > n and "SpaceAfter=" in row[n] for row in rows)), None)
+            raise ImportFailed(
+                _("Columns of tokens cannot be {names}.").format(names=", ".join(other)),
+                hint=_("Use text and tag:LAYER."),
+            )
+        misc = next(
+            (
+                n
+                for n in range(width)
+                if any(len(row) > n and "SpaceAfter=" in row[n] for row in rows)
+            ),
+            None,
+        )
         form = cls(by, width, tuple(mapping), text, tags, misc, {})
         for _layer, column in tags:
             form.schemes[str(column + 1)] = schemes.detect(
-                [row[column] for row in block.rows] for block in blocks(source, form) if not block.fault
+                [row[column] for row in block.rows]
+                for block in blocks(source, form)
+                if not block.fault
             )
         return form
 
@@ -199,7 +263,11 @@ def _number(column: str, width: int, name: str) -> int:
         ) from None
     index = number - 1 if number > 0 else width + number
     if not 0 <= index < width or number == 0:
-        raise ImportFailed(_("{name} has {width} columns, there is no column {column}.").format(name=name, width=width, column=column))
+        raise ImportFailed(
+            _("{name} has {width} columns, there is no column {column}.").format(
+                name=name, width=width, column=column
+            )
+        )
     return index
 
 
@@ -216,9 +284,9 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
             block.line = block.line or number
             block.fault = block.fault or (
                 number,
-                _("the line has {count:,} characters, at most {longest:,} are read in this format").format(
-                    count=len(line), longest=_LONGEST
-                ),
+                _(
+                    "the line has {count:,} characters, at most {longest:,} are read in this format"
+                ).format(count=len(line), longest=_LONGEST),
             )
             continue
         if is_comment(line, form.delimiter, form.width):
@@ -244,7 +312,10 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
 
 def _fault(row: list[str], form: _Form) -> str:
     if len(row) != form.width:
-        one, many = _("the line has 1 column, expected {width}"), _("the line has {n} columns, expected {width}")
+        one, many = (
+            _("the line has 1 column, expected {width}"),
+            _("the line has {n} columns, expected {width}"),
+        )
         return (one if len(row) == 1 else many).format(n=len(row), width=form.width)
     if not row[form.text]:
         return _("the token is empty")
@@ -263,6 +334,8 @@ def _record(block: Block, form: _Form) -> Record:
     found: dict[str, tuple[Span, ...]] = {}
     for layer, column in form.tags:
         spans = schemes.spans([row[column] for row in block.rows], form.schemes[str(column + 1)])
-        found[layer] = tuple(Span(borders[one.first][0], borders[one.last - 1][1], one.label) for one in spans)
+        found[layer] = tuple(
+            Span(borders[one.first][0], borders[one.last - 1][1], one.label) for one in spans
+        )
     document = Document(block.key, ((TEXT, text),), None, block.group, {}, {TEXT: borders})
     return Record(document, dict.fromkeys(found, "submitted"), {}, found)

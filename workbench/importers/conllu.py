@@ -11,7 +11,18 @@ from dataclasses import dataclass, field
 
 from workbench.base.i18n import _
 from workbench.importers import roles
-from workbench.importers.base import Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check, show
+from workbench.importers.base import (
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Remark,
+    Row,
+    Skipped,
+    Table,
+    check,
+    show,
+)
 from workbench.importers.source import Source
 from workbench.text import schemes
 from workbench.text.dataset import Record
@@ -44,11 +55,19 @@ class _Word:
 
 class ConlluImporter:
     def sniff(self, head: str, name: str) -> Guess:
-        lines = [line for line in head.split("\n")[:-1] or [head] if line.strip() and not line.startswith("#")][:50]
-        fits = sum(line.count("\t") == 9 and bool(_ID.match(line.split("\t", 1)[0])) for line in lines)
+        lines = [
+            line
+            for line in head.split("\n")[:-1] or [head]
+            if line.strip() and not line.startswith("#")
+        ][:50]
+        fits = sum(
+            line.count("\t") == 9 and bool(_ID.match(line.split("\t", 1)[0])) for line in lines
+        )
         if lines and fits > 0.9 * len(lines):
             return Guess(0.97, _("ten columns that begin with a number"))
-        return Guess(0.3 if name.lower().endswith(".conllu") else 0.0, _("the name ends in .conllu"))
+        return Guess(
+            0.3 if name.lower().endswith(".conllu") else 0.0, _("the name ends in .conllu")
+        )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows: list[tuple[str, ...]] = []
@@ -57,13 +76,22 @@ class ConlluImporter:
             if len(rows) >= limit:
                 break
         return Table(
-            COLUMNS, tuple(rows[:limit]), options.mapping or (("text", "form"), ("tag:upos", "upos")), _("sentences with ten columns")
+            COLUMNS,
+            tuple(rows[:limit]),
+            options.mapping or (("text", "form"), ("tag:upos", "upos")),
+            _("sentences with ten columns"),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
-        found = roles.with_text(roles.parse(options.mapping or (("text", "form"), ("tag:upos", "upos"))), (("text", "form"),), source.name)
+        found = roles.with_text(
+            roles.parse(options.mapping or (("text", "form"), ("tag:upos", "upos"))),
+            (("text", "form"),),
+            source.name,
+        )
         roles.check_columns(found, COLUMNS, source.name)
-        tags = {one.name: COLUMNS.index(one.column) for one in found if one.kind in ("tag", "spans")}
+        tags = {
+            one.name: COLUMNS.index(one.column) for one in found if one.kind in ("tag", "spans")
+        }
         for sentence in _sentences(source):
             try:
                 if sentence.fault:
@@ -75,9 +103,9 @@ class ConlluImporter:
                 yield Skipped(sentence.fault[0] if sentence.fault else sentence.line, str(fault))
         kept = ", ".join(COLUMNS[n] for n in tags.values()) or _("the words")
         yield Remark(
-            _("{name}: of the columns, {kept} came in; lemmas, features and dependencies cannot be kept yet.").format(
-                name=source.name, kept=kept
-            )
+            _(
+                "{name}: of the columns, {kept} came in; lemmas, features and dependencies cannot be kept yet."
+            ).format(name=source.name, kept=kept)
         )
 
 
@@ -102,12 +130,21 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
             continue
         now.group = group
         if (tabs := line.count("\t")) != 9:
-            told = _("the line has {n} columns, expected 10") if tabs else _("the line has 1 column, expected 10")
+            told = (
+                _("the line has {n} columns, expected 10")
+                if tabs
+                else _("the line has 1 column, expected 10")
+            )
             now.fault = now.fault or (number, told.format(n=tabs + 1))
             continue
         row = line.split("\t")
         if not _ID.match(row[0]):
-            now.fault = now.fault or (number, _("the line begins with {row}, expected the number of a word").format(row=show(row[0])))
+            now.fault = now.fault or (
+                number,
+                _("the line begins with {row}, expected the number of a word").format(
+                    row=show(row[0])
+                ),
+            )
         else:
             now.rows.append(row)
     if now.rows or now.fault:
@@ -129,11 +166,17 @@ def _words(rows: list[list[str]]) -> list[_Word]:
             found.append(_Word(row[1], (row,), glued))
             continue
         parts = []
-        while n < len(rows) and not _ID.match(rows[n][0]).group(2) and int(_ID.match(rows[n][0]).group(1)) <= int(last):
+        while (
+            n < len(rows)
+            and not _ID.match(rows[n][0]).group(2)
+            and int(_ID.match(rows[n][0]).group(1)) <= int(last)
+        ):
             parts += [] if _ID.match(rows[n][0]).group(3) else [rows[n]]
             n += 1
         if parts and "".join(part[1] for part in parts) == row[1]:
-            found += [_Word(part[1], (part,), True) for part in parts[:-1]] + [_Word(parts[-1][1], (parts[-1],), glued)]
+            found += [_Word(part[1], (part,), True) for part in parts[:-1]] + [
+                _Word(parts[-1][1], (parts[-1],), glued)
+            ]
         else:
             found.append(_Word(row[1], tuple(parts) or (row,), glued))
     return found
@@ -142,13 +185,18 @@ def _words(rows: list[list[str]]) -> list[_Word]:
 def _record(sentence: _Sentence, tags: dict[str, int]) -> Record:
     words = _words(sentence.rows)
     if not words or any(not word.form for word in words):
-        raise Fault(_("a word of the sentence is empty") if words else _("the sentence has no words"))
+        raise Fault(
+            _("a word of the sentence is empty") if words else _("the sentence has no words")
+        )
     text, borders = _place(words, sentence.text)
     spans: dict[str, tuple[Span, ...]] = {}
     for layer, column in tags.items():
         row = ["+".join(dict.fromkeys(part[column] for part in word.rows)) for word in words]
         scheme = schemes.detect([row]) if any(schemes.split_tag(tag) for tag in row) else "POS"
-        spans[layer] = tuple(Span(borders[one.first][0], borders[one.last - 1][1], one.label) for one in schemes.spans(row, scheme))
+        spans[layer] = tuple(
+            Span(borders[one.first][0], borders[one.last - 1][1], one.label)
+            for one in schemes.spans(row, scheme)
+        )
     document = Document(sentence.key, ((TEXT, text),), None, sentence.group, {}, {TEXT: borders})
     return Record(document, dict.fromkeys(spans, "submitted"), {}, spans)
 
@@ -162,9 +210,9 @@ def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, 
         start = text.find(word.form, position)
         if start < 0 or text[position:start].strip():
             raise Fault(
-                _("the word {form!r} does not stand where it should in the text of the sentence (at position {position})").format(
-                    form=word.form, position=position
-                )
+                _(
+                    "the word {form!r} does not stand where it should in the text of the sentence (at position {position})"
+                ).format(form=word.form, position=position)
             )
         position = start + len(word.form)
         borders.append((start, position))

@@ -27,7 +27,8 @@ def importer(format: str) -> Importer:
     """A new importer. Raises ImportFailed naming the known formats."""
     if format not in formats():
         raise ImportFailed(
-            _("There is no import format {format!r}.").format(format=format), hint=_("Known: {names}.").format(names=", ".join(formats()))
+            _("There is no import format {format!r}.").format(format=format),
+            hint=_("Known: {names}.").format(names=", ".join(formats())),
         )
     return registry.builtins().get("importer", format)()
 

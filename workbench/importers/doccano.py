@@ -45,26 +45,45 @@ class DoccanoImporter:
     def sniff(self, head: str, name: str) -> Guess:
         first = jsonl.first_object(head)
         if not first:
-            like = head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) or name.lower().endswith((".json", ".jsonl"))
+            like = head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) or name.lower().endswith(
+                (".json", ".jsonl")
+            )
             return Guess(0.3, _("it looks like JSON")) if like else Guess(0.0)
         text = next((key for key in _TEXT if key in first), None)
         label = next((key for key in (*_LABELS, "cats") if key in first), None)
         if text and label:
-            return Guess(0.8, _("JSON with {text!r} and {label!r}, as doccano writes it").format(text=text, label=label))
-        return Guess(0.5 if text else 0.35, _("JSON with {names}").format(names=", ".join(map(repr, list(first)[:4]))))
+            return Guess(
+                0.8,
+                _("JSON with {text!r} and {label!r}, as doccano writes it").format(
+                    text=text, label=label
+                ),
+            )
+        return Guess(
+            0.5 if text else 0.35,
+            _("JSON with {names}").format(names=", ".join(map(repr, list(first)[:4]))),
+        )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         columns: dict[str, None] = {}
-        found = [value for _, value in islice(jsonl.values(source), limit) if isinstance(value, dict)]
+        found = [
+            value for _, value in islice(jsonl.values(source), limit) if isinstance(value, dict)
+        ]
         _fields(found, source.name)
         for value in found:
             columns.update(dict.fromkeys(map(str, value)))
         rows = tuple(tuple(_cell(value.get(column, "")) for column in columns) for value in found)
-        return Table(tuple(columns), rows, options.mapping or _guess(found, options), _("fields of the JSON objects"))
+        return Table(
+            tuple(columns),
+            rows,
+            options.mapping or _guess(found, options),
+            _("fields of the JSON objects"),
+        )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         mapped = roles.parse(options.mapping)
-        sample = [value for _, value in islice(jsonl.values(source), 200) if isinstance(value, dict)]
+        sample = [
+            value for _, value in islice(jsonl.values(source), 200) if isinstance(value, dict)
+        ]
         known = _fields(sample, source.name)
         if mapped:
             roles.check_columns(mapped, known, source.name)
@@ -81,7 +100,11 @@ class DoccanoImporter:
             except Fault as fault:
                 yield Skipped(line, str(fault))
         if relations:
-            yield Remark(_("{relations} records hold relations; relations cannot be kept yet.").format(relations=relations))
+            yield Remark(
+                _("{relations} records hold relations; relations cannot be kept yet.").format(
+                    relations=relations
+                )
+            )
 
 
 def _cell(value: object) -> str:
@@ -96,10 +119,12 @@ def _fields(sample: list[dict], file: str) -> list[str]:
     found = list(dict.fromkeys(str(key) for value in sample for key in value))
     if len(found) > roles.MOST_COLUMNS:
         raise ImportFailed(
-            _("The first records of {file} have {count:,} different fields; at most {most_columns:,} are read.").format(
-                file=file, count=len(found), most_columns=roles.MOST_COLUMNS
+            _(
+                "The first records of {file} have {count:,} different fields; at most {most_columns:,} are read."
+            ).format(file=file, count=len(found), most_columns=roles.MOST_COLUMNS),
+            hint=_(
+                "Is it one object that holds all records by name? A list of records is expected."
             ),
-            hint=_("Is it one object that holds all records by name? A list of records is expected."),
         )
     return found
 
@@ -121,7 +146,11 @@ def _guess(sample: list[dict], options: Options) -> tuple[tuple[str, str], ...]:
     if "cats" in keys and f"label:{classes}" not in dict(found):
         found.append((f"label:{classes}", "cats"))
     used = {column for _, column in found}
-    found += [(f"meta:{key}", key) for key in keys if key not in used and key not in _QUIET and key not in ("meta", "metadata", "cats")]
+    found += [
+        (f"meta:{key}", key)
+        for key in keys
+        if key not in used and key not in _QUIET and key not in ("meta", "metadata", "cats")
+    ]
     return tuple(found)
 
 
@@ -178,7 +207,11 @@ def _text(value: Mapping, column: str) -> str:
     if column not in value:
         raise Fault(_("the record has no {column!r}").format(column=column))
     if not isinstance(value[column], str):
-        raise Fault(_("{column!r} is {value}, expected a string").format(column=column, value=show(value[column])))
+        raise Fault(
+            _("{column!r} is {value}, expected a string").format(
+                column=column, value=show(value[column])
+            )
+        )
     return value[column]
 
 
@@ -200,7 +233,11 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
         return
     if isinstance(value, dict):  # {"positive": 1.0, "negative": 0.0}
         if not all(is_number(score) or isinstance(score, bool) for score in value.values()):
-            raise Fault(_("the labels are {value}, expected a list or a score for each class").format(value=show(value)))
+            raise Fault(
+                _("the labels are {value}, expected a list or a score for each class").format(
+                    value=show(value)
+                )
+            )
         value = [name for name, score in value.items() if score >= 0.5]
     if not isinstance(value, list):
         value = [value]
@@ -216,7 +253,10 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
 
 def _span(raw: object) -> Span:
     if isinstance(raw, dict):
-        start, end = raw.get("start_offset", raw.get("start")), raw.get("end_offset", raw.get("end"))
+        start, end = (
+            raw.get("start_offset", raw.get("start")),
+            raw.get("end_offset", raw.get("end")),
+        )
         label = raw.get("label")
     elif isinstance(raw, list) and len(raw) == 3:
         start, end, label = raw

@@ -33,7 +33,11 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _MAGIC = (
-    (b"PK\x03\x04", _("a zip archive or an Excel or Word file"), _("Save the sheet as CSV, or unpack the archive.")),
+    (
+        b"PK\x03\x04",
+        _("a zip archive or an Excel or Word file"),
+        _("Save the sheet as CSV, or unpack the archive."),
+    ),
     (b"\x1f\x8b", _("compressed with gzip"), _("Unpack it first.")),
     (b"%PDF", _("a PDF"), _("Copy its text into a text file.")),
     (b"SQLite format 3\0", _("a database"), _("A project is opened with File, Open.")),
@@ -42,7 +46,9 @@ _MAGIC = (
     (b"\x7fELF", _("a program"), ""),
 )
 # Letters and signs that Western European texts use beyond ASCII. Others hint at another code page.
-_WESTERN = frozenset("äöüßÄÖÜéèêëÉÈÊàâáãåÀÂÁÃÅçÇñÑíìîïÍóòôõøÓÔÕØúùûÚæÆœŒýÿ¿¡«»“”‘’„–—…€£§°·´`©®™•\xa0½²³ºª")
+_WESTERN = frozenset(
+    "äöüßÄÖÜéèêëÉÈÊàâáãåÀÂÁÃÅçÇñÑíìîïÍóòôõøÓÔÕØúùûÚæÆœŒýÿ¿¡«»“”‘’„–—…€£§°·´`©®™•\xa0½²³ºª"
+)
 
 
 @dataclass(frozen=True)
@@ -77,10 +83,14 @@ def guess(path: Path, *, limit: int | None = None) -> Encoding:
     with open(path, "rb") as file:
         head = file.read(1 << 16)
     if not head.strip() and not any(raw.strip() for raw in _chunks(path, limit)):
-        raise ImportFailed(_("{name} is empty.").format(name=path.name), hint=_("Was it saved completely?"))
+        raise ImportFailed(
+            _("{name} is empty.").format(name=path.name), hint=_("Was it saved completely?")
+        )
     for magic, what, hint in _MAGIC:
         if head.startswith(magic):
-            raise ImportFailed(_("{name} is {what}, not text.").format(name=path.name, what=what), hint=hint)
+            raise ImportFailed(
+                _("{name} is {what}, not text.").format(name=path.name, what=what), hint=hint
+            )
     for mark, codec in _BOMS:
         if head.startswith(mark):
             return Encoding(codec, codec.removesuffix("-sig"), _("the file begins with its mark"))
@@ -102,7 +112,8 @@ def _wide(path: Path, head: bytes) -> Encoding:
 
 def _binary(path: Path, position: int) -> ImportFailed:
     return ImportFailed(
-        _("{name} is not text: byte {position} is zero.").format(name=path.name, position=position), hint=_("Is it the right file?")
+        _("{name} is not text: byte {position} is zero.").format(name=path.name, position=position),
+        hint=_("Is it the right file?"),
     )
 
 
@@ -146,7 +157,11 @@ def _not_utf8(path: Path, limit: int | None) -> Encoding:
             sample.append(raw)
     tail = size - len(b"".join(sample)) == 0 and _only_the_end_is_bad(b"".join(sample))
     if tail or good > 5 * bad:
-        why = _("the last character is cut off") if tail else _("{bad} bytes do not fit").format(bad=bad)
+        why = (
+            _("the last character is cut off")
+            if tail
+            else _("{bad} bytes do not fit").format(bad=bad)
+        )
         return Encoding("utf-8", "utf-8", why, sure=False)
     return _western(path, b"".join(sample))
 
@@ -173,7 +188,23 @@ def _western(path: Path, raw: bytes) -> Encoding:
     letters = sum(letter.isalpha() for letter in text)
     controls = sum(letter < " " and letter not in "\t\n\r\f" for letter in text)
     western = sum(letter in _WESTERN for letter in wide)
-    if len(wide) > 0.35 * max(letters, 1) or western < 0.9 * len(wide) or controls > 0.001 * len(text):
+    if (
+        len(wide) > 0.35 * max(letters, 1)
+        or western < 0.9 * len(wide)
+        or controls > 0.001 * len(text)
+    ):
         raise refusal
-    word = next((word for word in text.split() if any(letter > "\x7f" and letter.isalpha() for letter in word)), wide[0])
-    return Encoding("cp1252", "cp1252", _("it is not UTF-8; read so it holds words like “{word}”").format(word=word[:30]), sure=False)
+    word = next(
+        (
+            word
+            for word in text.split()
+            if any(letter > "\x7f" and letter.isalpha() for letter in word)
+        ),
+        wide[0],
+    )
+    return Encoding(
+        "cp1252",
+        "cp1252",
+        _("it is not UTF-8; read so it holds words like “{word}”").format(word=word[:30]),
+        sure=False,
+    )

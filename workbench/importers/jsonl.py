@@ -105,7 +105,14 @@ def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
         if sign == "]":
             rest = text[position + 1 :].strip()
             if rest:
-                yield line, Fault(_("the list ends here, but more follows ({rest!r}); it was not read").format(rest=rest[:20]))
+                yield (
+                    line,
+                    Fault(
+                        _(
+                            "the list ends here, but more follows ({rest!r}); it was not read"
+                        ).format(rest=rest[:20])
+                    ),
+                )
             return
         if sign != ",":
             yield (
@@ -119,7 +126,12 @@ def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
             return
         position = _skip(text, position + 1)
         if text[position : position + 1] == "]":
-            yield line, Fault(_("a comma stands before the end of the list; the records before it were read"))
+            yield (
+                line,
+                Fault(
+                    _("a comma stands before the end of the list; the records before it were read")
+                ),
+            )
             return
 
 
@@ -134,12 +146,20 @@ def explain(error: Exception, length: int) -> Fault:
     if isinstance(error, RecursionError):
         return Fault(_("the JSON is nested too deeply to be read"))
     if "integer string conversion" in str(error):
-        return Fault(_("a number has more than {value:,} digits").format(value=sys.get_int_max_str_digits()))
+        return Fault(
+            _("a number has more than {value:,} digits").format(value=sys.get_int_max_str_digits())
+        )
     if not isinstance(error, json.JSONDecodeError):
         return Fault(_("this is not usable JSON: {error}").format(error=error))
     if error.msg.startswith("Unterminated string") or error.pos >= length - 1:
-        return Fault(_("the JSON ends in the middle (column {colno}): is the file cut off?").format(colno=error.colno))
-    return Fault(_("this is not JSON: {msg} at column {colno}").format(msg=error.msg, colno=error.colno))
+        return Fault(
+            _("the JSON ends in the middle (column {colno}): is the file cut off?").format(
+                colno=error.colno
+            )
+        )
+    return Fault(
+        _("this is not JSON: {msg} at column {colno}").format(msg=error.msg, colno=error.colno)
+    )
 
 
 def first_object(head: str) -> dict:

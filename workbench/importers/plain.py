@@ -14,7 +14,12 @@ from workbench.text.document import TEXT, Document
 class PlainImporter:
     def sniff(self, head: str, name: str) -> Guess:
         if name.lower().endswith((".txt", ".text", ".md")) and not head.startswith(("{", "[{")):
-            return Guess(0.3, _("the name ends in {name} and nothing else fits better").format(name=name[name.rindex(".") :]))
+            return Guess(
+                0.3,
+                _("the name ends in {name} and nothing else fits better").format(
+                    name=name[name.rindex(".") :]
+                ),
+            )
         return Guess(0.05, _("nothing else fits"))
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
@@ -24,7 +29,12 @@ class PlainImporter:
                 rows.append((line,))
             if len(rows) == limit:
                 break
-        return Table(("line",), tuple(rows), (("text", "line"),), _("each line that is not empty is one document"))
+        return Table(
+            ("line",),
+            tuple(rows),
+            (("text", "line"),),
+            _("each line that is not empty is one document"),
+        )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         for number, line in enumerate(source.lines(), 1):

@@ -34,8 +34,35 @@ from workbench.text.document import TEXT, Document
 from workbench.text.spans import Span
 
 ANSWERS = ("accept", "reject", "ignore")
-_OWN = ("_input_hash", "_task_hash", "_view_id", "_session_id", "_timestamp", "answer", "options", "accept", "tokens", "spans", "config")
-_KNOWN = (*_OWN, "text", "label", "labels", "meta", "id", "split", "group", "priority", "score", "relations", "html", "style", "_is_binary")
+_OWN = (
+    "_input_hash",
+    "_task_hash",
+    "_view_id",
+    "_session_id",
+    "_timestamp",
+    "answer",
+    "options",
+    "accept",
+    "tokens",
+    "spans",
+    "config",
+)
+_KNOWN = (
+    *_OWN,
+    "text",
+    "label",
+    "labels",
+    "meta",
+    "id",
+    "split",
+    "group",
+    "priority",
+    "score",
+    "relations",
+    "html",
+    "style",
+    "_is_binary",
+)
 
 
 class ProdigyImporter:
@@ -43,20 +70,48 @@ class ProdigyImporter:
         first = jsonl.first_object(head)
         if not isinstance(first.get("text"), str):
             return Guess(0.0)
-        if seen := [key for key in ("answer", "_task_hash", "_input_hash", "_view_id") if key in first]:
-            return Guess(0.95, _("JSON with {names}, as Prodigy writes it").format(names=", ".join(map(repr, seen))))
+        if seen := [
+            key for key in ("answer", "_task_hash", "_input_hash", "_view_id") if key in first
+        ]:
+            return Guess(
+                0.95,
+                _("JSON with {names}, as Prodigy writes it").format(
+                    names=", ".join(map(repr, seen))
+                ),
+            )
         if "spans" in first or ("tokens" in first and isinstance(first["tokens"], list)):
             return Guess(0.9, _("JSON with 'text' and 'spans' as Prodigy writes them"))
-        return Guess(0.4, _("JSON with 'text'")) if "label" not in first and "labels" not in first else Guess(0.1)
+        return (
+            Guess(0.4, _("JSON with 'text'"))
+            if "label" not in first and "labels" not in first
+            else Guess(0.1)
+        )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows = []
         for _line, value in islice(jsonl.values(source), limit):
             if isinstance(value, dict):
-                labels = [str(one.get("label", "")) for one in value.get("spans") or () if isinstance(one, dict)]
-                labels += [str(one) for one in value.get("accept") or ()] or [str(value.get("label") or "")]
-                rows.append((str(value.get("text", "")), ", ".join(filter(None, labels)), str(value.get("answer", ""))))
-        return Table(("text", "labels", "answer"), tuple(rows), (), _("texts, tokens, spans, classes and answers are taken as they are"))
+                labels = [
+                    str(one.get("label", ""))
+                    for one in value.get("spans") or ()
+                    if isinstance(one, dict)
+                ]
+                labels += [str(one) for one in value.get("accept") or ()] or [
+                    str(value.get("label") or "")
+                ]
+                rows.append(
+                    (
+                        str(value.get("text", "")),
+                        ", ".join(filter(None, labels)),
+                        str(value.get("answer", "")),
+                    )
+                )
+        return Table(
+            ("text", "labels", "answer"),
+            tuple(rows),
+            (),
+            _("texts, tokens, spans, classes and answers are taken as they are"),
+        )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         rejected = 0
@@ -70,7 +125,11 @@ class ProdigyImporter:
             rejected += isinstance(value, dict) and value.get("answer") == "reject"
             yield Row(line, record)
         if rejected:
-            yield Remark(_("{rejected} tasks were rejected in Prodigy: their texts came in without labels.").format(rejected=rejected))
+            yield Remark(
+                _(
+                    "{rejected} tasks were rejected in Prodigy: their texts came in without labels."
+                ).format(rejected=rejected)
+            )
 
 
 def _record(value: object, options: Options) -> Record:
@@ -79,15 +138,26 @@ def _record(value: object, options: Options) -> Record:
     if not isinstance(value, dict):
         raise Fault(_("expected an object with a text, found {value}").format(value=show(value)))
     if not isinstance(text := value.get("text"), str):
-        raise Fault(_("'text' is {text}, expected a string").format(text=show(text)) if "text" in value else _("the record has no 'text'"))
+        raise Fault(
+            _("'text' is {text}, expected a string").format(text=show(text))
+            if "text" in value
+            else _("the record has no 'text'")
+        )
     answer = value.get("answer")
     if answer is not None and answer not in ANSWERS:
-        raise Fault(_("the answer is {answer}, expected accept, reject or ignore").format(answer=show(answer)))
+        raise Fault(
+            _("the answer is {answer}, expected accept, reject or ignore").format(
+                answer=show(answer)
+            )
+        )
     spans, marks = _spans(value), _classes(value)
     states = {}
     layers = [options.span_layer] * (spans is not None) + [options.class_layer] * bool(marks)
     if answer == "ignore":
-        states = dict.fromkeys(layers or [options.span_layer if "tokens" in value else options.class_layer], "discarded")
+        states = dict.fromkeys(
+            layers or [options.span_layer if "tokens" in value else options.class_layer],
+            "discarded",
+        )
     elif answer != "reject":
         states = dict.fromkeys(layers, "submitted")
     kept = answer != "reject"
@@ -124,19 +194,21 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
     for one in raw:
         if not isinstance(one, dict):
             raise Fault(_("a token is {one}, expected an object").format(one=show(one)))
-        start = offset(one.get("start"), _("the start of a token is {value}, expected a whole number"))
+        start = offset(
+            one.get("start"), _("the start of a token is {value}, expected a whole number")
+        )
         end = offset(one.get("end"), _("the end of a token is {value}, expected a whole number"))
         if not 0 <= start <= end <= len(text):
             raise Fault(
-                _("the token {start}–{end} does not lie within the text of {count} characters").format(
-                    start=start, end=end, count=len(text)
-                )
+                _(
+                    "the token {start}–{end} does not lie within the text of {count} characters"
+                ).format(start=start, end=end, count=len(text))
             )
         if isinstance(one.get("text"), str) and text[start:end] != one["text"]:
             raise Fault(
-                _("the token {text!r} does not stand at {start}–{end}: there stands {text2!r}").format(
-                    text=one["text"], start=start, end=end, text2=text[start:end]
-                )
+                _(
+                    "the token {text!r} does not stand at {start}–{end}: there stands {text2!r}"
+                ).format(text=one["text"], start=start, end=end, text2=text[start:end])
             )
         found.append((start, end))
     return tuple(found)
@@ -154,7 +226,9 @@ def _spans(value: Mapping) -> tuple[Span, ...] | None:
         if not isinstance(one, dict):
             raise Fault(_("a span is {one}, expected an object").format(one=show(one)))
         if one.get("answer") != "reject":
-            found.append(Span(*span_borders(one.get("start"), one.get("end")), label_name(one.get("label"))))
+            found.append(
+                Span(*span_borders(one.get("start"), one.get("end")), label_name(one.get("label")))
+            )
     return unique_spans(found)
 
 

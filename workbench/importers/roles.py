@@ -10,7 +10,9 @@ from workbench.base.i18n import _
 
 PLAIN = ("id", "text", "text_b", "split", "group")
 NAMED = ("label", "tag", "spans", "meta")  # these take a name: label:LAYER, meta:NAME
-MOST_COLUMNS = 10_000  # a table of texts has fewer; what has more is something else, and would fill the memory
+MOST_COLUMNS = (
+    10_000  # a table of texts has fewer; what has more is something else, and would fill the memory
+)
 ROLES = "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME"
 
 _NAMES = {
@@ -64,7 +66,10 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
                 )
             )
         if kind not in PLAIN + NAMED or (kind in PLAIN and name):
-            raise ImportFailed(_("There is no role {role!r}.").format(role=role), hint=_("Known: {roles}.").format(roles=ROLES))
+            raise ImportFailed(
+                _("There is no role {role!r}.").format(role=role),
+                hint=_("Known: {roles}.").format(roles=ROLES),
+            )
         one = Role(kind, name, column)
         if one.text in taken:
             raise ImportFailed(_("The role {role!r} is given twice.").format(role=role))
@@ -73,13 +78,18 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
     return tuple(found)
 
 
-def with_text(roles: tuple[Role, ...], guessed: Iterable[tuple[str, str]], file: str) -> tuple[Role, ...]:
+def with_text(
+    roles: tuple[Role, ...], guessed: Iterable[tuple[str, str]], file: str
+) -> tuple[Role, ...]:
     """The roles with the guessed column for the text where none was named. Raises ImportFailed if that column has another role."""
     if any(one.kind == "text" for one in roles):
         return roles
     column = dict(guessed).get("text", "")
     if not column or any(one.column == column for one in roles):
-        raise ImportFailed(_("Which column of {file} holds the text?").format(file=file), hint=_("Say text=COLUMN."))
+        raise ImportFailed(
+            _("Which column of {file} holds the text?").format(file=file),
+            hint=_("Say text=COLUMN."),
+        )
     return (Role("text", "", column), *roles)
 
 
@@ -89,12 +99,18 @@ def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> N
     for one in roles:
         if one.column not in known:
             raise ImportFailed(
-                _("{file} has no column {column!r} (for {text}).").format(file=file, column=one.column, text=one.text),
-                hint=_("Its columns: {names}.").format(names=", ".join(str(name)[:40] for name in columns[:20]) or _("none")),
+                _("{file} has no column {column!r} (for {text}).").format(
+                    file=file, column=one.column, text=one.text
+                ),
+                hint=_("Its columns: {names}.").format(
+                    names=", ".join(str(name)[:40] for name in columns[:20]) or _("none")
+                ),
             )
 
 
-def guess(columns: Sequence[str], rows: Sequence[Sequence[str]], *, class_layer: str, pair_layer: str) -> tuple[tuple[str, str], ...]:
+def guess(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, class_layer: str, pair_layer: str
+) -> tuple[tuple[str, str], ...]:
     """(role, column) pairs from the names of the columns, the longest column being the text where no name tells.
 
     What is none of these becomes metadata, so that nothing is lost.
@@ -116,7 +132,9 @@ def guess(columns: Sequence[str], rows: Sequence[Sequence[str]], *, class_layer:
         left.remove(longest)
     for role in ("text_b", "id", "split", "group"):
         take(role, _NAMES[role])
-    take(f"label:{pair_layer if any(role == 'text_b' for role, _ in found) else class_layer}", _LABEL)
+    take(
+        f"label:{pair_layer if any(role == 'text_b' for role, _ in found) else class_layer}", _LABEL
+    )
     found += [(f"meta:{column.strip() or 'column'}", column) for column in left]
     return tuple(found)
 

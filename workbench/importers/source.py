@@ -25,17 +25,27 @@ class Source:
         self.name = self.path.name
         try:
             if self.path.is_dir():
-                raise ImportFailed(_("{path} is a folder.").format(path=self.path), hint=_("Choose the files in it."))
-            about = self.path.stat()
-            if not stat.S_ISREG(about.st_mode):  # reading a pipe would wait for ever, and it can be read once only
                 raise ImportFailed(
-                    _("{path} is no file but a pipe or a device.").format(path=self.path), hint=_("Save the data in a file first.")
+                    _("{path} is a folder.").format(path=self.path),
+                    hint=_("Choose the files in it."),
+                )
+            about = self.path.stat()
+            if not stat.S_ISREG(
+                about.st_mode
+            ):  # reading a pipe would wait for ever, and it can be read once only
+                raise ImportFailed(
+                    _("{path} is no file but a pipe or a device.").format(path=self.path),
+                    hint=_("Save the data in a file first."),
                 )
             self.size = about.st_size
-            self.encoding = guess(self.path, limit=scan) if not encoding else Encoding.named(encoding)
+            self.encoding = (
+                guess(self.path, limit=scan) if not encoding else Encoding.named(encoding)
+            )
         except OSError as error:
             raise ImportFailed(
-                _("{path} cannot be read: {strerror}.").format(path=self.path, strerror=error.strerror or error),
+                _("{path} cannot be read: {strerror}.").format(
+                    path=self.path, strerror=error.strerror or error
+                ),
                 hint=_("Is the path right?"),
             ) from error
         self._raw: io.BufferedReader | None = None
@@ -52,7 +62,9 @@ class Source:
         """
         errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
         with open(self.path, "rb") as self._raw:
-            text = io.TextIOWrapper(self._raw, encoding=self.encoding.codec, errors=errors, newline=self._line_end())
+            text = io.TextIOWrapper(
+                self._raw, encoding=self.encoding.codec, errors=errors, newline=self._line_end()
+            )
             try:
                 whole = text if self.scan is None else _beginning(text)
                 if ends:
@@ -79,7 +91,9 @@ class Source:
 
     def _wrong(self, error: UnicodeError) -> ImportFailed:
         reason = getattr(error, "reason", None) or str(error)
-        message = _("{name} is not {encoding} throughout ({reason}).").format(name=self.name, encoding=self.encoding.name, reason=reason)
+        message = _("{name} is not {encoding} throughout ({reason}).").format(
+            name=self.name, encoding=self.encoding.name, reason=reason
+        )
         return ImportFailed(message, hint=_("Choose another encoding."))
 
     def head(self, size: int = HEAD) -> str:

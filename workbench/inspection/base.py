@@ -33,25 +33,50 @@ def words_of(document: Document, count: int) -> tuple[WordRow, ...]:
     """The document's own tokens where it has them, else its words, of its first `count` texts."""
     rows: list[WordRow] = []
     for name, text in document.texts[:count]:
-        given = [(start, end) for start, end in document.tokens.get(name) or () if text[start:end].strip()]
-        rows += [WordRow(start, end, name, text[start:end]) for start, end in sorted(given) or segment(text)]
+        given = [
+            (start, end)
+            for start, end in document.tokens.get(name) or ()
+            if text[start:end].strip()
+        ]
+        rows += [
+            WordRow(start, end, name, text[start:end])
+            for start, end in sorted(given) or segment(text)
+        ]
     return tuple(rows)
 
 
-def token_rows(piece: Piece, document: Document, words: Sequence[WordRow], tokenizer: Tokenizer) -> list[TokenRow]:
+def token_rows(
+    piece: Piece, document: Document, words: Sequence[WordRow], tokenizer: Tokenizer
+) -> list[TokenRow]:
     """The subwords of one input in order. A subword belongs to the word that holds its last character."""
     names = [name for name, _ in document.texts]
-    places = {name: [number for number, one in enumerate(words) if one.field == name] for name in names}
+    places = {
+        name: [number for number, one in enumerate(words) if one.field == name] for name in names
+    }
     starts = {name: [words[number].start for number in numbers] for name, numbers in places.items()}
     rows = []
-    for id, (start, end), which in zip(piece.ids.tolist(), piece.borders.tolist(), piece.text.tolist(), strict=True):
+    for id, (start, end), which in zip(
+        piece.ids.tolist(), piece.borders.tolist(), piece.text.tolist(), strict=True
+    ):
         name = names[which] if which >= 0 else ""
         word = None
         if name and end > start and (at := bisect_right(starts[name], end - 1) - 1) >= 0:
             word = places[name][at] if words[places[name][at]].end > start else None
         text = document.content(name)[start:end] if name else ""
         piece_name = tokenizer.piece(id)
-        rows.append(TokenRow(piece_name, shown(piece_name, text), id, start, end, name, word, which < 0, id == tokenizer.unknown))
+        rows.append(
+            TokenRow(
+                piece_name,
+                shown(piece_name, text),
+                id,
+                start,
+                end,
+                name,
+                word,
+                which < 0,
+                id == tokenizer.unknown,
+            )
+        )
     return rows
 
 
@@ -74,7 +99,9 @@ def _byte_letters() -> dict[str, int]:
     """Letter → byte, as byte level vocabularies write them. Source: Radford et al. 2019, released code of GPT-2."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [one for one in range(256) if one not in plain]
-    return {chr(one): one for one in plain} | {chr(256 + number): one for number, one in enumerate(others)}
+    return {chr(one): one for one in plain} | {
+        chr(256 + number): one for number, one in enumerate(others)
+    }
 
 
 _BYTES = _byte_letters()
@@ -92,7 +119,9 @@ def stitch(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     for number, piece in enumerate(pieces):
         low = bounds[number - 1] if number else -1
         high = bounds[number] if number < len(bounds) else np.iinfo(np.int32).max
-        inside = np.flatnonzero((piece.text >= 0) & (piece.borders[:, 0] >= low) & (piece.borders[:, 0] < high))
+        inside = np.flatnonzero(
+            (piece.text >= 0) & (piece.borders[:, 0] >= low) & (piece.borders[:, 0] < high)
+        )
         special = np.flatnonzero(piece.text < 0)
         if number == 0 and len(inside):
             inside = np.concatenate([special[special < inside[0]], inside])

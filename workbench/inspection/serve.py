@@ -31,7 +31,9 @@ def open(params: Mapping) -> Callable[[Mapping], dict]:
     Raises ModelError where the folder cannot be loaded.
     """
     devices.use_threads()
-    asked = _subject(Path(params["model"]), str(params.get("device") or "auto"), bool(params.get("allow_pickle")))
+    asked = _subject(
+        Path(params["model"]), str(params.get("device") or "auto"), bool(params.get("allow_pickle"))
+    )
     asked.answer({"texts": {TEXT: WARM}})  # the first pass prepares buffers
     return lambda request: asked.answer(request).to_json()
 
@@ -39,21 +41,39 @@ def open(params: Mapping) -> Callable[[Mapping], dict]:
 class Asked:
     """A loaded model with the inspector that fits it."""
 
-    def __init__(self, kind: str, family: str, subject: Any, inspector: Any, tokenizer: Tokenizer, labels: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        kind: str,
+        family: str,
+        subject: Any,
+        inspector: Any,
+        tokenizer: Tokenizer,
+        labels: tuple[str, ...] = (),
+    ):
         self.kind, self.family, self.subject, self.inspector = kind, family, subject, inspector
         self.tokenizer, self.labels = tokenizer, labels
 
     def answer(self, request: Mapping) -> Answer:
         began = time.perf_counter()
         texts = tuple((str(name), str(content)) for name, content in request["texts"].items())
-        tokens = {name: tuple((int(a), int(b)) for a, b in borders) for name, borders in (request.get("tokens") or {}).items()}
+        tokens = {
+            name: tuple((int(a), int(b)) for a, b in borders)
+            for name, borders in (request.get("tokens") or {}).items()
+        }
         document = Document("", texts, tokens=tokens)
         options = TokenOptions(int(request.get("top", 5)), int(request.get("start", 0)))
         found = dict(self.inspector.run(self.subject, [document], options)[0])
         found["tokens"], found["words"] = tuple(found["tokens"]), tuple(found["words"])
         unknown = self.tokenizer.unknown_share([content for _, content in texts])
         milliseconds = 1000 * (time.perf_counter() - began)
-        return Answer(self.kind, self.family, unknown=unknown, milliseconds=milliseconds, labels=self.labels, **found)
+        return Answer(
+            self.kind,
+            self.family,
+            unknown=unknown,
+            milliseconds=milliseconds,
+            labels=self.labels,
+            **found,
+        )
 
 
 class _Subwords:
@@ -62,12 +82,16 @@ class _Subwords:
     def __init__(self, max_length: int):
         self.max_length = max_length
 
-    def run(self, subject: Tokenizer, documents: builtins.list[Document], options: TokenOptions) -> builtins.list[dict]:
+    def run(
+        self, subject: Tokenizer, documents: builtins.list[Document], options: TokenOptions
+    ) -> builtins.list[dict]:
         found = []
         for document in documents:
             piece, cut = next(iter(subject.whole([(document.text,)], self.max_length)))
             words = words_of(document, 1)
-            found.append({"tokens": token_rows(piece, document, words, subject), "words": words, "cut": cut})
+            found.append(
+                {"tokens": token_rows(piece, document, words, subject), "words": words, "cut": cut}
+            )
         return found
 
 
@@ -76,7 +100,14 @@ def _subject(folder: Path, device: str, allow_pickle: bool) -> Asked:
         predictor = Predictor.load(folder, device)
         inspector = TokenScoresInspector() if predictor.task.id == "tag" else ClassScoresInspector()
         info = predictor.checkpoint.info
-        return Asked(predictor.task.id, info.family, predictor, inspector, predictor.checkpoint.tokenizer, predictor.labels)
+        return Asked(
+            predictor.task.id,
+            info.family,
+            predictor,
+            inspector,
+            predictor.checkpoint.tokenizer,
+            predictor.labels,
+        )
     info = models.read_folder(folder, allow_pickle=allow_pickle)
     try:
         model = LanguageModel.load(folder, device=device, allow_pickle=allow_pickle)

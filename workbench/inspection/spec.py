@@ -79,7 +79,14 @@ class Answer:
         raw["tokens"] = [asdict(one) for one in self.tokens]
         raw["words"] = [asdict(one) for one in self.words]
         raw["spans"] = [
-            {"start": one.start, "end": one.end, "label": one.label, "field": one.field, "score": one.score} for one in self.spans
+            {
+                "start": one.start,
+                "end": one.end,
+                "label": one.label,
+                "field": one.field,
+                "score": one.score,
+            }
+            for one in self.spans
         ]
         return raw
 
@@ -87,9 +94,14 @@ class Answer:
     def from_json(cls, raw: Mapping) -> Answer:
         known = {one.name for one in fields(cls)}
         values = {name: value for name, value in raw.items() if name in known}
-        values["tokens"] = tuple(TokenRow(**{**one, "best": _pairs(one["best"])}) for one in raw["tokens"])
+        values["tokens"] = tuple(
+            TokenRow(**{**one, "best": _pairs(one["best"])}) for one in raw["tokens"]
+        )
         values["words"] = tuple(WordRow(**one) for one in raw["words"])
-        values["spans"] = tuple(Span(one["start"], one["end"], one["label"], one["field"], one["score"]) for one in raw["spans"])
+        values["spans"] = tuple(
+            Span(one["start"], one["end"], one["label"], one["field"], one["score"])
+            for one in raw["spans"]
+        )
         values["classes"], values["labels"] = _pairs(raw["classes"]), tuple(raw.get("labels", ()))
         return cls(**values)
 

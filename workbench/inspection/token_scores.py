@@ -22,7 +22,9 @@ class TokenScoresInspector:
     needs = (TokenScores,)
     Options = TokenOptions
 
-    def run(self, subject: Predictor, documents: Sequence[Document], options: TokenOptions) -> list[dict]:
+    def run(
+        self, subject: Predictor, documents: Sequence[Document], options: TokenOptions
+    ) -> list[dict]:
         features, logits, predictions = answered(subject, documents)
         names = subject.task.outputs_of(subject.labels)
         begin = np.searchsorted(features.owner, np.arange(len(documents) + 1))
@@ -30,14 +32,28 @@ class TokenScoresInspector:
         for number, document in enumerate(documents):
             pieces = features.items[begin[number] : begin[number + 1]]
             words = words_of(document, 1)
-            rows = [token_rows(one, document, words, subject.checkpoint.tokenizer) for one in pieces]
+            rows = [
+                token_rows(one, document, words, subject.checkpoint.tokenizer) for one in pieces
+            ]
             scores = [decoding.softmax(one) for one in logits[begin[number] : begin[number + 1]]]
             tokens = []
             for window, position in stitch(pieces):
                 row = rows[window][position]
-                tokens.append(row if row.special else replace(row, best=best(scores[window][position], names, options.top)))
+                tokens.append(
+                    row
+                    if row.special
+                    else replace(row, best=best(scores[window][position], names, options.top))
+                )
             spans = predictions[number].spans
-            found.append({"tokens": tokens, "words": words, "spans": spans, "answered": len(tokens), "cut": predictions[number].cut})
+            found.append(
+                {
+                    "tokens": tokens,
+                    "words": words,
+                    "spans": spans,
+                    "answered": len(tokens),
+                    "cut": predictions[number].cut,
+                }
+            )
         return found
 
 
@@ -47,18 +63,24 @@ class ClassScoresInspector:
     needs = (ClassScores,)
     Options = TokenOptions
 
-    def run(self, subject: Predictor, documents: Sequence[Document], options: TokenOptions) -> list[dict]:
+    def run(
+        self, subject: Predictor, documents: Sequence[Document], options: TokenOptions
+    ) -> list[dict]:
         features, _, predictions = answered(subject, documents)
         found = []
         for document, piece, prediction in zip(documents, features.items, predictions, strict=True):
             words = words_of(document, subject.task.texts)
             tokens = token_rows(piece, document, words, subject.checkpoint.tokenizer)
             classes = tuple(zip(prediction.classes.labels, prediction.classes.scores, strict=True))
-            found.append({"tokens": tokens, "words": words, "classes": classes, "cut": prediction.cut})
+            found.append(
+                {"tokens": tokens, "words": words, "classes": classes, "cut": prediction.cut}
+            )
         return found
 
 
-def answered(subject: Predictor, documents: Sequence[Document]) -> tuple[Features, list[np.ndarray], list]:
+def answered(
+    subject: Predictor, documents: Sequence[Document]
+) -> tuple[Features, list[np.ndarray], list]:
     """One pass: features, the logits of every item, and the predictions."""
     features = subject.features(documents)
     work = infer(subject.task, subject.checkpoint, features)
@@ -66,7 +88,11 @@ def answered(subject: Predictor, documents: Sequence[Document]) -> tuple[Feature
         try:
             next(work)
         except StopIteration as end:
-            return features, end.value[0], subject.task.decode(end.value[0], features, subject.labels)
+            return (
+                features,
+                end.value[0],
+                subject.task.decode(end.value[0], features, subject.labels),
+            )
 
 
 def best(scores: np.ndarray, names: Sequence[str], top: int) -> tuple[tuple[str, float], ...]:

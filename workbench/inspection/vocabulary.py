@@ -14,7 +14,9 @@ from workbench.runtime.tokenizer import Piece
 from workbench.text.document import Document
 from workbench.text.fields import VocabularyScores
 
-BUDGET = 12_000  # subwords that one answer of a masked model may run, so that it takes a second or two
+BUDGET = (
+    12_000  # subwords that one answer of a masked model may run, so that it takes a second or two
+)
 BATCH_TOKENS = 2048
 
 
@@ -28,7 +30,9 @@ class VocabularyInspector:
     needs = (VocabularyScores,)
     Options = TokenOptions
 
-    def run(self, subject: LanguageModel, documents: Sequence[Document], options: TokenOptions) -> list[dict]:
+    def run(
+        self, subject: LanguageModel, documents: Sequence[Document], options: TokenOptions
+    ) -> list[dict]:
         return [self._one(subject, one, options) for one in documents]
 
     def _one(self, subject: LanguageModel, document: Document, options: TokenOptions) -> dict:
@@ -46,7 +50,13 @@ class VocabularyInspector:
             answers = _causal(subject, piece, asked, options.top)
         for position, (found, own) in answers.items():
             rows[position] = replace(rows[position], best=found, own=own)
-        return {"tokens": rows, "words": words, "first": options.start, "answered": len(asked), "cut": cut}
+        return {
+            "tokens": rows,
+            "words": words,
+            "first": options.start,
+            "answered": len(asked),
+            "cut": cut,
+        }
 
 
 Found = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
@@ -56,7 +66,13 @@ def _masked(subject: LanguageModel, piece: Piece, asked: Sequence[int], top: int
     """position → (best words, probability of the subword itself) with that one position hidden."""
     found: Found = {}
     for batch in batches(list(asked), lambda _: len(piece.ids), BATCH_TOKENS):
-        rows = [[subject.mask if place == hidden else one for place, one in enumerate(piece.ids.tolist())] for hidden in batch]
+        rows = [
+            [
+                subject.mask if place == hidden else one
+                for place, one in enumerate(piece.ids.tolist())
+            ]
+            for hidden in batch
+        ]
         scores = subject.logits(rows, [[hidden] for hidden in batch])[:, 0].softmax(-1)  # (B, V)
         values, ids = scores.topk(top, dim=-1)
         for number, hidden in enumerate(batch):
@@ -75,7 +91,11 @@ def _causal(subject: LanguageModel, piece: Piece, asked: Sequence[int], top: int
     found: Found = {}
     for number, position in enumerate(asked):
         words = [_word(subject, one) for one in ids[number].tolist()]
-        following = int(piece.ids[position + 1]) if position + 1 < len(piece.ids) and piece.text[position + 1] >= 0 else None
+        following = (
+            int(piece.ids[position + 1])
+            if position + 1 < len(piece.ids) and piece.text[position + 1] >= 0
+            else None
+        )
         own = float(scores[number, following]) if following is not None else None
         found[position] = tuple(zip(words, values[number].tolist(), strict=True)), own
     return found

@@ -23,7 +23,11 @@ class Mailbox:
         count = 0
         while True:
             try:
-                function = self._calls.get(timeout=timeout) if timeout > 0 and not count else self._calls.get_nowait()
+                function = (
+                    self._calls.get(timeout=timeout)
+                    if timeout > 0 and not count
+                    else self._calls.get_nowait()
+                )
             except queue.Empty:
                 return count
             function()

@@ -37,7 +37,14 @@ class Host:
     The child starts with the first request (or `start`) and again after a crash. `changed(status)` is emitted on the main thread.
     """
 
-    def __init__(self, spec: JobSpec, *, dispatch: Dispatch | None = None, spare: Spare | None = None, grace: Grace | None = None):
+    def __init__(
+        self,
+        spec: JobSpec,
+        *,
+        dispatch: Dispatch | None = None,
+        spare: Spare | None = None,
+        grace: Grace | None = None,
+    ):
         self.dispatch: Dispatch = dispatch or Mailbox()
         self.status, self.message, self.hint, self.details = "asleep", "", "", ""
         self.changed = Signal("host.changed")
@@ -83,9 +90,13 @@ class Host:
         if not isinstance(self.dispatch, Mailbox):
             raise RuntimeError("ask_now() is for a host without an event loop; use ask()")
         got: list = []
-        self.ask(f"now {next(self._numbers)}", request, lambda answer, error: got.append((answer, error)))
+        self.ask(
+            f"now {next(self._numbers)}", request, lambda answer, error: got.append((answer, error))
+        )
         if not self.dispatch.wait(lambda: bool(got), timeout):
-            raise JobFailed(_("The model gave no answer in {timeout:.0f} s.").format(timeout=timeout))
+            raise JobFailed(
+                _("The model gave no answer in {timeout:.0f} s.").format(timeout=timeout)
+            )
         answer, error = got[0]
         if error is not None:
             raise error
@@ -96,12 +107,22 @@ class Host:
         if self._child is not None or self.status == "closed":
             return
         self._generation += 1
-        heard, ended = partial(self._heard, self._generation), partial(self._ended, self._generation)
+        heard, ended = (
+            partial(self._heard, self._generation),
+            partial(self._ended, self._generation),
+        )
         if self._spare and not self.spec.env:
             self._child = self._spare.take(self.folder, heard, ended, self._grace)
         if self._child is None:
             log = self.folder / "log.txt"
-            self._child = Child([str(self.folder)], on_message=heard, on_end=ended, log=log, env=self.spec.env, grace=self._grace)
+            self._child = Child(
+                [str(self.folder)],
+                on_message=heard,
+                on_end=ended,
+                log=log,
+                env=self.spec.env,
+                grace=self._grace,
+            )
         self._child.start()
         self._become("starting")
 
@@ -149,7 +170,10 @@ class Host:
             self._fail_all(JobFailed(message["message"], hint=message["hint"]))
         elif kind == "answer" and (asked := self._asked.pop(message["id"], None)):
             error = message.get("error")
-            asked.done(message.get("answer"), JobFailed(error["message"], hint=error["hint"]) if error else None)
+            asked.done(
+                message.get("answer"),
+                JobFailed(error["message"], hint=error["hint"]) if error else None,
+            )
 
     def _gone(self, code: int | None) -> None:
         if self._child is None:
@@ -172,9 +196,9 @@ class Host:
         recent = [one for one in self._crashes if time.monotonic() - one < WITHIN]
         if self._child is None and len(recent) >= CRASHES:
             return JobFailed(
-                _("{message} It died {count} times in a minute and is not started again now.").format(
-                    message=self.message, count=len(recent)
-                ),
+                _(
+                    "{message} It died {count} times in a minute and is not started again now."
+                ).format(message=self.message, count=len(recent)),
                 hint=_("Wait a minute, or look at its log."),
             )
         return None

@@ -16,7 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"}
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
 TEXT = {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
 LOG_LINES = 40
 
@@ -106,7 +110,9 @@ class Child:
         """It has said its last word; terminated if its process lingers."""
         self._escalate("end", self.grace.linger, self.grace.linger)
 
-    def hand_over(self, work: dict, on_message: Callable[[dict], None], on_end: Callable[[int | None], None]) -> bool:
+    def hand_over(
+        self, work: dict, on_message: Callable[[dict], None], on_end: Callable[[int | None], None]
+    ) -> bool:
         """From now on another one listens; `start` then gives it the work. False if the child has ended already."""
         with self._lock:
             if self._over:
@@ -130,7 +136,9 @@ class Child:
             self.problem = f"{error.strerror or error} ({sys.executable})"
             self._finish(None)
             return
-        reader = threading.Thread(target=self._read, args=(process,), name="glossbench-job-lines", daemon=True)
+        reader = threading.Thread(
+            target=self._read, args=(process,), name="glossbench-job-lines", daemon=True
+        )
         reader.start()
         code = process.wait()
         _kill_group(process.pid)  # a child of the child may hold the channel open
@@ -187,7 +195,9 @@ class Child:
             if why in self._pressing:
                 return
             self._pressing.add(why)
-        threading.Thread(target=self._press, args=(silent, limit), name="glossbench-job-grace", daemon=True).start()
+        threading.Thread(
+            target=self._press, args=(silent, limit), name="glossbench-job-grace", daemon=True
+        ).start()
 
     def _press(self, silent: float, limit: float) -> None:
         """Terminate, then kill, once the child has had its time."""
@@ -220,13 +230,19 @@ def _parsed(line: bytes) -> dict:
         raw = json.loads(line)
     except ValueError:
         raw = None
-    return raw if isinstance(raw, dict) else {"type": "log", "line": line.decode("utf-8", "replace").rstrip()}
+    return (
+        raw
+        if isinstance(raw, dict)
+        else {"type": "log", "line": line.decode("utf-8", "replace").rstrip()}
+    )
 
 
 def _python_path() -> str:
     """The folder that holds this package, first: the child runs the same code, whatever its working folder."""
     here = str(Path(__file__).resolve().parents[2])
-    rest = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one and one != here]
+    rest = [
+        one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one and one != here
+    ]
     return os.pathsep.join([here, *rest])
 
 
@@ -236,7 +252,11 @@ def _apart() -> dict:
     Not a session of its own: Linux schedules sessions against each other (autogroup), and there its niceness would count for nothing.
     """
     if sys.platform == "win32":
-        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS | subprocess.CREATE_NO_WINDOW
+        flags = (
+            subprocess.CREATE_NEW_PROCESS_GROUP
+            | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+            | subprocess.CREATE_NO_WINDOW
+        )
         return {"creationflags": flags}
     return {"process_group": 0}
 

@@ -48,7 +48,9 @@ class Job:
         self.changed = Signal(f"job {number}")
         self._queue = queue
         self._child: Child | None = None
-        self._finished: events.Finished | None = None  # its last word, told once its process has gone
+        self._finished: events.Finished | None = (
+            None  # its last word, told once its process has gone
+        )
         self._temporary = temporary
 
     @property
@@ -84,7 +86,10 @@ class Job:
 
     def _take_in(self, event: events.Event) -> None:
         if isinstance(event, events.Output) and event.payload.get("kind") in OFTEN:
-            self.progress = {**self.progress, **event.payload}  # a tick tells no total and no time left: the last ones stand
+            self.progress = {
+                **self.progress,
+                **event.payload,
+            }  # a tick tells no total and no time left: the last ones stand
             if len(self.events) >= MOST_EVENTS:
                 self.events = _thinned(self.events)
         self.events.append(event)
@@ -96,13 +101,23 @@ class Queue:
     `dispatch(fn)` runs `fn` on the main thread; without one a Mailbox is made, which `wait` drains.
     """
 
-    def __init__(self, *, dispatch: Dispatch | None = None, warm: Warm | None = None, grace: Grace | None = None):
+    def __init__(
+        self,
+        *,
+        dispatch: Dispatch | None = None,
+        warm: Warm | None = None,
+        grace: Grace | None = None,
+    ):
         self.dispatch: Dispatch = dispatch or Mailbox()
         self.grace = grace or Grace()
         self.jobs: tuple[Job, ...] = ()
         self.changed = Signal("queue.changed")
         self.reported = Signal("queue.reported")  # (dict): what a spare worker says of this machine
-        self.spare = Spare(warm, on_report=lambda report: self.dispatch(lambda: self.reported.emit(report))) if warm else None
+        self.spare = (
+            Spare(warm, on_report=lambda report: self.dispatch(lambda: self.reported.emit(report)))
+            if warm
+            else None
+        )
         self._numbers = itertools.count(1)
         self._closed = False
 
@@ -129,7 +144,9 @@ class Queue:
             (Path(spec.folder) / "result.json").unlink(missing_ok=True)
         except OSError as error:
             raise JobFailed(
-                _("{folder} cannot be written: {error}.").format(folder=spec.folder, error=error.strerror or error),
+                _("{folder} cannot be written: {error}.").format(
+                    folder=spec.folder, error=error.strerror or error
+                ),
                 hint=_("Is the disk full or read-only?"),
             ) from error
         job = Job(self, next(self._numbers), spec, temporary)
@@ -146,7 +163,9 @@ class Queue:
     def wait(self, job: Job, timeout: float | None = None) -> bool:
         """Headless: run what the children post until the job is over; False if `timeout` seconds pass first."""
         if not isinstance(self.dispatch, Mailbox):
-            raise RuntimeError("wait() is for a queue without an event loop; listen to job.changed instead")
+            raise RuntimeError(
+                "wait() is for a queue without an event loop; listen to job.changed instead"
+            )
         return self.dispatch.wait(lambda: job.over, timeout)
 
     def close(self, *, keep: bool = True, timeout: float = 30.0) -> None:
@@ -180,10 +199,21 @@ class Queue:
     def _start(self, job: Job) -> None:
         job.status, job.started = "running", time.monotonic()
         heard, ended = partial(self._heard, job), partial(self._ended, job)
-        child = self.spare.take(job.folder, heard, ended, self.grace) if self.spare and not job.spec.env else None
+        child = (
+            self.spare.take(job.folder, heard, ended, self.grace)
+            if self.spare and not job.spec.env
+            else None
+        )
         if child is None:
             arguments = [str(job.folder.absolute())]
-            child = Child(arguments, on_message=heard, on_end=ended, log=job.log_file, env=job.spec.env, grace=self.grace)
+            child = Child(
+                arguments,
+                on_message=heard,
+                on_end=ended,
+                log=job.log_file,
+                env=job.spec.env,
+                grace=self.grace,
+            )
         job._child = child  # before it starts: its threads look at it
         child.start()
 
@@ -221,7 +251,12 @@ class Queue:
         if job.ending == "cancel" and event.status != "cancelled":
             event = events.Finished("cancelled")
         job.status, job.ended = event.status, time.monotonic()
-        job.result, job.message, job.hint, job.details = event.result, event.message, event.hint, event.details
+        job.result, job.message, job.hint, job.details = (
+            event.result,
+            event.message,
+            event.hint,
+            event.details,
+        )
         self._tell(job, event)
         if job._temporary:
             shutil.rmtree(job.folder, ignore_errors=True)
@@ -238,7 +273,12 @@ class Queue:
 def _thinned(kept: list[events.Event]) -> list[events.Event]:
     """Every second step, tick and progress is dropped; all else stays."""
     often = itertools.count()
-    return [one for one in kept if not (isinstance(one, events.Output) and one.payload.get("kind") in OFTEN) or next(often) % 2]
+    return [
+        one
+        for one in kept
+        if not (isinstance(one, events.Output) and one.payload.get("kind") in OFTEN)
+        or next(often) % 2
+    ]
 
 
 def _without_result(job: Job, code: int | None) -> events.Finished:
@@ -247,16 +287,32 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
     if job.ending == "cancel":
         return events.Finished("cancelled")
     if problem:
-        return events.Finished("failed", message=_("The worker could not be started: {problem}.").format(problem=problem), details=log)
+        return events.Finished(
+            "failed",
+            message=_("The worker could not be started: {problem}.").format(problem=problem),
+            details=log,
+        )
     if job.ending == "stop":
         message = _("The worker did not stop in time and was ended.")
-        return events.Finished("crashed", message=message, hint=_("What it had saved by then is in its folder."), details=log)
+        return events.Finished(
+            "crashed",
+            message=message,
+            hint=_("What it had saved by then is in its folder."),
+            details=log,
+        )
     hint = _("Try it again; where memory was short, close other programs first.")
     if log:
-        told = _("The last lines of its log are in the details; all of it is in {file}.").format(file=job.log_file)
+        told = _("The last lines of its log are in the details; all of it is in {file}.").format(
+            file=job.log_file
+        )
         hint = " ".join((hint, told))
     return events.Finished(
-        "crashed", message=_("The worker process died without a result: {code}.").format(code=_code_in_words(code)), hint=hint, details=log
+        "crashed",
+        message=_("The worker process died without a result: {code}.").format(
+            code=_code_in_words(code)
+        ),
+        hint=hint,
+        details=log,
     )
 
 

@@ -28,7 +28,9 @@ def serve(folder: Path, channel: Channel, commands: Commands) -> int:
     return 0
 
 
-def _answer_all(answer: Callable[[Mapping], Mapping], folder: Path, channel: Channel, commands: Commands) -> None:
+def _answer_all(
+    answer: Callable[[Mapping], Mapping], folder: Path, channel: Channel, commands: Commands
+) -> None:
     waiting: list[dict] = []
     while True:
         arrived = commands.waiting() if waiting else [commands.next(), *commands.waiting()]
@@ -36,7 +38,13 @@ def _answer_all(answer: Callable[[Mapping], Mapping], folder: Path, channel: Cha
             return
         waiting = newest([*waiting, *(one for one in arrived if one is not None)])
         request = waiting.pop(0)
-        channel.write({"type": "answer", "id": request["id"], **_answered(answer, request["request"], folder, request["id"])})
+        channel.write(
+            {
+                "type": "answer",
+                "id": request["id"],
+                **_answered(answer, request["request"], folder, request["id"]),
+            }
+        )
 
 
 def newest(requests: list[dict]) -> list[dict]:
@@ -54,7 +62,12 @@ def _answered(answer: Callable, request: Mapping, folder: Path, number: int) -> 
 
 def _told(error: BaseException) -> dict:
     found = failure(error)
-    return {"status": found.status, "message": found.message, "hint": found.hint, "details": found.details}
+    return {
+        "status": found.status,
+        "message": found.message,
+        "hint": found.hint,
+        "details": found.details,
+    }
 
 
 def _with_arrays_in_files(value: object, folder: Path, stem: str) -> object:

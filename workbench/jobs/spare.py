@@ -24,7 +24,13 @@ class Warm:
 class Spare:
     """At most one idle worker. `prepare` and `take` on the main thread; `on_report` is called on a thread."""
 
-    def __init__(self, warm: Warm, *, on_report: Callable[[dict], None] | None = None, free_memory: Callable[[], int] | None = None):
+    def __init__(
+        self,
+        warm: Warm,
+        *,
+        on_report: Callable[[dict], None] | None = None,
+        free_memory: Callable[[], int] | None = None,
+    ):
         self.warm, self._on_report = warm, on_report
         self._free_memory = free_memory or _free_memory
         self._child: Child | None = None
@@ -45,11 +51,19 @@ class Spare:
             self._timer.name, self._timer.daemon = "glossbench-spare", True
             self._timer.start()
 
-    def take(self, folder: Path, on_message: Callable[[dict], None], on_end: Callable[[int | None], None], grace: Grace) -> Child | None:
+    def take(
+        self,
+        folder: Path,
+        on_message: Callable[[dict], None],
+        on_end: Callable[[int | None], None],
+        grace: Grace,
+    ) -> Child | None:
         """The spare, which `start()` sets to work on this folder; None if there is none. Another one is made later."""
         with self._lock:
             child, self._child = self._child, None
-        if child is None or not child.hand_over({"type": "work", "folder": str(folder)}, on_message, on_end):
+        if child is None or not child.hand_over(
+            {"type": "work", "folder": str(folder)}, on_message, on_end
+        ):
             return None
         child.grace, child.log = grace, folder / "log.txt"
         self.prepare(REPLACE_AFTER)
@@ -72,7 +86,11 @@ class Spare:
             self._timer = None
             if self._closed or short:
                 return
-            arguments = ["--spare", ",".join(self.warm.modules), *(["--report", self.warm.report] if self.warm.report else [])]
+            arguments = [
+                "--spare",
+                ",".join(self.warm.modules),
+                *(["--report", self.warm.report] if self.warm.report else []),
+            ]
             self._child = Child(arguments, on_message=self._heard, on_end=lambda code: None).start()
 
     def _heard(self, message: dict) -> None:

@@ -40,7 +40,12 @@ class JobSpec:
     @classmethod
     def from_json(cls, raw: Mapping) -> JobSpec:
         return cls(
-            raw["target"], raw.get("params", {}), raw.get("folder", ""), raw.get("device", "cpu"), raw.get("title", ""), raw.get("env", {})
+            raw["target"],
+            raw.get("params", {}),
+            raw.get("folder", ""),
+            raw.get("device", "cpu"),
+            raw.get("title", ""),
+            raw.get("env", {}),
         )
 
     def write(self, path: Path) -> None:

@@ -43,7 +43,13 @@ class Token:
             raise Cancelled()
 
 
-def run(work: Callable[[], Any], done: Callable[[Any, Exception | None], None], *, dispatch: Dispatch, token: Token | None = None) -> Token:
+def run(
+    work: Callable[[], Any],
+    done: Callable[[Any, Exception | None], None],
+    *,
+    dispatch: Dispatch,
+    token: Token | None = None,
+) -> Token:
     """Call `work()` in a thread, then `done(result, None)` or `done(None, error)` through `dispatch`.
 
     Returns the token; pass one in where `work` itself looks at it. After `token.cancel()` `done` is not called.
@@ -53,7 +59,9 @@ def run(work: Callable[[], Any], done: Callable[[Any, Exception | None], None], 
     with _lock:
         _busy += 1
         if _busy > len(_threads) and len(_threads) < SIZE:
-            thread = threading.Thread(target=_serve, name=f"{NAME}-{len(_threads) + 1}", daemon=True)
+            thread = threading.Thread(
+                target=_serve, name=f"{NAME}-{len(_threads) + 1}", daemon=True
+            )
             _threads.append(thread)
             thread.start()
     _tasks.put((work, done, dispatch, token))

@@ -57,7 +57,9 @@ def cores() -> int:
     """Physical cores that this process may use, at least 1."""
     import psutil
 
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    allowed = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))
 
 
@@ -105,7 +107,9 @@ class Asked(Protocol):
         ...
 
 
-def run_target(folder: Path, send: Callable[[events.Event], None], commands: Asked) -> events.Finished:
+def run_target(
+    folder: Path, send: Callable[[events.Event], None], commands: Asked
+) -> events.Finished:
     """Run the job of `folder` to its end; every exception becomes a Finished. `commands.ending` is looked at after each object."""
     try:
         spec = JobSpec.read(folder / "job.json")
@@ -114,7 +118,11 @@ def run_target(folder: Path, send: Callable[[events.Event], None], commands: Ask
         return failure(error)
 
 
-def _drive(target: Generator[dict, str | None, dict | None], send: Callable[[events.Event], None], commands: Asked) -> events.Finished:
+def _drive(
+    target: Generator[dict, str | None, dict | None],
+    send: Callable[[events.Event], None],
+    commands: Asked,
+) -> events.Finished:
     told = False
     try:
         item = next(target)
@@ -146,12 +154,23 @@ def failure(error: BaseException) -> events.Finished:
     if isinstance(error, WorkbenchError):
         return events.Finished("failed", message=error.message, hint=error.hint, details=details)
     if _is_out_of_memory(error):
-        message = _("There was not enough memory: {error}").format(error=_first_line(error) or type(error).__name__)
-        return events.Finished("out_of_memory", message=message, hint=_("Take a smaller batch or shorter texts."), details=details)
+        message = _("There was not enough memory: {error}").format(
+            error=_first_line(error) or type(error).__name__
+        )
+        return events.Finished(
+            "out_of_memory",
+            message=message,
+            hint=_("Take a smaller batch or shorter texts."),
+            details=details,
+        )
     if is_disk_full(error):
         message = _("There is no room left on the disk: {error}.").format(error=_first_line(error))
-        return events.Finished("failed", message=message, hint=_("Make room, then start again."), details=details)
-    message = f"{type(error).__name__}: {_first_line(error)}" if str(error) else type(error).__name__
+        return events.Finished(
+            "failed", message=message, hint=_("Make room, then start again."), details=details
+        )
+    message = (
+        f"{type(error).__name__}: {_first_line(error)}" if str(error) else type(error).__name__
+    )
     return events.Finished("failed", message=message, details=details)
 
 
@@ -184,7 +203,9 @@ def _spare(arguments: list[str], outgoing: int, commands: Commands) -> int:
     try:
         for module in filter(None, arguments[0].split(",") if arguments else ()):
             importlib.import_module(module)
-        report = resolve(arguments[2])() if len(arguments) > 2 and arguments[1] == "--report" else {}
+        report = (
+            resolve(arguments[2])() if len(arguments) > 2 and arguments[1] == "--report" else {}
+        )
     except Exception as error:
         channel.write({"type": "spare", "problem": failure(error).message})
         return 1

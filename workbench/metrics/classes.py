@@ -38,7 +38,10 @@ def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int
         raise ValueError(f"{len(gold)} gold labels, but {len(predicted)} predicted ones")
     right = Counter(g for g, p in zip(gold, predicted, strict=True) if g == p)
     in_gold, in_predicted = Counter(gold), Counter(predicted)
-    return {label: (right[label], in_predicted[label], in_gold[label]) for label in sorted(in_gold | in_predicted)}
+    return {
+        label: (right[label], in_predicted[label], in_gold[label])
+        for label in sorted(in_gold | in_predicted)
+    }
 
 
 def ratio(part: float, whole: float) -> float:
@@ -47,13 +50,20 @@ def ratio(part: float, whole: float) -> float:
 
 
 def label_score(label: str, right: int, predicted: int, gold: int) -> LabelScore:
-    return LabelScore(label, ratio(right, predicted), ratio(right, gold), ratio(2 * right, predicted + gold), gold)
+    return LabelScore(
+        label, ratio(right, predicted), ratio(right, gold), ratio(2 * right, predicted + gold), gold
+    )
 
 
-def per_label(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None) -> tuple[LabelScore, ...]:
+def per_label(
+    gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None
+) -> tuple[LabelScore, ...]:
     """One row for each label of `labels`, in that order; without it, for each label of either side, sorted."""
     found = counts(gold, predicted)
-    return tuple(label_score(label, *found.get(label, (0, 0, 0))) for label in (found if labels is None else labels))
+    return tuple(
+        label_score(label, *found.get(label, (0, 0, 0)))
+        for label in (found if labels is None else labels)
+    )
 
 
 def averages(rows: Sequence[LabelScore]) -> tuple[float, float]:
@@ -61,7 +71,9 @@ def averages(rows: Sequence[LabelScore]) -> tuple[float, float]:
     if not rows:
         return 0.0, 0.0
     weighted = sum(row.f1 * row.support for row in rows)
-    return sum(row.f1 for row in rows) / len(rows), ratio(weighted, sum(row.support for row in rows))
+    return sum(row.f1 for row in rows) / len(rows), ratio(
+        weighted, sum(row.support for row in rows)
+    )
 
 
 def scores(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, float]:

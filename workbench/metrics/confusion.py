@@ -28,18 +28,28 @@ class Confusion:
         return self.where.get((self.labels.index(gold), self.labels.index(predicted)), ())
 
 
-def confusion(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None) -> Confusion:
+def confusion(
+    gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None
+) -> Confusion:
     """One label per document. Labels that `labels` lacks are added behind, sorted; without it, all sorted."""
     cells = [(g, p, position) for position, (g, p) in enumerate(zip(gold, predicted, strict=True))]
     return _fill(cells, labels)
 
 
-def span_confusion(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]], labels: Sequence[str] | None = None) -> Confusion:
+def span_confusion(
+    gold: Sequence[Iterable[Span]],
+    predicted: Sequence[Iterable[Span]],
+    labels: Sequence[str] | None = None,
+) -> Confusion:
     """Spans with equal borders meet in a cell; what has no partner stands in row or column NO_SPAN, which comes last."""
     cells: list[tuple[str, str, int]] = []
     for position, (ours, theirs) in enumerate(zip(gold, predicted, strict=True)):
         cells += [(g, p, position) for g, p in _pair(ours, theirs)]
-    known = list(labels if labels is not None else sorted({name for g, p, _ in cells for name in (g, p)} - {NO_SPAN}))
+    known = list(
+        labels
+        if labels is not None
+        else sorted({name for g, p, _ in cells for name in (g, p)} - {NO_SPAN})
+    )
     extra = sorted({name for g, p, _ in cells for name in (g, p)} - {NO_SPAN, *known})
     return _fill(cells, [*known, *extra, NO_SPAN])
 

@@ -31,12 +31,16 @@ def compare(gold: Iterable[Span], predicted: Iterable[Span]) -> tuple[Difference
     found: list[Difference] = []
     for kind, fits in _RULES:
         candidates = [(g, p) for g, p in meeting if g in left[0] and p in left[1] and fits(g, p)]
-        for g, p in sorted(candidates, key=lambda pair: (-_shared(*pair), _order(pair[0]), _order(pair[1]))):
+        for g, p in sorted(
+            candidates, key=lambda pair: (-_shared(*pair), _order(pair[0]), _order(pair[1]))
+        ):
             if g in left[0] and p in left[1]:
                 found.append(Difference(kind, g, p))
                 left[0].remove(g)
                 left[1].remove(p)
-    found += [Difference(MISSED, g, None) for g in ours if g in left[0]] + [Difference(EXTRA, None, p) for p in theirs if p in left[1]]
+    found += [Difference(MISSED, g, None) for g in ours if g in left[0]] + [
+        Difference(EXTRA, None, p) for p in theirs if p in left[1]
+    ]
     return tuple(sorted(found, key=lambda one: _order(one.gold or one.predicted)))  # type: ignore[arg-type]  # one of the two stands
 
 
@@ -45,10 +49,21 @@ def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, S
     found: list[tuple[Span, Span]] = []
     open_ours: list[Span] = []  # begun, and perhaps not ended where the pass stands
     open_theirs: list[Span] = []
-    for span, mine in sorted([(one, True) for one in ours] + [(one, False) for one in theirs], key=lambda one: _order(one[0])):
+    for span, mine in sorted(
+        [(one, True) for one in ours] + [(one, False) for one in theirs],
+        key=lambda one: _order(one[0]),
+    ):
         across, beside = (open_theirs, open_ours) if mine else (open_ours, open_theirs)
-        across[:] = [one for one in across if one.field == span.field and (one.end > span.start or _same_borders(one, span))]
-        found += [(span, one) if mine else (one, span) for one in across if overlap(span, one) or _same_borders(span, one)]
+        across[:] = [
+            one
+            for one in across
+            if one.field == span.field and (one.end > span.start or _same_borders(one, span))
+        ]
+        found += [
+            (span, one) if mine else (one, span)
+            for one in across
+            if overlap(span, one) or _same_borders(span, one)
+        ]
         beside.append(span)
     return found
 

@@ -25,7 +25,12 @@ def wilson(right: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
 
 
 def bootstrap(
-    statistic: Callable[[np.ndarray], float], n: int, *, level: float = 0.95, rounds: int = ROUNDS, seed: int = 0
+    statistic: Callable[[np.ndarray], float],
+    n: int,
+    *,
+    level: float = 0.95,
+    rounds: int = ROUNDS,
+    seed: int = 0,
 ) -> tuple[float, float]:
     """Percentile interval of `statistic(rows)` when the `n` documents are drawn again with replacement.
 
@@ -40,7 +45,11 @@ def bootstrap(
 
 
 def pooled_f1_interval(
-    counts: Sequence[tuple[int, int, int]], *, level: float = 0.95, rounds: int = ROUNDS, seed: int = 0
+    counts: Sequence[tuple[int, int, int]],
+    *,
+    level: float = 0.95,
+    rounds: int = ROUNDS,
+    seed: int = 0,
 ) -> tuple[float, float]:
     """Bootstrap interval of pooled F1; one (right, predicted, in gold) per document."""
     table = np.asarray(counts, dtype=np.float64).reshape(-1, 3)

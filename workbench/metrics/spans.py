@@ -22,33 +22,47 @@ def _keys(spans: Iterable[Span]) -> set[Key]:
     return {(span.field, span.start, span.end, span.label) for span in spans}
 
 
-def counts(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) -> dict[str, tuple[int, int, int]]:
+def counts(
+    gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]
+) -> dict[str, tuple[int, int, int]]:
     """label → (right, predicted, in gold) over all documents, sorted by name. One entry of each list is one document.
 
     A span that stands twice in one document counts once. Raises ValueError if the lists differ in length.
     """
     if len(gold) != len(predicted):
-        raise ValueError(f"spans of {len(gold)} gold documents, but of {len(predicted)} predicted ones")
+        raise ValueError(
+            f"spans of {len(gold)} gold documents, but of {len(predicted)} predicted ones"
+        )
     right, in_predicted, in_gold = Counter(), Counter(), Counter()
     for ours, theirs in zip(map(_keys, gold), map(_keys, predicted), strict=True):
         right.update(key[3] for key in ours & theirs)
         in_gold.update(key[3] for key in ours)
         in_predicted.update(key[3] for key in theirs)
-    return {label: (right[label], in_predicted[label], in_gold[label]) for label in sorted(in_gold | in_predicted)}
+    return {
+        label: (right[label], in_predicted[label], in_gold[label])
+        for label in sorted(in_gold | in_predicted)
+    }
 
 
 def per_label(
-    gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]], labels: Sequence[str] | None = None
+    gold: Sequence[Iterable[Span]],
+    predicted: Sequence[Iterable[Span]],
+    labels: Sequence[str] | None = None,
 ) -> tuple[LabelScore, ...]:
     """One row for each label of `labels`, in that order; without it, for each label of either side, sorted."""
     found = counts(gold, predicted)
-    return tuple(label_score(label, *found.get(label, (0, 0, 0))) for label in (found if labels is None else labels))
+    return tuple(
+        label_score(label, *found.get(label, (0, 0, 0)))
+        for label in (found if labels is None else labels)
+    )
 
 
 def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) -> dict[str, float]:
     """`span_precision`, `span_recall`, `span_f1` over all labels together, `span_macro_f1`: see DEFINITION."""
     found = counts(gold, predicted)
-    right, theirs, ours = (sum(column) for column in zip(*found.values(), strict=True)) if found else (0, 0, 0)
+    right, theirs, ours = (
+        (sum(column) for column in zip(*found.values(), strict=True)) if found else (0, 0, 0)
+    )
     macro, _ = averages([label_score(label, *numbers) for label, numbers in found.items()])
     return {
         "span_precision": ratio(right, theirs),
@@ -59,7 +73,9 @@ def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) 
 
 
 def token_accuracy(
-    gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]], words: Sequence[Sequence[tuple[int, int]]]
+    gold: Sequence[Iterable[Span]],
+    predicted: Sequence[Iterable[Span]],
+    words: Sequence[Sequence[tuple[int, int]]],
 ) -> float:
     """Share of words with the right BIO tag. `words[document]` are (start, end) borders in order; the spans are flat.
 
@@ -75,7 +91,11 @@ def tag_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str
 
     Raises ValueError if a document has a different number of tags on the two sides.
     """
-    pairs = [pair for ours, theirs in zip(gold, predicted, strict=True) for pair in zip(ours, theirs, strict=True)]
+    pairs = [
+        pair
+        for ours, theirs in zip(gold, predicted, strict=True)
+        for pair in zip(ours, theirs, strict=True)
+    ]
     return ratio(sum(ours == theirs for ours, theirs in pairs), len(pairs))
 
 

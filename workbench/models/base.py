@@ -26,7 +26,9 @@ class Parts:
     layers: tuple[tuple[nn.Parameter, ...], ...]
     summit: tuple[nn.Parameter, ...]  # of the pretrained body, above the last layer
     head: tuple[nn.Parameter, ...]
-    modules: tuple[nn.Module, ...]  # the embeddings' module (or modules) and each layer, to be set to eval where frozen
+    modules: tuple[
+        nn.Module, ...
+    ]  # the embeddings' module (or modules) and each layer, to be set to eval where frozen
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,15 @@ class Checkpoint:
 class Family(Protocol):
     """models/families/<name>.py"""
 
-    def load(self, folder: Path, *, head: str, labels: Sequence[str] = (), seed: int = 0, allow_pickle: bool = False) -> Checkpoint:
+    def load(
+        self,
+        folder: Path,
+        *,
+        head: str,
+        labels: Sequence[str] = (),
+        seed: int = 0,
+        allow_pickle: bool = False,
+    ) -> Checkpoint:
         """Weights of the folder under a head of HEADS, float32 on the CPU; a new head is drawn from `seed`."""
         ...
 

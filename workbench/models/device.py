@@ -23,21 +23,36 @@ def pick(wanted: str = "auto") -> torch.device:
     try:
         device = torch.device(wanted)
     except RuntimeError as error:
-        raise SpecError(_("device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.").format(wanted=wanted)) from error
-    there = {"cpu": True, "cuda": cuda and (device.index or 0) < torch.cuda.device_count(), "mps": mps}
+        raise SpecError(
+            _("device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.").format(
+                wanted=wanted
+            )
+        ) from error
+    there = {
+        "cpu": True,
+        "cuda": cuda and (device.index or 0) < torch.cuda.device_count(),
+        "mps": mps,
+    }
     if not there.get(device.type, False):
         hint = (
             _("Choose auto or cpu.")
             if device.type != "cuda"
             else _("Choose auto or cpu; CUDA needs an NVIDIA driver and a CUDA build of torch.")
         )
-        raise SpecError(_("device is {wanted!r}, but this machine has none that torch can use.").format(wanted=wanted), hint=hint)
+        raise SpecError(
+            _("device is {wanted!r}, but this machine has none that torch can use.").format(
+                wanted=wanted
+            ),
+            hint=hint,
+        )
     return device
 
 
 def name(device: torch.device) -> str:
     """For people: "cuda (NVIDIA H200)", "cpu"."""
-    return f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
+    return (
+        f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
+    )
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +83,10 @@ def has_bf16(device: torch.device) -> bool:
     """
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
-    return device.type == "cpu" and (_cpu_has("_is_amx_tile_supported", "amx_bf16") or _cpu_has("_is_avx512_bf16_supported", "avx512_bf16"))
+    return device.type == "cpu" and (
+        _cpu_has("_is_amx_tile_supported", "amx_bf16")
+        or _cpu_has("_is_avx512_bf16_supported", "avx512_bf16")
+    )
 
 
 def _cpu_has(question: str, flag: str) -> bool:
@@ -87,7 +105,9 @@ def memory_mb(device: torch.device) -> int:
     if device.type == "mps":
         return torch.mps.driver_allocated_memory() >> 20
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+        return (
+            int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+        )
     except (OSError, ValueError, IndexError):
         return _peak_mb()
 
@@ -135,7 +155,13 @@ def describe() -> list[dict]:
         )
     if torch.backends.mps.is_available():
         found.append(
-            {"name": "mps", "title": _("Apple GPU"), "memory_mb": torch.mps.recommended_max_memory() >> 20, "free_mb": 0, "bf16": False}
+            {
+                "name": "mps",
+                "title": _("Apple GPU"),
+                "memory_mb": torch.mps.recommended_max_memory() >> 20,
+                "free_mb": 0,
+                "bf16": False,
+            }
         )
     return found
 

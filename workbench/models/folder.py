@@ -51,7 +51,9 @@ def _sync(path: Path) -> None:
 
 
 def describe(folder: Path, description: Mapping) -> None:
-    (folder / DESCRIPTION).write_text(json.dumps(description, indent=1, ensure_ascii=False), encoding="utf-8")
+    (folder / DESCRIPTION).write_text(
+        json.dumps(description, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
 
 
 def description(folder: Path | str) -> dict:
@@ -62,19 +64,28 @@ def description(folder: Path | str) -> dict:
         there = path.is_file()
     except OSError as error:
         raise ModelError(
-            _("{folder} cannot be read: {error}.").format(folder=folder, error=error.strerror), hint=_("Check the rights of the folder.")
+            _("{folder} cannot be read: {error}.").format(folder=folder, error=error.strerror),
+            hint=_("Check the rights of the folder."),
         ) from error
     if not there:
         raise ModelError(
-            _("{folder} is no trained model of Glossbench: {file} is missing.").format(folder=folder, file=DESCRIPTION),
+            _("{folder} is no trained model of Glossbench: {file} is missing.").format(
+                folder=folder, file=DESCRIPTION
+            ),
             hint=_("Name a run, or the folder of an exported run."),
         )
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(_("{path} cannot be read: {error}.").format(path=path, error=error)) from error
+        raise ModelError(
+            _("{path} cannot be read: {error}.").format(path=path, error=error)
+        ) from error
     if not isinstance(raw, dict) or not {"task", "labels", "max_length"} <= raw.keys():
-        raise ModelError(_("{path} does not describe a model: task, labels or max_length is missing.").format(path=path))
+        raise ModelError(
+            _("{path} does not describe a model: task, labels or max_length is missing.").format(
+                path=path
+            )
+        )
     _check(raw, path)
     return raw
 
@@ -83,15 +94,25 @@ def _check(raw: Mapping, path: Path) -> None:
     known = builtins().ids("task")
     if raw["task"] not in known:
         raise ModelError(
-            _("{path} names the task {task!r}; known are {known}.").format(path=path, task=str(raw["task"])[:40], known=", ".join(known))
+            _("{path} names the task {task!r}; known are {known}.").format(
+                path=path, task=str(raw["task"])[:40], known=", ".join(known)
+            )
         )
     labels = raw["labels"]
-    if not isinstance(labels, list) or not labels or not all(isinstance(one, str) for one in labels):
-        raise ModelError(_("{path} names no labels: a list of names is expected.").format(path=path))
+    if (
+        not isinstance(labels, list)
+        or not labels
+        or not all(isinstance(one, str) for one in labels)
+    ):
+        raise ModelError(
+            _("{path} names no labels: a list of names is expected.").format(path=path)
+        )
     length = raw["max_length"]
     if isinstance(length, bool) or not isinstance(length, int) or length < 1:
         raise ModelError(
-            _("{path} gives a maximum length of {length}, expected a number of subwords.").format(path=path, length=str(length)[:40])
+            _("{path} gives a maximum length of {length}, expected a number of subwords.").format(
+                path=path, length=str(length)[:40]
+            )
         )
 
 

@@ -52,13 +52,17 @@ class LanguageModel:
         self.mask = mask_id(checkpoint) if kind == MASKED else None
 
     @classmethod
-    def load(cls, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False) -> LanguageModel:
+    def load(
+        cls, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False
+    ) -> LanguageModel:
         """Raises ModelError for a model that predicts no words."""
         info = spec.read_folder(folder, allow_pickle=allow_pickle)
         kind = language_kind(info)
         head = "mask" if kind == MASKED else "next"
         chosen = devices.pick(device)
-        return cls(TransformerFamily().load(folder, head=head, allow_pickle=allow_pickle), kind, chosen)
+        return cls(
+            TransformerFamily().load(folder, head=head, allow_pickle=allow_pickle), kind, chosen
+        )
 
     def logprobs(self, prompts: Sequence[Prompt]) -> list[list[float]]:
         """For each prompt the natural log-probabilities of the subwords of its answer, in order; [] where it has none.
@@ -73,13 +77,21 @@ class LanguageModel:
 
     def _rows(self, prompt: Prompt) -> list[_Row]:
         text = prompt.before + prompt.answer + (prompt.after if self.kind == MASKED else "")
-        ids, places = locate(self.tokenizer.backend, text, len(prompt.before), len(prompt.before) + len(prompt.answer))
+        ids, places = locate(
+            self.tokenizer.backend,
+            text,
+            len(prompt.before),
+            len(prompt.before) + len(prompt.answer),
+        )
         if self.kind == CAUSAL:
             if places and places[0] == 0:
                 ids, places = [self.tokenizer.fallback, *ids], [one + 1 for one in places]
             rows = [_Row(tuple(ids[: places[-1]]), place - 1, ids[place]) for place in places]
         else:
-            rows = [_Row(tuple(self._hidden(ids, places[turn:])), place, ids[place]) for turn, place in enumerate(places)]
+            rows = [
+                _Row(tuple(self._hidden(ids, places[turn:])), place, ids[place])
+                for turn, place in enumerate(places)
+            ]
         longest = max((len(row.ids) for row in rows), default=0)
         if longest > self.max_length:
             raise ModelError(
@@ -98,20 +110,28 @@ class LanguageModel:
         wanted: dict[tuple[int, ...], dict[_Row, None]] = {}
         for row in rows:
             wanted.setdefault(row.ids, {})[row] = None
-        groups = _joined(wanted) if self.kind == CAUSAL else [(ids, list(found)) for ids, found in wanted.items()]
+        groups = (
+            _joined(wanted)
+            if self.kind == CAUSAL
+            else [(ids, list(found)) for ids, found in wanted.items()]
+        )
         answers: dict[_Row, float] = {}
         for batch in batches(groups, lambda group: len(group[0]), BATCH_TOKENS):
             positions = [[row.position for row in found] for _, found in batch]
             logits = self.logits([ids for ids, _ in batch], positions)
             logs = logits.float().log_softmax(-1).cpu()  # (B, K, V)
             for number, (_ids, found) in enumerate(batch):
-                answers.update({row: float(logs[number, turn, row.target]) for turn, row in enumerate(found)})
+                answers.update(
+                    {row: float(logs[number, turn, row.target]) for turn, row in enumerate(found)}
+                )
         return answers
 
     def logits(self, ids: Sequence[Sequence[int]], positions: Sequence[Sequence[int]]) -> Tensor:
         """Scores over the vocabulary, (B, K, V), at up to K positions of each row; rows with fewer are filled with position 0."""
         most = max(map(len, positions))
-        where = torch.tensor([[*row, *[0] * (most - len(row))] for row in positions], device=self.device)
+        where = torch.tensor(
+            [[*row, *[0] * (most - len(row))] for row in positions], device=self.device
+        )
         return logits_at(self.model, padded(ids, self.checkpoint, self.device), where)
 
 
@@ -128,7 +148,10 @@ def language_kind(info: spec.ModelInfo) -> str:
 
 def mask_id(checkpoint: Checkpoint) -> int:
     """The id that hides a word. Raises ModelError where the tokenizer has none."""
-    backend, config = checkpoint.tokenizer.backend, Path(checkpoint.info.path) / "tokenizer_config.json"
+    backend, config = (
+        checkpoint.tokenizer.backend,
+        Path(checkpoint.info.path) / "tokenizer_config.json",
+    )
     try:
         given = json.loads(config.read_text(encoding="utf-8"))["mask_token"]
     except (OSError, ValueError, TypeError, KeyError):
@@ -137,17 +160,27 @@ def mask_id(checkpoint: Checkpoint) -> int:
     for name in (named, *_MASKS):
         if isinstance(name, str) and (found := backend.token_to_id(name)) is not None:
             return found
-    raise ModelError(_("The tokenizer of {model} has no mask token, so no word can be hidden.").format(model=checkpoint.info.name))
+    raise ModelError(
+        _("The tokenizer of {model} has no mask token, so no word can be hidden.").format(
+            model=checkpoint.info.name
+        )
+    )
 
 
 def locate(backend, text: str, start: int, end: int) -> tuple[list[int], list[int]]:
     """Ids of the whole text, special subwords included, and the positions of those that hold a character of [start, end)."""
     encoding = backend.encode(text)
     pairs = enumerate(zip(encoding.offsets, encoding.special_tokens_mask, strict=True))
-    return encoding.ids, [place for place, ((left, right), special) in pairs if not special and left < end and start < right]
+    return encoding.ids, [
+        place
+        for place, ((left, right), special) in pairs
+        if not special and left < end and start < right
+    ]
 
 
-def _joined(wanted: Mapping[tuple[int, ...], Mapping[_Row, None]]) -> list[tuple[tuple[int, ...], list[_Row]]]:
+def _joined(
+    wanted: Mapping[tuple[int, ...], Mapping[_Row, None]],
+) -> list[tuple[tuple[int, ...], list[_Row]]]:
     """Rows of a causal model that are the beginning of another are answered by that one."""
     groups: list[tuple[tuple[int, ...], list[_Row]]] = []
     for ids in sorted(wanted, key=len, reverse=True):
@@ -171,7 +204,9 @@ def batches(items: Sequence, length: Callable[[object], int], tokens: int) -> It
         yield batch
 
 
-def padded(ids: Sequence[Sequence[int]], checkpoint: Checkpoint, device: torch.device) -> dict[str, Tensor]:
+def padded(
+    ids: Sequence[Sequence[int]], checkpoint: Checkpoint, device: torch.device
+) -> dict[str, Tensor]:
     """input_ids and attention_mask, (B, T), filled up at the right."""
     longest = max(map(len, ids))
     table = torch.full((len(ids), longest), checkpoint.tokenizer.pad, dtype=torch.long)
@@ -188,7 +223,9 @@ def logits_at(model: nn.Module, inputs: Mapping[str, Tensor], positions: Tensor)
 
     def pick(_module, _inputs, output):
         hidden = output[0]  # (B, T, H) → (B, K, H)
-        output["last_hidden_state"] = hidden.gather(1, positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1]))
+        output["last_hidden_state"] = hidden.gather(
+            1, positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
+        )
         return output
 
     hook = model.base_model.register_forward_hook(pick)
@@ -213,18 +250,28 @@ def score_prompts(params: Mapping, folder: Path) -> Iterator[dict]:
     began, cpu = time.monotonic(), time.process_time()
     devices.use_threads()
     yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
-    model = LanguageModel.load(params["model"], device=params.get("device", "auto"), allow_pickle=bool(params.get("allow_pickle")))
+    model = LanguageModel.load(
+        params["model"],
+        device=params.get("device", "auto"),
+        allow_pickle=bool(params.get("allow_pickle")),
+    )
     lines = _read(Path(params["prompts"]))
     done, start = 0, time.monotonic()
-    with open(Path(folder) / "scores.jsonl", "w", encoding="utf-8", errors="surrogatepass", newline="\n") as output:
+    with open(
+        Path(folder) / "scores.jsonl", "w", encoding="utf-8", errors="surrogatepass", newline="\n"
+    ) as output:
         for first in range(0, len(lines), CHUNK):
             chunk = lines[first : first + CHUNK]
             for line, logprobs in zip(chunk, _scored(model, chunk), strict=True):
-                kept = {name: line.get(name) for name in ("document_id", "text_hash", "split", "cut")}
+                kept = {
+                    name: line.get(name) for name in ("document_id", "text_hash", "split", "cut")
+                }
                 output.write(json.dumps({**kept, "logprobs": logprobs}, ensure_ascii=False) + "\n")
             done += len(chunk)
             left = (time.monotonic() - start) / done * (len(lines) - done)
-            if (yield {"kind": "progress", "done": done, "total": len(lines), "seconds_left": left}) == "stop":
+            if (
+                yield {"kind": "progress", "done": done, "total": len(lines), "seconds_left": left}
+            ) == "stop":
                 break
     return {
         "n": done,
@@ -239,7 +286,11 @@ def score_prompts(params: Mapping, folder: Path) -> Iterator[dict]:
 def open_scorer(params: Mapping) -> Callable[[Mapping], dict]:
     """Host target: params as `score_prompts`; a request {"prompts": {label: [before, answer, after]}} gives {"logprobs": {label: […]}}."""
     devices.use_threads()
-    model = LanguageModel.load(params["model"], device=params.get("device", "auto"), allow_pickle=bool(params.get("allow_pickle")))
+    model = LanguageModel.load(
+        params["model"],
+        device=params.get("device", "auto"),
+        allow_pickle=bool(params.get("allow_pickle")),
+    )
 
     def answer(request: Mapping) -> dict:
         labels = list(request["prompts"])
@@ -255,6 +306,12 @@ def _read(path: Path) -> list[dict]:
 
 
 def _scored(model: LanguageModel, lines: Sequence[Mapping]) -> list[dict[str, list[float]]]:
-    asked = [[(label, Prompt(*(line["parts"][one] for one in places))) for label, places in line["prompts"].items()] for line in lines]
+    asked = [
+        [
+            (label, Prompt(*(line["parts"][one] for one in places)))
+            for label, places in line["prompts"].items()
+        ]
+        for line in lines
+    ]
     found = iter(model.logprobs([prompt for group in asked for _, prompt in group]))
     return [{label: next(found) for label, _ in group} for group in asked]

@@ -17,7 +17,13 @@ from workbench.base.i18n import _
 from workbench.models import spec
 
 SMALL = ("config.json", "generation_config.json", "README.md", "LICENSE", "vocab.txt", "vocab.json", "merges.txt", "special_tokens_map.json", "added_tokens.json")  # fmt: skip
-TOKENIZERS = ("tokenizer.json", "tokenizer_config.json", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")
+TOKENIZERS = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "spiece.model",
+    "tokenizer.model",
+    "sentencepiece.bpe.model",
+)
 BLOCK = 1 << 20  # bytes read at once
 
 
@@ -26,7 +32,10 @@ def look_up(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
 
     Raises ModelError for an unknown id or a repository without loadable weights.
     """
-    yield {"kind": "log", "line": _("Asking {endpoint} for {model}").format(endpoint=_endpoint(), model=params["id"])}
+    yield {
+        "kind": "log",
+        "line": _("Asking {endpoint} for {model}").format(endpoint=_endpoint(), model=params["id"]),
+    }
     with _explained(params["id"]):
         return _described(params["id"], params.get("revision") or None)
 
@@ -40,19 +49,35 @@ def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]
         found = _described(params["id"], params.get("revision") or None)
         if found["pickled"] and not params.get("allow_pickle"):
             raise ModelError(
-                _("{model} has pickled weights only: opening a pickle can run any program.").format(model=found["id"]),
-                hint=_("Confirm that you trust where it comes from, or choose a model with model.safetensors."),
+                _("{model} has pickled weights only: opening a pickle can run any program.").format(
+                    model=found["id"]
+                ),
+                hint=_(
+                    "Confirm that you trust where it comes from, or choose a model with model.safetensors."
+                ),
             )
         done, path, stopped = 0, "", False
         for one in found["files"]:
             for part in _fetched(found["id"], found["revision"], one["name"], one["bytes"]):
-                command = yield {"kind": "progress", "step": done + part, "total": found["size_bytes"], "file": one["name"]}
+                command = yield {
+                    "kind": "progress",
+                    "step": done + part,
+                    "total": found["size_bytes"],
+                    "file": one["name"],
+                }
                 stopped = stopped or command == "stop"
                 if stopped:
                     return {"id": found["id"], "path": "", "stopped": True}
             done += one["bytes"]
-            path = _settle(found["id"], found["revision"], params.get("revision") or "main", one["name"])
-    info = spec.read_folder(Path(path).parent, allow_pickle=bool(params.get("allow_pickle")), name=found["id"], origin="cache")
+            path = _settle(
+                found["id"], found["revision"], params.get("revision") or "main", one["name"]
+            )
+    info = spec.read_folder(
+        Path(path).parent,
+        allow_pickle=bool(params.get("allow_pickle")),
+        name=found["id"],
+        origin="cache",
+    )
     return {"id": found["id"], "path": info.path, "stopped": False, "card": info.to_json()}
 
 
@@ -69,14 +94,18 @@ def _described(model_id: str, revision: str | None) -> dict:
     if "config.json" not in sizes or not weights:
         missing = "config.json" if "config.json" not in sizes else "model.safetensors"
         raise ModelError(
-            _("{model} cannot be used: its repository has no {missing}.").format(model=model_id, missing=missing),
+            _("{model} cannot be used: its repository has no {missing}.").format(
+                model=model_id, missing=missing
+            ),
             hint=_("Choose a model in the layout of the transformers library."),
         )
     config = about.config if isinstance(about.config, dict) else {}
     family = str(config.get("model_type") or "")
     if family and family not in spec.FAMILIES:
         raise ModelError(
-            _("{model} is a {family} model, which cannot be loaded here.").format(model=model_id, family=family),
+            _("{model} is a {family} model, which cannot be loaded here.").format(
+                model=model_id, family=family
+            ),
             hint=_("Known families: {families}.").format(families=", ".join(sorted(spec.FAMILIES))),
         )
     card = about.card_data.to_dict() if about.card_data else {}
@@ -100,7 +129,11 @@ def _weights(sizes: Mapping[str, int]) -> tuple[list[str], bool]:
     ):
         if single in sizes:
             return [single], pickled
-        found = sorted(one for one in sizes if "/" not in one and one.startswith(shards[0]) and one.endswith(shards[1]))
+        found = sorted(
+            one
+            for one in sizes
+            if "/" not in one and one.startswith(shards[0]) and one.endswith(shards[1])
+        )
         if found and index in sizes:
             return [index, *found], pickled
     return [], False
@@ -110,7 +143,9 @@ def _licence(card: Mapping, tags: Sequence[str]) -> str:
     given = card.get("license")
     if isinstance(given, list):
         given = ", ".join(map(str, given))
-    return str(given or next((one.split(":", 1)[1] for one in tags if one.startswith("license:")), ""))
+    return str(
+        given or next((one.split(":", 1)[1] for one in tags if one.startswith("license:")), "")
+    )
 
 
 # ---------------------------------------------------------------- fetching
@@ -136,7 +171,9 @@ def _blob(model_id: str, etag: str | None) -> Path:
     from huggingface_hub import constants
 
     if not etag or PurePosixPath(etag).name != etag or etag.startswith("."):
-        raise ModelError(_("The server of {model} gave no usable name for a file.").format(model=model_id))
+        raise ModelError(
+            _("The server of {model} gave no usable name for a file.").format(model=model_id)
+        )
     return Path(constants.HF_HUB_CACHE) / f"models--{model_id.replace('/', '--')}" / "blobs" / etag
 
 
@@ -173,7 +210,9 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
     if size is not None and draft.stat().st_size != size:
         found = draft.stat().st_size
         raise ModelError(
-            _("{name} came in with {found:,} bytes, expected {size:,}.").format(name=name, found=found, size=size),
+            _("{name} came in with {found:,} bytes, expected {size:,}.").format(
+                name=name, found=found, size=size
+            ),
             hint=_("Try again: the download goes on where it ended."),
         )
     if len(etag) == 64:
@@ -181,7 +220,10 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != etag:
             draft.unlink()
-            raise ModelError(_("{name} was damaged on the way (its SHA-256 is another).").format(name=name), hint=_("Try again."))
+            raise ModelError(
+                _("{name} was damaged on the way (its SHA-256 is another).").format(name=name),
+                hint=_("Try again."),
+            )
 
 
 def _settle(model_id: str, revision: str, wanted: str, name: str) -> str:
@@ -217,22 +259,34 @@ class _explained:
     def __exit__(self, kind, error, trace) -> None:
         from huggingface_hub import errors
 
-        if error is None or isinstance(error, (WorkbenchError, GeneratorExit)) or not isinstance(error, Exception):
+        if (
+            error is None
+            or isinstance(error, (WorkbenchError, GeneratorExit))
+            or not isinstance(error, Exception)
+        ):
             return
         if isinstance(error, errors.GatedRepoError):
             raise ModelError(
-                _("{model} is only for people who accepted its terms on the hub.").format(model=self.model_id),
+                _("{model} is only for people who accepted its terms on the hub.").format(
+                    model=self.model_id
+                ),
                 hint=_("Accept them there and log in with `hf auth login`."),
             ) from error
         if isinstance(error, errors.RevisionNotFoundError):
-            raise ModelError(_("{model} has no such revision.").format(model=self.model_id)) from error
+            raise ModelError(
+                _("{model} has no such revision.").format(model=self.model_id)
+            ) from error
         if isinstance(error, (errors.RepositoryNotFoundError, errors.HFValidationError)):
             raise ModelError(
-                _("There is no model {model!r} on {endpoint}.").format(model=self.model_id, endpoint=_endpoint()),
+                _("There is no model {model!r} on {endpoint}.").format(
+                    model=self.model_id, endpoint=_endpoint()
+                ),
                 hint=_("Check the spelling: an id looks like distilbert/distilbert-base-uncased."),
             ) from error
         if isinstance(error, errors.OfflineModeIsEnabled):
-            raise ModelError(_("Offline mode is on (HF_HUB_OFFLINE): nothing is fetched from the network.")) from error
+            raise ModelError(
+                _("Offline mode is on (HF_HUB_OFFLINE): nothing is fetched from the network.")
+            ) from error
         if isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
             "httpx",
             "httpx2",
@@ -242,7 +296,9 @@ class _explained:
         ):
             raise ModelError(
                 _("{model} could not be fetched from {endpoint}: {error}").format(
-                    model=self.model_id, endpoint=_endpoint(), error=str(error)[:200] or type(error).__name__
+                    model=self.model_id,
+                    endpoint=_endpoint(),
+                    error=str(error)[:200] or type(error).__name__,
                 ),
                 hint=_("Is the network there? Finished files are kept; try again."),
             ) from error

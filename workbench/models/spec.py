@@ -78,27 +78,40 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def read_folder(path: Path | str, *, allow_pickle: bool = False, name: str = "", origin: str = "folder") -> ModelInfo:
+def read_folder(
+    path: Path | str, *, allow_pickle: bool = False, name: str = "", origin: str = "folder"
+) -> ModelInfo:
     """The card of a usable model folder. Raises ModelError saying what is missing or broken."""
     info = card(path, allow_pickle=allow_pickle, name=name, origin=origin)
     if info.problems:
         hint = (
-            _("Confirm that you trust where it comes from (--allow-pickle), or get a version with model.safetensors.")
+            _(
+                "Confirm that you trust where it comes from (--allow-pickle), or get a version with model.safetensors."
+            )
             if _only_pickle(info)
             else _HINT
         )
-        raise ModelError(_("{path} is no usable model: {problems}.").format(path=path, problems="; ".join(info.problems)), hint=hint)
+        raise ModelError(
+            _("{path} is no usable model: {problems}.").format(
+                path=path, problems="; ".join(info.problems)
+            ),
+            hint=hint,
+        )
     return info
 
 
-_HINT = _("A model folder holds config.json, model.safetensors and tokenizer.json, as save_pretrained writes them.")
+_HINT = _(
+    "A model folder holds config.json, model.safetensors and tokenizer.json, as save_pretrained writes them."
+)
 
 
 def _only_pickle(info: ModelInfo) -> bool:
     return info.pickled and len(info.problems) == 1
 
 
-def card(path: Path | str, *, allow_pickle: bool = False, name: str = "", origin: str = "folder") -> ModelInfo:
+def card(
+    path: Path | str, *, allow_pickle: bool = False, name: str = "", origin: str = "folder"
+) -> ModelInfo:
     """The card of any folder; what is wrong with it stands in `problems`."""
     folder = Path(path)
     info = ModelInfo(name or folder.name, str(folder), origin=origin)
@@ -110,10 +123,16 @@ def card(path: Path | str, *, allow_pickle: bool = False, name: str = "", origin
         if known not in _seen:
             if len(_seen) >= MOST_SEEN:
                 _seen.clear()
-            _seen[known] = _read(ModelInfo("", str(folder), size_bytes=sum(size for _name, size, _at in files)), folder, allow_pickle)
+            _seen[known] = _read(
+                ModelInfo("", str(folder), size_bytes=sum(size for _name, size, _at in files)),
+                folder,
+                allow_pickle,
+            )
         return replace(_seen[known], name=info.name, origin=origin)
     except OSError as error:  # a folder that may not be entered
-        return replace(info, problems=(_("it cannot be read ({error})").format(error=error.strerror),))
+        return replace(
+            info, problems=(_("it cannot be read ({error})").format(error=error.strerror),)
+        )
 
 
 # Cards read before, by the names, sizes and times of all files: a tokenizer of 17 MB takes 0.3 s to check, and each page asks anew.
@@ -131,9 +150,15 @@ def _read(info: ModelInfo, folder: Path, allow_pickle: bool) -> ModelInfo:
         _check_json(folder / "tokenizer.json", problems)
     family = str(config.get("model_type") or "")
     if family not in FAMILIES and not any(one.startswith("config.json") for one in problems):
-        what = _("config.json names the family {family!r}").format(family=family) if family else _("config.json names no model_type")
+        what = (
+            _("config.json names the family {family!r}").format(family=family)
+            if family
+            else _("config.json names no model_type")
+        )
         problems.append(
-            _("{what}, which cannot be loaded here (known: {families})").format(what=what, families=", ".join(sorted(FAMILIES)))
+            _("{what}, which cannot be loaded here (known: {families})").format(
+                what=what, families=", ".join(sorted(FAMILIES))
+            )
         )
     return replace(
         info,
@@ -166,16 +191,29 @@ def _check_json(path: Path, problems: list[str]) -> Mapping | None:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        problems.append(_("{file} is not readable JSON ({error})").format(file=path.name, error=str(error)[:80]))
+        problems.append(
+            _("{file} is not readable JSON ({error})").format(file=path.name, error=str(error)[:80])
+        )
         return None
     if not isinstance(raw, dict):
-        problems.append(_("{file} holds a {kind}, expected an object").format(file=path.name, kind=type(raw).__name__))
+        problems.append(
+            _("{file} holds a {kind}, expected an object").format(
+                file=path.name, kind=type(raw).__name__
+            )
+        )
         return None
     return raw
 
 
 def _number(config: Mapping, *names: str) -> int:
-    return next((value for name in names if isinstance(value := config.get(name), int) and not isinstance(value, bool)), 0)
+    return next(
+        (
+            value
+            for name in names
+            if isinstance(value := config.get(name), int) and not isinstance(value, bool)
+        ),
+        0,
+    )
 
 
 def longest_input(config: Mapping) -> int:
@@ -196,7 +234,11 @@ def _uses(family: str, config: Mapping, tensors: Iterable[str]) -> tuple[str, ..
         return ()
     heads = " ".join(map(str, config.get("architectures") or ()))
     uses = ["classify", "pairs"] if family in NO_TOKEN_HEAD else ["classify", "pairs", "tag"]
-    if family in ENCODERS and ("MaskedLM" in heads or "ForPreTraining" in heads) and "ElectraForPreTraining" not in heads:
+    if (
+        family in ENCODERS
+        and ("MaskedLM" in heads or "ForPreTraining" in heads)
+        and "ElectraForPreTraining" not in heads
+    ):
         uses.append("mask")
     if family in DECODERS and ("CausalLM" in heads or "LMHead" in heads):
         uses.append("next")
@@ -219,13 +261,17 @@ def _weights(folder: Path, problems: list[str], allow_pickle: bool) -> _Weights:
         return _summed([header(folder / WEIGHTS, problems)])
     if (folder / INDEX).is_file():
         return _sharded(folder, problems)
-    pickles = [PICKLE] if (folder / PICKLE).is_file() else sorted(one.name for one in folder.glob("pytorch_model-*.bin"))
+    pickles = (
+        [PICKLE]
+        if (folder / PICKLE).is_file()
+        else sorted(one.name for one in folder.glob("pytorch_model-*.bin"))
+    )
     if pickles:
         if not allow_pickle:
             problems.append(
-                _("model.safetensors is missing and the weights are pickled ({file}): opening a pickle can run any program").format(
-                    file=pickles[0]
-                )
+                _(
+                    "model.safetensors is missing and the weights are pickled ({file}): opening a pickle can run any program"
+                ).format(file=pickles[0])
             )
         return _Weights(pickled=True)
     problems.append(_("{weights} is missing").format(weights=WEIGHTS))
@@ -242,7 +288,9 @@ def _sharded(folder: Path, problems: list[str]) -> _Weights:
         problems.append(_("{index} names no files").format(index=INDEX))
     inside = [one for one in names if Path(one).name == one]
     problems.extend(
-        _("{index} names {file!r}, which lies outside the folder").format(index=INDEX, file=one) for one in names if one not in inside
+        _("{index} names {file!r}, which lies outside the folder").format(index=INDEX, file=one)
+        for one in names
+        if one not in inside
     )
     missing = [one for one in inside if not (folder / one).is_file()]
     problems.extend(_("{file} is missing").format(file=one) for one in missing)
@@ -257,11 +305,17 @@ def header(path: Path, problems: list[str]) -> Mapping:
             start = file.read(8)
             length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
             if not 2 <= length <= min(MAX_HEADER, max(0, size - 8)):
-                problems.append(_("{file} is damaged or cut short ({size:,} bytes, no whole header)").format(file=path.name, size=size))
+                problems.append(
+                    _("{file} is damaged or cut short ({size:,} bytes, no whole header)").format(
+                        file=path.name, size=size
+                    )
+                )
                 return {}
             raw = file.read(length)
     except OSError as error:
-        problems.append(_("{file} cannot be read ({error})").format(file=path.name, error=error.strerror))
+        problems.append(
+            _("{file} cannot be read ({error})").format(file=path.name, error=error.strerror)
+        )
         return {}
     try:
         table = json.loads(raw)
@@ -291,7 +345,12 @@ def _summed(tables: Sequence[Mapping]) -> _Weights:
                 counts[one["dtype"]] = counts.get(one["dtype"], 0) + math.prod(one["shape"])
     names = {"F16": "float16", "F32": "float32", "BF16": "bfloat16", "F64": "float64"}
     most = max(counts, key=counts.__getitem__, default="")
-    return _Weights(sum(counts.values()), names.get(most, most.lower()), False, tuple(name for table in tables for name in table))
+    return _Weights(
+        sum(counts.values()),
+        names.get(most, most.lower()),
+        False,
+        tuple(name for table in tables for name in table),
+    )
 
 
 def _files(folder: Path) -> tuple[tuple[str, int, int], ...]:
@@ -304,7 +363,13 @@ def _files(folder: Path) -> tuple[tuple[str, int, int], ...]:
             except OSError:
                 continue  # not to be read: it is no part of the model then
             if S_ISREG(stat.st_mode):
-                found.append((str(one.relative_to(folder)), stat.st_size, max(stat.st_mtime_ns, stat.st_ctime_ns)))
+                found.append(
+                    (
+                        str(one.relative_to(folder)),
+                        stat.st_size,
+                        max(stat.st_mtime_ns, stat.st_ctime_ns),
+                    )
+                )
     return tuple(sorted(found))
 
 
@@ -343,7 +408,11 @@ def _licence(folder: Path) -> str:
 def starters() -> tuple[ModelInfo, ...]:
     """The models that ship with the application."""
     folder = paths.resource("models")
-    return tuple(card(one, origin="starter") for one in sorted(folder.iterdir()) if (one / "config.json").is_file())
+    return tuple(
+        card(one, origin="starter")
+        for one in sorted(folder.iterdir())
+        if (one / "config.json").is_file()
+    )
 
 
 def cached(cache: Path | None = None) -> tuple[ModelInfo, ...]:
@@ -355,7 +424,9 @@ def cached(cache: Path | None = None) -> tuple[ModelInfo, ...]:
     for repository in sorted(folder.glob("models--*")):
         snapshot = _snapshot(repository)
         if snapshot and (snapshot / "config.json").is_file():
-            info = card(snapshot, name=repository.name[len("models--") :].replace("--", "/"), origin="cache")
+            info = card(
+                snapshot, name=repository.name[len("models--") :].replace("--", "/"), origin="cache"
+            )
             if info.family in FAMILIES or not info.family:
                 found.append(info)
     return tuple(found)

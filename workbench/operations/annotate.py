@@ -58,17 +58,37 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
     Raises KeyError if the document is gone.
     """
     id = shown.document.id
-    few = changes.rows is not None and not changes.touches("layer") and not changes.touches("label") and not changes.touches("document", id)
+    few = (
+        changes.rows is not None
+        and not changes.touches("layer")
+        and not changes.touches("label")
+        and not changes.touches("document", id)
+    )
     if not few:
         return view(project, id)
     db = project.db
-    spans = _mended(project, shown, changes.rows["span"]) if changes.touches("span", id) else shown.spans
+    spans = (
+        _mended(project, shown, changes.rows["span"])
+        if changes.touches("span", id)
+        else shown.spans
+    )
     marks = annotations.marks(db, id) if changes.touches("mark", id) else shown.marks
-    open_ones = {"suggestion", "span", "mark"} if shown.suggestions else {"suggestion"}  # what equals gold is not shown
-    suggestions = proposals.suggestions(db, id) if any(changes.touches(table, id) for table in open_ones) else shown.suggestions
+    open_ones = (
+        {"suggestion", "span", "mark"} if shown.suggestions else {"suggestion"}
+    )  # what equals gold is not shown
+    suggestions = (
+        proposals.suggestions(db, id)
+        if any(changes.touches(table, id) for table in open_ones)
+        else shown.suggestions
+    )
     states = annotations.states(db, id) if changes.touches("state", id) else shown.states
     return DocumentView(
-        shown.document, shown.layers, marks, spans, suggestions, {layer.id: states.get(layer.id, "pending") for layer in shown.layers}
+        shown.document,
+        shown.layers,
+        marks,
+        spans,
+        suggestions,
+        {layer.id: states.get(layer.id, "pending") for layer in shown.layers},
     )
 
 
@@ -93,7 +113,16 @@ def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:
 # ---------------------------------------------------------------- spans
 
 
-def add_span(project: Project, document_id: int, start: int, end: int, label_id: int, *, field: str = "text", origin: object = None) -> int:
+def add_span(
+    project: Project,
+    document_id: int,
+    start: int,
+    end: int,
+    label_id: int,
+    *,
+    field: str = "text",
+    origin: object = None,
+) -> int:
     """Label code points [start, end) of one text; gives the id. One that stands there already is not added again.
 
     Raises WorkbenchError if the borders lie outside the text or the label belongs to a layer that the document is not for.
@@ -105,7 +134,15 @@ def add_span(project: Project, document_id: int, start: int, end: int, label_id:
     with project.edit(_("Add {label}").format(label=label), origin=origin):
         who = project.annotator_id
         id = annotations.add_span(
-            project.db, document_id, layer.id, label_id, start, end, field=field, annotator_id=who, source_id=project.source("person")
+            project.db,
+            document_id,
+            layer.id,
+            label_id,
+            start,
+            end,
+            field=field,
+            annotator_id=who,
+            source_id=project.source("person"),
         )
         _begun(project, document_id, layer.id)
     return id
@@ -116,22 +153,30 @@ def relabel_span(project: Project, span_id: int, label_id: int, *, origin: objec
     span = annotations.span(project.db, span_id)
     layer, label = _layer_and_label(project, label_id)
     if layer.id != span.layer_id:
-        raise WorkbenchError(_("{label} belongs to another layer than the span.").format(label=label))
+        raise WorkbenchError(
+            _("{label} belongs to another layer than the span.").format(label=label)
+        )
     if span.label_id == label_id:
         return
     with project.edit(_("Change label to {label}").format(label=label), origin=origin):
-        annotations.update_span(project.db, span_id, label_id=label_id, source_id=project.source("person"))
+        annotations.update_span(
+            project.db, span_id, label_id=label_id, source_id=project.source("person")
+        )
         _begun(project, span.document_id, layer.id)
 
 
-def resize_span(project: Project, span_id: int, start: int, end: int, *, origin: object = None) -> None:
+def resize_span(
+    project: Project, span_id: int, start: int, end: int, *, origin: object = None
+) -> None:
     """Move the borders of a span. Raises WorkbenchError if they lie outside the text."""
     span = annotations.span(project.db, span_id)
     if (start, end) == (span.start, span.end):
         return
     _check_borders(documents.get(project.db, span.document_id), span.field, start, end)
     with project.edit(_("Move span border"), origin=origin):
-        annotations.update_span(project.db, span_id, start=start, end=end, source_id=project.source("person"))
+        annotations.update_span(
+            project.db, span_id, start=start, end=end, source_id=project.source("person")
+        )
         _begun(project, span.document_id, span.layer_id)
 
 
@@ -146,7 +191,9 @@ def _check_borders(document: Document, field: str, start: int, end: int) -> None
     try:
         length = len(document.content(field))
     except KeyError:
-        raise WorkbenchError(_("{key} has no text {field!r}.").format(key=document.key, field=field)) from None
+        raise WorkbenchError(
+            _("{key} has no text {field!r}.").format(key=document.key, field=field)
+        ) from None
     if not 0 <= start < end <= length:
         message = _("A span from {start} to {end} does not fit a text of {length} characters.")
         raise WorkbenchError(message.format(start=start, end=end, length=length))
@@ -163,25 +210,49 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
     with project.edit(_("Set class {label}").format(label=label), origin=origin):
         who, source = project.annotator_id, project.source("person")
         before = annotations.marks(project.db, document_id)
-        annotations.set_mark(project.db, document_id, layer.id, label_id, annotator_id=who, source_id=source, many=layer.kind == MANY)
+        annotations.set_mark(
+            project.db,
+            document_id,
+            layer.id,
+            label_id,
+            annotator_id=who,
+            source_id=source,
+            many=layer.kind == MANY,
+        )
         if annotations.marks(project.db, document_id) != before:
             _begun(project, document_id, layer.id)
 
 
-def clear_class(project: Project, document_id: int, layer_id: int, label_id: int | None = None, *, origin: object = None) -> None:
+def clear_class(
+    project: Project,
+    document_id: int,
+    layer_id: int,
+    label_id: int | None = None,
+    *,
+    origin: object = None,
+) -> None:
     """Take the class away. A submitted document goes back to draft: without a class it is no training data."""
     with project.edit(_("Clear class"), origin=origin):
         annotations.clear_mark(project.db, document_id, layer_id, project.annotator_id, label_id)
-        left = [mark for mark in annotations.marks(project.db, document_id) if mark.layer_id == layer_id]
+        left = [
+            mark for mark in annotations.marks(project.db, document_id) if mark.layer_id == layer_id
+        ]
         if not left and labels.layer(project.db, layer_id).kind == SINGLE:
-            if annotations.state(project.db, document_id, layer_id, project.annotator_id) == "submitted":
-                annotations.set_state(project.db, [document_id], layer_id, project.annotator_id, "draft")
+            if (
+                annotations.state(project.db, document_id, layer_id, project.annotator_id)
+                == "submitted"
+            ):
+                annotations.set_state(
+                    project.db, [document_id], layer_id, project.annotator_id, "draft"
+                )
 
 
 # ---------------------------------------------------------------- states
 
 
-def submit(project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None) -> tuple[str, ...]:
+def submit(
+    project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
+) -> tuple[str, ...]:
     """Submit the document in these layers alone. Gives warnings: a class layer without a class stays draft.
 
     Layers that the document is not for are passed over.
@@ -196,33 +267,57 @@ def submit(project: Project, document_id: int, layer_ids: Iterable[int], *, orig
                 continue
             missing = layer.kind == SINGLE and layer.id not in classed
             if missing:
-                warnings.append(_("{layer} has no class yet, so it stays a draft.").format(layer=layer.name))
-            annotations.set_state(project.db, [document_id], layer.id, project.annotator_id, "draft" if missing else "submitted")
+                warnings.append(
+                    _("{layer} has no class yet, so it stays a draft.").format(layer=layer.name)
+                )
+            annotations.set_state(
+                project.db,
+                [document_id],
+                layer.id,
+                project.annotator_id,
+                "draft" if missing else "submitted",
+            )
     return tuple(warnings)
 
 
-def discard(project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None) -> None:
+def discard(
+    project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
+) -> None:
     """Set the document aside in these layers: not to do, not training data."""
     _set_states(project, document_id, layer_ids, "discarded", _("Discard {key}"), origin)
 
 
-def reopen(project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None) -> None:
+def reopen(
+    project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
+) -> None:
     """Back to draft, and so back among what is to do."""
     _set_states(project, document_id, layer_ids, "draft", _("Reopen {key}"), origin)
 
 
-def _set_states(project: Project, document_id: int, layer_ids: Iterable[int], state: str, title: str, origin: object) -> None:
+def _set_states(
+    project: Project,
+    document_id: int,
+    layer_ids: Iterable[int],
+    state: str,
+    title: str,
+    origin: object,
+) -> None:
     document = documents.get(project.db, document_id)
     wanted = set(layer_ids)
     with project.edit(title.format(key=document.key), origin=origin):
         for layer in layers_for(project, document):
             if layer.id in wanted:
-                annotations.set_state(project.db, [document_id], layer.id, project.annotator_id, state)
+                annotations.set_state(
+                    project.db, [document_id], layer.id, project.annotator_id, state
+                )
 
 
 def _begun(project: Project, document_id: int, layer_id: int) -> None:
     """Work has begun: pending and discarded become draft; a submitted document stays submitted."""
-    if annotations.state(project.db, document_id, layer_id, project.annotator_id) in ("pending", "discarded"):
+    if annotations.state(project.db, document_id, layer_id, project.annotator_id) in (
+        "pending",
+        "discarded",
+    ):
         annotations.set_state(project.db, [document_id], layer_id, project.annotator_id, "draft")
 
 
@@ -234,7 +329,11 @@ def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
     chosen = [one for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
     if not chosen:
         return 0
-    title = _("Accept suggestion") if len(chosen) == 1 else _("Accept {n} suggestions").format(n=len(chosen))
+    title = (
+        _("Accept suggestion")
+        if len(chosen) == 1
+        else _("Accept {n} suggestions").format(n=len(chosen))
+    )
     kinds = {layer.id: layer.kind for layer in labels.layers(project.db)}
     with project.edit(title, origin=origin):
         for one in chosen:
@@ -247,17 +346,34 @@ def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
 def _make_gold(project: Project, one: SuggestionRow, *, many: bool) -> None:
     kept = {"annotator_id": project.annotator_id, "source_id": one.source_id, "score": one.score}
     if one.kind == "class":
-        annotations.set_mark(project.db, one.document_id, one.layer_id, one.label_id, many=many, **kept)
+        annotations.set_mark(
+            project.db, one.document_id, one.layer_id, one.label_id, many=many, **kept
+        )
     else:
-        annotations.add_span(project.db, one.document_id, one.layer_id, one.label_id, one.start, one.end, field=one.field, **kept)
+        annotations.add_span(
+            project.db,
+            one.document_id,
+            one.layer_id,
+            one.label_id,
+            one.start,
+            one.end,
+            field=one.field,
+            **kept,
+        )
 
 
 def reject(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
     """They do not come back from the same run. Gives how many."""
-    chosen = [one.id for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
+    chosen = [
+        one.id for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"
+    ]
     if not chosen:
         return 0
-    title = _("Reject suggestion") if len(chosen) == 1 else _("Reject {n} suggestions").format(n=len(chosen))
+    title = (
+        _("Reject suggestion")
+        if len(chosen) == 1
+        else _("Reject {n} suggestions").format(n=len(chosen))
+    )
     with project.edit(title, origin=origin):
         return proposals.set_suggestion_status(project.db, chosen, "rejected")
 
@@ -291,8 +407,12 @@ def add_suggestions(
                 chosen.setdefault(one.what, one)
         if not chosen:
             return 0
-        source = project.source(kind, ref or (str(run_id) if run_id is not None else ""), annotator=False)
-        return proposals.add_suggestions(project.db, chosen.values(), source_id=source, run_id=run_id)
+        source = project.source(
+            kind, ref or (str(run_id) if run_id is not None else ""), annotator=False
+        )
+        return proposals.add_suggestions(
+            project.db, chosen.values(), source_id=source, run_id=run_id
+        )
 
 
 # ---------------------------------------------------------------- the queue
@@ -303,10 +423,15 @@ def queue(project: Project, wanted: Filter | None = None) -> array:
     return documents.ids(project.db, wanted or Filter())
 
 
-def queue_page(project: Project, ids: Sequence[int], layer_ids: Sequence[int]) -> tuple[DocumentRow, ...]:
+def queue_page(
+    project: Project, ids: Sequence[int], layer_ids: Sequence[int]
+) -> tuple[DocumentRow, ...]:
     """What the queue shows of these documents; their state is that in these layers."""
     states = listing.states_in(project.db, ids, layer_ids)
-    return tuple(replace(row, state=overall(states.get(row.id, ()))) for row in documents.rows(project.db, ids))
+    return tuple(
+        replace(row, state=overall(states.get(row.id, ())))
+        for row in documents.rows(project.db, ids)
+    )
 
 
 def overall(states: Iterable[str]) -> str:
@@ -317,16 +442,22 @@ def overall(states: Iterable[str]) -> str:
     return next((one for one in ("pending", "submitted", "discarded") if one in there), "pending")
 
 
-def neighbour(project: Project, document_id: int | None, step: int, wanted: Filter | None = None) -> int | None:
+def neighbour(
+    project: Project, document_id: int | None, step: int, wanted: Filter | None = None
+) -> int | None:
     """The next (`step` 1) or previous (-1) document that passes the filter; None at the end."""
     if document_id is None:
         document_id = 0 if step > 0 else 1 << 62
     return listing.neighbour(project.db, wanted or Filter(), document_id, step)
 
 
-def next_unlabelled(project: Project, document_id: int | None, layer_ids: Sequence[int]) -> int | None:
+def next_unlabelled(
+    project: Project, document_id: int | None, layer_ids: Sequence[int]
+) -> int | None:
     """The next document with something to do in one of the layers, beginning again at the start; None if all is done."""
-    return annotations.next_unlabelled(project.db, document_id, layer_ids, annotator_id=project.annotator_id)
+    return annotations.next_unlabelled(
+        project.db, document_id, layer_ids, annotator_id=project.annotator_id
+    )
 
 
 def open_count(project: Project, layer_ids: Sequence[int]) -> int:
@@ -345,8 +476,12 @@ def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:
 def _check_layer(document: Document, layer: Layer, kinds: Sequence[str]) -> None:
     if layer.kind not in kinds:
         raise WorkbenchError(
-            _("The layer {layer!r} is of kind {kind}, not {kinds}.").format(layer=layer.name, kind=layer.kind, kinds=kinds[0])
+            _("The layer {layer!r} is of kind {kind}, not {kinds}.").format(
+                layer=layer.name, kind=layer.kind, kinds=kinds[0]
+            )
         )
     if layer.texts != len(document.texts):
         message = _("The layer {layer!r} is for documents with {n} texts; {key} has {m}.")
-        raise WorkbenchError(message.format(layer=layer.name, n=layer.texts, key=document.key, m=len(document.texts)))
+        raise WorkbenchError(
+            message.format(layer=layer.name, n=layer.texts, key=document.key, m=len(document.texts))
+        )

@@ -12,7 +12,14 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.data_export import ExportOutcome, export_data, formats, what_is_lost
-from workbench.operations.exchange import ImportHandle, ImportOutcome, Preview, SkippedRecord, import_files, preview
+from workbench.operations.exchange import (
+    ImportHandle,
+    ImportOutcome,
+    Preview,
+    SkippedRecord,
+    import_files,
+    preview,
+)
 from workbench.operations.sample import create_sample
 from workbench.storage import annotations, bulk, documents, integrity, runs
 from workbench.storage import labels as layers
@@ -62,7 +69,10 @@ def info(project: Project) -> dict:
     found = documents.counts(project.db)
     return {
         "documents": found.documents,
-        "layers": [{"layer": one.name, "kind": one.kind, "labels": len(one.labels)} for one in layers.layers(project.db)],
+        "layers": [
+            {"layer": one.name, "kind": one.kind, "labels": len(one.labels)}
+            for one in layers.layers(project.db)
+        ],
         "splits": {split: found.splits.get(split, 0) for split in (*SPLITS, "none")},
         "states": {state: found.states.get(state, 0) for state in STATES},
         "runs": [_run(one) for one in runs.all(project.db)],
@@ -87,7 +97,15 @@ def labels(project: Project) -> list[dict]:
         {
             "layer": layer.name,
             "kind": layer.kind,
-            "labels": [{"name": one.name, "key": one.key, "colour": one.colour, "count": count.get(one.id, 0)} for one in layer.labels],
+            "labels": [
+                {
+                    "name": one.name,
+                    "key": one.key,
+                    "colour": one.colour,
+                    "count": count.get(one.id, 0),
+                }
+                for one in layer.labels
+            ],
         }
         for layer in layers.layers(project.db)
     ]
@@ -100,17 +118,32 @@ STORED = 0.95  # the share of an act after which only the end of the transaction
 
 
 def _title(act: str, ids: Sequence[int]) -> str:
-    return _("{act} of {n:,} documents").format(act=act, n=len(ids)) if len(ids) != 1 else _("{act} of a document").format(act=act)
+    return (
+        _("{act} of {n:,} documents").format(act=act, n=len(ids))
+        if len(ids) != 1
+        else _("{act} of a document").format(act=act)
+    )
 
 
-def delete_documents(project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET) -> int:
+def delete_documents(
+    project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
+) -> int:
     """With their labels. Gives how many were deleted."""
-    title = _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
+    title = (
+        _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
+    )
     with project.edit(title, origin=origin):
         return documents.delete(project.db, ids, watch=watch.part(0.0, STORED))
 
 
-def set_split(project: Project, ids: Sequence[int], split: str | None, *, origin: object = None, watch: Watch = QUIET) -> int:
+def set_split(
+    project: Project,
+    ids: Sequence[int],
+    split: str | None,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
     """`split`: train, dev, test or None. Gives how many documents changed."""
     if split not in (None, *SPLITS):
         raise SpecError(_("There is no split {split!r}.").format(split=split))
@@ -119,7 +152,13 @@ def set_split(project: Project, ids: Sequence[int], split: str | None, *, origin
 
 
 def set_class(
-    project: Project, ids: Sequence[int], layer_id: int, label_id: int | None, *, origin: object = None, watch: Watch = QUIET
+    project: Project,
+    ids: Sequence[int],
+    layer_id: int,
+    label_id: int | None,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
 ) -> int:
     """Give documents one class of a layer, or take it away (None). Pending ones become drafts; pairs and single texts are told apart.
 
@@ -131,10 +170,20 @@ def set_class(
     with project.edit(_title(_("Set class"), ids), origin=origin):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
         who = {"annotator_id": project.annotator_id, "source_id": project.source("person")}
-        return bulk.set_class(project.db, fitting, layer_id, label_id, **who, watch=watch.part(0.0, STORED))
+        return bulk.set_class(
+            project.db, fitting, layer_id, label_id, **who, watch=watch.part(0.0, STORED)
+        )
 
 
-def set_state(project: Project, ids: Sequence[int], layer_id: int, state: str, *, origin: object = None, watch: Watch = QUIET) -> int:
+def set_state(
+    project: Project,
+    ids: Sequence[int],
+    layer_id: int,
+    state: str,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
     """Set the state of documents in a layer. A class layer's documents without a class cannot be submitted: they become drafts.
 
     Gives how many documents were changed.
@@ -144,12 +193,28 @@ def set_state(project: Project, ids: Sequence[int], layer_id: int, state: str, *
     layer = layers.layer(project.db, layer_id)
     with project.edit(_title(_("Set state"), ids), origin=origin):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
-        if state == "submitted" and layer.kind == "class":  # in a multi layer, no class at all is an answer too
+        if (
+            state == "submitted" and layer.kind == "class"
+        ):  # in a multi layer, no class at all is an answer too
             bare = bulk.without_class(project.db, fitting, layer_id, project.annotator_id)
             split = STORED * len(bare) / max(1, len(fitting))
-            annotations.set_state(project.db, bare, layer_id, project.annotator_id, "draft", watch=watch.part(0.0, split))
+            annotations.set_state(
+                project.db,
+                bare,
+                layer_id,
+                project.annotator_id,
+                "draft",
+                watch=watch.part(0.0, split),
+            )
             fitting, watch = sorted(set(fitting) - set(bare)), watch.part(split, 1.0)
-        return annotations.set_state(project.db, fitting, layer_id, project.annotator_id, state, watch=watch.part(0.0, STORED))
+        return annotations.set_state(
+            project.db,
+            fitting,
+            layer_id,
+            project.annotator_id,
+            state,
+            watch=watch.part(0.0, STORED),
+        )
 
 
 # ---------------------------------------------------------------- splits
@@ -166,7 +231,12 @@ class SplitOutcome:
 
 
 def make_splits(
-    project: Project, layer_name: str | None = None, seed: int | None = None, *, origin: object = None, watch: Watch = QUIET
+    project: Project,
+    layer_name: str | None = None,
+    seed: int | None = None,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
 ) -> SplitOutcome:
     """Split what is submitted: 80/10/10 at first; later documents go to train; a missing dev split is cut from train, never from test.
 
@@ -186,31 +256,57 @@ def make_splits(
         with project.edit(_("Make splits"), origin=origin):
             for place, split in enumerate(SPLITS):
                 if ids := [id for id, its in found.items() if its == split]:
-                    documents.set_split(project.db, ids, split, watch=watch.part(0.6 + 0.1 * place, 0.7 + 0.1 * place))
+                    documents.set_split(
+                        project.db,
+                        ids,
+                        split,
+                        watch=watch.part(0.6 + 0.1 * place, 0.7 + 0.1 * place),
+                    )
     counts = Counter(placed.values())
     return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(found))
 
 
 def _by_submitted(project: Project) -> list[str]:
     submitted = layers.submitted_counts(project.db)
-    return [one.name for one in sorted(layers.layers(project.db), key=lambda one: (-submitted.get(one.id, 0), one.id))]
+    return [
+        one.name
+        for one in sorted(
+            layers.layers(project.db), key=lambda one: (-submitted.get(one.id, 0), one.id)
+        )
+    ]
 
 
-def _split_items(project: Project, layer_name: str, found: Mapping[int, str]) -> tuple[list[Item], dict[str, str]]:
+def _split_items(
+    project: Project, layer_name: str, found: Mapping[int, str]
+) -> tuple[list[Item], dict[str, str]]:
     """The layer's documents with the splits that `found` gives them, and where groups are of which others are in a split."""
     from workbench.text.splits import Item
 
     rows = bulk.split_rows(project.db, layer_name)
     mine = {row.id for row in rows}
-    every = ((id, found.get(id, split), group, text_hash) for id, split, group, text_hash in bulk.split_keys(project.db))
-    others = [(split, group, text_hash) for id, split, group, text_hash in every if split and id not in mine]
-    texts = Counter([row.text_hash for row in rows] + [text_hash for _split, _group, text_hash in others])
+    every = (
+        (id, found.get(id, split), group, text_hash)
+        for id, split, group, text_hash in bulk.split_keys(project.db)
+    )
+    others = [
+        (split, group, text_hash)
+        for id, split, group, text_hash in every
+        if split and id not in mine
+    ]
+    texts = Counter(
+        [row.text_hash for row in rows] + [text_hash for _split, _group, text_hash in others]
+    )
     homes: dict[str, str] = {}
     for split, group, text_hash in others:
         # Of a group that lies in several splits, test wins: it must stay unseen.
         for key in (f"text:{text_hash}", *([f"group:{group}"] if group else ())):
             homes[key] = split if homes.get(key) != "test" else "test"
-    return [Item(row.id, found.get(row.id, row.split), row.stratum, _tie(row.group, row.text_hash, texts)) for row in rows], homes
+    return [
+        Item(
+            row.id, found.get(row.id, row.split), row.stratum, _tie(row.group, row.text_hash, texts)
+        )
+        for row in rows
+    ], homes
 
 
 def _tie(group: str | None, text_hash: str, texts: Mapping[str, int]) -> str:

@@ -45,12 +45,17 @@ def count_cut(
 
     tokenizer = Tokenizer.load(model)
     length = min(max_length or 512, model_length or 512)
-    room = length - tokenizer.added - 3  # a pair has one sign more than a text, and some models put one before each
+    room = (
+        length - tokenizer.added - 3
+    )  # a pair has one sign more than a text, and some models put one before each
     db, found = project.db, documents.long_texts(project.db, layer.id, room)
     if characters is not None and found.characters > characters:
         return None
     cut = 0
     for ids in watch.over(found.ids, PAGE):
-        pairs = [tuple(text for _name, text in one.document.texts)[: layer.texts] for one in documents.records(db, layers=(), ids=ids)]
+        pairs = [
+            tuple(text for _name, text in one.document.texts)[: layer.texts]
+            for one in documents.records(db, layers=(), ids=ids)
+        ]
         cut += tokenizer.count_cut(pairs, length)
     return CutCount(found.documents, cut, length)

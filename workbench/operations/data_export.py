@@ -36,22 +36,31 @@ class ExportOutcome:
 
 def formats() -> tuple[Contribution, ...]:
     """What data can be written as; `options` has `suffix` and `several` (room for gold and predictions)."""
-    return tuple(one for one in registry.builtins().all("exporter") if one.options.get("what") == "data")
+    return tuple(
+        one for one in registry.builtins().all("exporter") if one.options.get("what") == "data"
+    )
 
 
 def _exporter(format: str) -> DataExporter:
     known = [one.id for one in formats()]
     if format not in known:
         raise ExportFailed(
-            _("There is no export format {format!r}.").format(format=format), hint=_("Known: {known}.").format(known=", ".join(known))
+            _("There is no export format {format!r}.").format(format=format),
+            hint=_("Known: {known}.").format(known=", ".join(known)),
         )
     return registry.builtins().get("exporter", format)()
 
 
-def what_is_lost(format: str, project: Project, *, source: str = "gold", run: Run | None = None) -> tuple[str, ...]:
+def what_is_lost(
+    format: str, project: Project, *, source: str = "gold", run: Run | None = None
+) -> tuple[str, ...]:
     """Sentences on what this format cannot hold of this project, and on what the choice of `source` leaves out."""
     layers = labels.layers(project.db)
-    if source == "predictions" and run is not None and (mine := [one for one in layers if one.id == run.layer_id]):
+    if (
+        source == "predictions"
+        and run is not None
+        and (mine := [one for one in layers if one.id == run.layer_id])
+    ):
         return (*_exporter(format).lost(mine), *_left_out(layers, run))
     return _exporter(format).lost(layers)
 
@@ -59,7 +68,9 @@ def what_is_lost(format: str, project: Project, *, source: str = "gold", run: Ru
 def _left_out(layers: Iterable[Layer], run: Run) -> tuple[str, ...]:
     """What an export of predictions alone says of the layers that the run did not learn."""
     names = ", ".join(one.name for one in layers if one.id != run.layer_id)
-    told = _("Only the predictions for layer {layer} are written; not predicted, so left out: {names}.")
+    told = _(
+        "Only the predictions for layer {layer} are written; not predicted, so left out: {names}."
+    )
     return (told.format(layer=run.layer, names=names),) if names else ()
 
 
@@ -89,7 +100,9 @@ def export_data(
     records: Iterable[Record] = documents.records(project.db, splits=wanted)
     plan = Plan(layers)
     if source != "gold":
-        plan, records = _with_predictions(project, run, layers, records, plan, both=source == "both")
+        plan, records = _with_predictions(
+            project, run, layers, records, plan, both=source == "both"
+        )
     if progress is not None:
         records = _counted(records, progress)
     count = _write(path, lambda out: exporter.write(records, plan, out))
@@ -112,28 +125,43 @@ def _target(path: Path, project: Project) -> Path:
     try:
         there = path.resolve()
         if there.is_dir():
-            raise ExportFailed(_("{path} is a folder.").format(path=path), hint=_("Name a file in it."))
+            raise ExportFailed(
+                _("{path} is a folder.").format(path=path), hint=_("Name a file in it.")
+            )
         if there.exists() and not there.is_file():  # /dev/null would become a file
-            raise ExportFailed(_("{path} is no file but a pipe or a device.").format(path=path), hint=_("Name a file."))
+            raise ExportFailed(
+                _("{path} is no file but a pipe or a device.").format(path=path),
+                hint=_("Name a file."),
+            )
         if there.exists() and (there.samefile(project.path) or is_project(there)):
-            raise ExportFailed(_("{path} is a project.").format(path=path), hint=_("Choose another name."))
+            raise ExportFailed(
+                _("{path} is a project.").format(path=path), hint=_("Choose another name.")
+            )
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         reason = getattr(error, "strerror", None) or str(error)
         hint = _("Does the folder exist, and may you write there?")
-        raise ExportFailed(_("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint) from error
+        raise ExportFailed(
+            _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
+        ) from error
     return there
 
 
 def _check(format: str, split: str | None, source: str, run: Run | None) -> None:
     if split not in (None, "none", *SPLITS):
-        raise ExportFailed(_("There is no split {split!r}.").format(split=split), hint=_("Known: train, dev, test."))
+        raise ExportFailed(
+            _("There is no split {split!r}.").format(split=split),
+            hint=_("Known: train, dev, test."),
+        )
     if source not in SOURCES:
         raise ExportFailed(
-            _("There is no source {source!r}.").format(source=source), hint=_("Known: {known}.").format(known=", ".join(SOURCES))
+            _("There is no source {source!r}.").format(source=source),
+            hint=_("Known: {known}.").format(known=", ".join(SOURCES)),
         )
     if source != "gold" and run is None:
         raise ExportFailed(_("Whose predictions? No run was named."))
-    if source == "both" and not registry.builtins().entry("exporter", format).options.get("several"):
+    if source == "both" and not registry.builtins().entry("exporter", format).options.get(
+        "several"
+    ):
         raise ExportFailed(
             _("{format} has no room for gold and predictions at once.").format(format=format),
             hint=_("Export one of them, or choose another format."),
@@ -153,8 +181,14 @@ def _write(path: Path, write) -> int:
     except OSError as error:
         reason = error.strerror or str(error)
         full = getattr(error, "errno", 0) == 28
-        hint = _("Make room on the disk, then try again.") if full else _("Does the folder exist, and may you write there?")
-        raise ExportFailed(_("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint) from error
+        hint = (
+            _("Make room on the disk, then try again.")
+            if full
+            else _("Does the folder exist, and may you write there?")
+        )
+        raise ExportFailed(
+            _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
+        ) from error
     finally:
         draft.unlink(missing_ok=True)
     return count
@@ -163,24 +197,43 @@ def _write(path: Path, write) -> int:
 # ---------------------------------------------------------------- predictions
 
 
-def _with_predictions(project: Project, run: Run, layers: tuple[Layer, ...], records: Iterable[Record], plan, *, both: bool):
+def _with_predictions(
+    project: Project,
+    run: Run,
+    layers: tuple[Layer, ...],
+    records: Iterable[Record],
+    plan,
+    *,
+    both: bool,
+):
     from workbench.exporters.data.base import Plan
 
     layer = next((one for one in layers if one.id == run.layer_id), None)
     if layer is None:
         raise ExportFailed(
-            _("The layer of run {name!r} is gone.").format(name=run.name), hint=_("Undo its deletion, or choose another run.")
+            _("The layer of run {name!r} is gone.").format(name=run.name),
+            hint=_("Undo its deletion, or choose another run."),
         )
     found = runs.predictions(project.db, run.id)
     if not found:
-        raise ExportFailed(_("Run {name!r} has no predictions.").format(name=run.name), hint=_("Evaluate it or let it suggest first."))
+        raise ExportFailed(
+            _("Run {name!r} has no predictions.").format(name=run.name),
+            hint=_("Evaluate it or let it suggest first."),
+        )
     name = f"{layer.name} ({run.name})" if both else layer.name
-    predicted = replace(layer, name=name, guideline="", options={**layer.options, "predicted": run.name, "of": layer.name})
+    predicted = replace(
+        layer,
+        name=name,
+        guideline="",
+        options={**layer.options, "predicted": run.name, "of": layer.name},
+    )
     counts = Plan((*layers, predicted) if both else (predicted,), plan.counted)
     return counts, _predicted(records, found, name, counts, both)
 
 
-def _predicted(records: Iterable[Record], found: dict[int, tuple[str, Prediction]], name: str, plan, both: bool) -> Iterator[Record]:
+def _predicted(
+    records: Iterable[Record], found: dict[int, tuple[str, Prediction]], name: str, plan, both: bool
+) -> Iterator[Record]:
     for record in records:
         document = record.document
         text_hash, prediction = found.get(document.id, ("", None))
@@ -191,7 +244,9 @@ def _predicted(records: Iterable[Record], found: dict[int, tuple[str, Prediction
             else:
                 plan.count(_("{n} documents have no prediction of this run and were left out."))
             continue
-        states, marks, spans = (dict(record.states), dict(record.marks), dict(record.spans)) if both else ({}, {}, {})
+        states, marks, spans = (
+            (dict(record.states), dict(record.marks), dict(record.spans)) if both else ({}, {}, {})
+        )
         states[name] = "submitted"
         if prediction.label is not None:
             marks[name] = (prediction.label,)

@@ -75,7 +75,11 @@ def preview(
     reader = importer(format)
     table = reader.preview(source, options, limit)
     items = islice(reader.read(source, options), limit + 10)
-    problems = tuple(_("Line {line}: {reason}").format(line=one.line, reason=one.reason) for one in items if isinstance(one, Skipped))
+    problems = tuple(
+        _("Line {line}: {reason}").format(line=one.line, reason=one.reason)
+        for one in items
+        if isinstance(one, Skipped)
+    )
     return Preview(
         format,
         why,
@@ -105,7 +109,10 @@ def import_files(
     delimiter: str | None = None,
     duplicates: str = "skip",
     target_layer: str | None = None,
-    background: Callable[[Callable[[], object], Callable[[object, BaseException | None], None]], None] | None = None,
+    background: Callable[
+        [Callable[[], object], Callable[[object, BaseException | None], None]], None
+    ]
+    | None = None,
 ) -> ImportHandle:
     """Start an import. All of it comes in or nothing.
 
@@ -117,16 +124,28 @@ def import_files(
     chosen = [Path(file).absolute() for file in files]
     for path in chosen:
         if not path.exists():
-            raise ImportFailed(_("There is no file {path}.").format(path=path), hint=_("Is the path right?"))
+            raise ImportFailed(
+                _("There is no file {path}.").format(path=path), hint=_("Is the path right?")
+            )
     if project.read_only:
-        raise ImportFailed(_("{name} is open read-only: {reason}.").format(name=project.path.name, reason=project.read_only_reason))
+        raise ImportFailed(
+            _("{name} is open read-only: {reason}.").format(
+                name=project.path.name, reason=project.read_only_reason
+            )
+        )
     if duplicates not in DUPLICATES:
         raise ImportFailed(
-            _("duplicates is {value!r}.").format(value=duplicates), hint=_("Known: {all}.").format(all=", ".join(DUPLICATES))
+            _("duplicates is {value!r}.").format(value=duplicates),
+            hint=_("Known: {all}.").format(all=", ".join(DUPLICATES)),
         )
     mapping = tuple(mapping or ())
     roles.parse(mapping)
-    options = options_for(labels.layers(project.db), target_layer=target_layer, mapping=mapping, delimiter=delimiter or "")
+    options = options_for(
+        labels.layers(project.db),
+        target_layer=target_layer,
+        mapping=mapping,
+        delimiter=delimiter or "",
+    )
     folder = _folder()
     params = {
         "files": [str(path) for path in chosen],
@@ -138,17 +157,27 @@ def import_files(
     }
     act = _Act(project, chosen, duplicates, folder)
     handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
-    title = _("Import {name}").format(name=chosen[0].name if len(chosen) == 1 else _("{n} files").format(n=len(chosen)))
+    title = _("Import {name}").format(
+        name=chosen[0].name if len(chosen) == 1 else _("{n} files").format(n=len(chosen))
+    )
     handle.follow(queue.add(JobSpec(TARGET, params, str(folder), device="", title=title)))
     return handle
 
 
-def options_for(layers: Sequence[Layer], *, target_layer: str | None, mapping: tuple[tuple[str, str], ...], delimiter: str) -> Options:
+def options_for(
+    layers: Sequence[Layer],
+    *,
+    target_layer: str | None,
+    mapping: tuple[tuple[str, str], ...],
+    delimiter: str,
+) -> Options:
     """Where labels go that the file does not name: the layer of the customary name, else the only one of that kind, else a new one."""
 
     def choose(name: str, kinds: tuple[str, ...], texts: int) -> str:
         fitting = [one.name for one in layers if one.kind in kinds and one.texts == texts]
-        if target_layer and (target_layer in fitting or all(one.name != target_layer for one in layers)):
+        if target_layer and (
+            target_layer in fitting or all(one.name != target_layer for one in layers)
+        ):
             return target_layer
         return name if name in fitting or len(fitting) != 1 else fitting[0]
 
@@ -199,16 +228,28 @@ class _Act:
             shutil.rmtree(self.folder, ignore_errors=True)
         if job is not None:
             formats = tuple(job.result.get("formats", ())) if job.result else ()
-            outcome = ImportOutcome(outcome.documents, outcome.spans, outcome.skipped, outcome.warnings, outcome.suggestions, formats)
+            outcome = ImportOutcome(
+                outcome.documents,
+                outcome.spans,
+                outcome.skipped,
+                outcome.warnings,
+                outcome.suggestions,
+                formats,
+            )
         return outcome
 
     def _copy(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:
-        skipped = [SkippedRecord(str(self.files[file]), line, reason) for file, line, reason in staged.skipped]
+        skipped = [
+            SkippedRecord(str(self.files[file]), line, reason)
+            for file, line, reason in staged.skipped
+        ]
         warnings = list(dict.fromkeys(staged.warnings))
         if not staged.documents and not any(one.declared for one in staged.layers):
             return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
         project = self.project
-        name = self.files[0].name if len(self.files) == 1 else _("{n} files").format(n=len(self.files))
+        name = (
+            self.files[0].name if len(self.files) == 1 else _("{n} files").format(n=len(self.files))
+        )
         with intake.attached(project.db, staged.path):
             with project.edit(_("Import {name}").format(name=name), bulk=True):
                 same, keys = self._clashes(skipped, warnings)
@@ -217,33 +258,50 @@ class _Act:
                     return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
                 targets = self._targets(staged, warnings)
                 documents, spans = intake.take_in(
-                    project.db, targets, annotator_id=project.annotator_id, at=now(), skip=wanted, keys=keys, watch=watch.part(0.0, 0.95)
+                    project.db,
+                    targets,
+                    annotator_id=project.annotator_id,
+                    at=now(),
+                    skip=wanted,
+                    keys=keys,
+                    watch=watch.part(0.0, 0.95),
                 )
                 suggestions = 0
                 if self.duplicates == "suggest" and same:
                     pairs = [(one.seq, one.document_id) for one in same]
                     suggestions = intake.suggest(project.db, targets, pairs, at=now())
                     warnings.append(
-                        _("{n:,} records stood in the project already; {m:,} of their labels came in as suggestions.").format(
-                            n=len(same), m=suggestions
-                        )
+                        _(
+                            "{n:,} records stood in the project already; {m:,} of their labels came in as suggestions."
+                        ).format(n=len(same), m=suggestions)
                     )
         return ImportOutcome(documents, spans, tuple(skipped), tuple(warnings), suggestions)
 
-    def _clashes(self, skipped: list[SkippedRecord], warnings: list[str]) -> tuple[list[intake.Clash], dict[int, str]]:
+    def _clashes(
+        self, skipped: list[SkippedRecord], warnings: list[str]
+    ) -> tuple[list[intake.Clash], dict[int, str]]:
         """Documents with key and text of one in the project, and new keys by seq for those that need one."""
         found = intake.clashes(self.project.db)
         same = [one for one in found if one.same_text]
         if self.duplicates == "skip":
             reason = _("its key ({key}) and text both stand in the project already")
-            skipped += [SkippedRecord(str(self.files[one.file]), one.line, reason.format(key=one.key)) for one in same]
+            skipped += [
+                SkippedRecord(str(self.files[one.file]), one.line, reason.format(key=one.key))
+                for one in same
+            ]
             skipped.sort(key=lambda one: (one.file, one.line))
         other = [one for one in found if self.duplicates == "add" or not one.same_text]
         new = intake.free_keys(self.project.db, [one.key for one in other])
-        if different := [(one.key, new[place]) for place, one in enumerate(other) if not one.same_text]:
+        if different := [
+            (one.key, new[place]) for place, one in enumerate(other) if not one.same_text
+        ]:
             warnings.append(renamed(different, _("stood in the project already")))
         if again := [(one.key, new[place]) for place, one in enumerate(other) if one.same_text]:
-            warnings.append(_("{n:,} records that stand in the project already were added again, under new keys.").format(n=len(again)))
+            warnings.append(
+                _(
+                    "{n:,} records that stand in the project already were added again, under new keys."
+                ).format(n=len(again))
+            )
         return same, {one.seq: new[place] for place, one in enumerate(other)}
 
     def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
@@ -253,7 +311,10 @@ class _Act:
             layer = self._layer(one, warnings)
             layer_ids[one.n] = layer.id
             label_ids.update(self._labels(layer, one))
-        sources = {number: self.project.source("import", path.name) for number, path in enumerate(self.files)}
+        sources = {
+            number: self.project.source("import", path.name)
+            for number, path in enumerate(self.files)
+        }
         return intake.Targets(layer_ids, label_ids, sources)
 
     def _layer(self, staged: staging.StagedLayer, warnings: list[str]) -> Layer:
@@ -264,7 +325,10 @@ class _Act:
         if found is not None and _alike(found, wanted):
             if staged.declared and not found.labels:
                 labels.update_layer(
-                    db, found.id, guideline=found.guideline or wanted.guideline, options={**wanted.options, **found.options}
+                    db,
+                    found.id,
+                    guideline=found.guideline or wanted.guideline,
+                    options={**wanted.options, **found.options},
                 )
             return found
         name = _free_layer_name(wanted, there)
@@ -272,11 +336,24 @@ class _Act:
             return there[name]
         if found is not None:
             warnings.append(
-                _("There is a layer {old} of another kind; the labels went to a new layer {new}.").format(old=wanted.name, new=name)
+                _(
+                    "There is a layer {old} of another kind; the labels went to a new layer {new}."
+                ).format(old=wanted.name, new=name)
             )
         if wanted.kind == "multi" and not staged.declared:
-            warnings.append(_("Documents of layer {name} have more than one class; such a layer cannot be trained yet.").format(name=name))
-        id = labels.add_layer(db, name, wanted.kind, texts=wanted.texts, guideline=wanted.guideline, options=dict(wanted.options))
+            warnings.append(
+                _(
+                    "Documents of layer {name} have more than one class; such a layer cannot be trained yet."
+                ).format(name=name)
+            )
+        id = labels.add_layer(
+            db,
+            name,
+            wanted.kind,
+            texts=wanted.texts,
+            guideline=wanted.guideline,
+            options=dict(wanted.options),
+        )
         return labels.layer(db, id)
 
     def _labels(self, layer: Layer, staged: staging.StagedLayer) -> dict[int, int]:
@@ -291,7 +368,12 @@ class _Act:
                     key = free_key(layer.kind, keys)
                 keys.add(key)
                 known[label.name] = labels.add_label(
-                    self.project.db, layer.id, label.name, colour=label.colour, key=key, description=label.description
+                    self.project.db,
+                    layer.id,
+                    label.name,
+                    colour=label.colour,
+                    key=key,
+                    description=label.description,
                 )
             found[number] = known[label.name]
         return found
@@ -299,7 +381,9 @@ class _Act:
 
 def _alike(found: Layer, wanted: Layer) -> bool:
     same_kind = (
-        found.kind == wanted.kind or {found.kind, wanted.kind} <= set(_SPANLIKE) or (found.kind == "multi" and wanted.kind == "class")
+        found.kind == wanted.kind
+        or {found.kind, wanted.kind} <= set(_SPANLIKE)
+        or (found.kind == "multi" and wanted.kind == "class")
     )
     return same_kind and found.texts == wanted.texts
 

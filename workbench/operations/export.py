@@ -36,7 +36,11 @@ def formats_of(names: str | Sequence[str]) -> tuple[str, ...]:
 
 def exportable_runs(project: Project) -> tuple[Run, ...]:
     """Finished runs with a model of their own, newest first."""
-    return tuple(one for one in results.all_runs(project) if one.status in ("done", "stopped") and _has_model(project, one))
+    return tuple(
+        one
+        for one in results.all_runs(project)
+        if one.status in ("done", "stopped") and _has_model(project, one)
+    )
 
 
 def _has_model(project: Project, run: Run) -> bool:
@@ -59,7 +63,11 @@ def check_documents(project: Project, run: Run) -> tuple[Document, ...]:
     ids = ids or list(documents.ids(project.db, documents.Filter(texts=texts)))
     step = max(1.0, len(ids) / exporters.MOST_TEXTS)
     chosen = [ids[int(number * step)] for number in range(min(len(ids), exporters.MOST_TEXTS))]
-    return tuple(one.document for one in documents.records(project.db, layers=(), ids=chosen) if one.document.text.strip())
+    return tuple(
+        one.document
+        for one in documents.records(project.db, layers=(), ids=chosen)
+        if one.document.text.strip()
+    )
 
 
 def sizes(project: Project, run: Run) -> dict[str, int]:
@@ -67,7 +75,13 @@ def sizes(project: Project, run: Run) -> dict[str, int]:
     return exporters.forecast(train.model_folder(project, run), [one.id for one in FORMATS])
 
 
-def start(project: Project, queue: Queue, run: Run, out: Path | str, formats: Sequence[str] = ("hf", "onnx")) -> Job:
+def start(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    out: Path | str,
+    formats: Sequence[str] = ("hf", "onnx"),
+) -> Job:
     """Export in a worker. Its result: folders {format: path}, files [{path, bytes}], check {texts, largest_difference, …}, seconds.
 
     Raises WorkbenchError where the weights are not here; a folder that cannot be used ends the job with a message.
@@ -75,17 +89,31 @@ def start(project: Project, queue: Queue, run: Run, out: Path | str, formats: Se
     model = train.model_folder(project, run)
     folder = scratch.make("export")
     texts = folder / "texts.jsonl"
-    dataset.write(texts, (), (dataset.Record(one) for one in check_documents(project, run)), ids=True)
-    spec = ExportSpec(str(model), str(texts), str(Path(out).absolute()), tuple(formats), facts(project, run))
+    dataset.write(
+        texts, (), (dataset.Record(one) for one in check_documents(project, run)), ids=True
+    )
+    spec = ExportSpec(
+        str(model), str(texts), str(Path(out).absolute()), tuple(formats), facts(project, run)
+    )
     params = {**spec.to_json(), "run": {"project": project.uid, "id": run.id, "purpose": "export"}}
-    job = queue.add(JobSpec(exporters.TARGET, params, str(folder), device="cpu", title=_("Export {name}").format(name=run.name)))
+    job = queue.add(
+        JobSpec(
+            exporters.TARGET,
+            params,
+            str(folder),
+            device="cpu",
+            title=_("Export {name}").format(name=run.name),
+        )
+    )
     workers: list[int] = []
 
     def heard(event: Event) -> None:
         if isinstance(event, Started):
             workers.append(event.pid)
         elif isinstance(event, Finished):
-            left = [exporters.draft_of(Path(spec.out), pid) for pid in workers]  # a worker that was killed clears nothing away
+            left = [
+                exporters.draft_of(Path(spec.out), pid) for pid in workers
+            ]  # a worker that was killed clears nothing away
             for one in (folder, *left):
                 shutil.rmtree(one, ignore_errors=True)
 

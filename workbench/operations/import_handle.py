@@ -43,7 +43,9 @@ class ImportHandle:
     `watch` is for the storing: told from its thread, it speaks through `dispatch`.
     """
 
-    def __init__(self, store: Callable[[ImportHandle], None], dispatch: Callable[[Callable[[], None]], None]):
+    def __init__(
+        self, store: Callable[[ImportHandle], None], dispatch: Callable[[Callable[[], None]], None]
+    ):
         self.changed = Signal("import.changed")
         self.job: Job | None = None
         self.status = "reading"
@@ -94,13 +96,20 @@ class ImportHandle:
             error = Cancelled(_("The import was cancelled; nothing was changed."))
         if error is not None:
             self.error = (
-                error if isinstance(error, WorkbenchError) else ImportFailed(_("The import failed: {error!r}.").format(error=error))
+                error
+                if isinstance(error, WorkbenchError)
+                else ImportFailed(_("The import failed: {error!r}.").format(error=error))
             )
-        self.status = "cancelled" if isinstance(self.error, Cancelled) else "failed" if self.error else "done"
+        self.status = (
+            "cancelled" if isinstance(self.error, Cancelled) else "failed" if self.error else "done"
+        )
         self.changed.emit()
 
 
 def _job_error(event: Finished) -> WorkbenchError:
     if event.message:
         return ImportFailed(event.message, hint=event.hint)
-    return JobFailed(_("The import ended without a result ({status}).").format(status=term(event.status)), hint=event.details[-300:])
+    return JobFailed(
+        _("The import ended without a result ({status}).").format(status=term(event.status)),
+        hint=event.details[-300:],
+    )

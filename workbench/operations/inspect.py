@@ -50,15 +50,27 @@ class Choice:
 def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
     """Finished runs with a model of their own, newest first, then every usable pretrained model."""
     found = (
-        [_of_run(project, run) for run in results.all_runs(project) if run.kind == "train" and run.status in ("done", "stopped")]
+        [
+            _of_run(project, run)
+            for run in results.all_runs(project)
+            if run.kind == "train" and run.status in ("done", "stopped")
+        ]
         if project
         else []
     )
     for card in models.list(settings):
         if card.usable:
-            predicts = "masked" if "mask" in card.uses else "causal" if "next" in card.uses else "none"
+            predicts = (
+                "masked" if "mask" in card.uses else "causal" if "next" in card.uses else "none"
+            )
             found.append(
-                Choice(f"model {card.name}", _TITLES[predicts].format(name=card.name), card.path, predicts, allow_pickle=card.pickled)
+                Choice(
+                    f"model {card.name}",
+                    _TITLES[predicts].format(name=card.name),
+                    card.path,
+                    predicts,
+                    allow_pickle=card.pickled,
+                )
             )
     return tuple(one for one in found if one is not None)
 
@@ -77,14 +89,21 @@ def _of_run(project: Project, run: Run) -> Choice | None:
         return None  # the weights are not here
     name = run.spec.get("model_name") or run.spec.get("model", "")
     return Choice(
-        f"run {run.id}", " · ".join(filter(None, (run.name, run.layer, name))), str(folder), results.task_of(run), run.id, run.layer
+        f"run {run.id}",
+        " · ".join(filter(None, (run.name, run.layer, name))),
+        str(folder),
+        results.task_of(run),
+        run.id,
+        run.layer,
     )
 
 
 class Inspector:
     """One model at a time in a host. `changed(status)`: asleep, starting, ready, failed, crashed or closed."""
 
-    def __init__(self, *, dispatch: Dispatch | None = None, spare: Spare | None = None, device: str = "auto"):
+    def __init__(
+        self, *, dispatch: Dispatch | None = None, spare: Spare | None = None, device: str = "auto"
+    ):
         self._dispatch, self._spare, self._device = dispatch, spare, device
         self._host: Host | None = None
         self._drop: Callable[[], None] | None = None
@@ -102,27 +121,43 @@ class Inspector:
 
     def open(self, choice: Choice) -> None:
         """Have this model loaded when the next question comes; the one before it goes."""
-        if self.choice is not None and (choice.folder, choice.key) == (self.choice.folder, self.choice.key) and self._host is not None:
+        if (
+            self.choice is not None
+            and (choice.folder, choice.key) == (self.choice.folder, self.choice.key)
+            and self._host is not None
+        ):
             return
         from workbench.jobs.host import Host
 
         self.close()
         self.choice = choice
-        params = {"model": choice.folder, "device": self._device, "allow_pickle": choice.allow_pickle}
-        self._host = Host(JobSpec(TARGET, params, title=choice.title), dispatch=self._dispatch, spare=self._spare)
+        params = {
+            "model": choice.folder,
+            "device": self._device,
+            "allow_pickle": choice.allow_pickle,
+        }
+        self._host = Host(
+            JobSpec(TARGET, params, title=choice.title), dispatch=self._dispatch, spare=self._spare
+        )
         self._drop = self._host.changed.connect(self.changed.emit)
 
     def ask(self, document: Document, done: Done, *, top: int = 5, start: int = 0) -> None:
         """`done(answer, None)` or `done(None, error)`; an older question without an answer is dropped. Loads the model if needed."""
         assert self._host is not None
         self._host.ask(
-            "inspect", request(document, top=top, start=start), lambda raw, error: done(Answer.from_json(raw) if raw else None, error)
+            "inspect",
+            request(document, top=top, start=start),
+            lambda raw, error: done(Answer.from_json(raw) if raw else None, error),
         )
 
-    def ask_now(self, document: Document, *, top: int = 5, start: int = 0, timeout: float = 120.0) -> Answer:
+    def ask_now(
+        self, document: Document, *, top: int = 5, start: int = 0, timeout: float = 120.0
+    ) -> Answer:
         """Headless: ask and wait. Raises the error of the answer."""
         assert self._host is not None
-        return Answer.from_json(self._host.ask_now(request(document, top=top, start=start), timeout))
+        return Answer.from_json(
+            self._host.ask_now(request(document, top=top, start=start), timeout)
+        )
 
     def close(self) -> None:
         """End the process and give its memory back."""
@@ -135,7 +170,9 @@ class Inspector:
 
 def request(document: Document, *, top: int = 5, start: int = 0) -> dict:
     """What the host is asked about a document: its texts and, where the import had them, its tokens."""
-    tokens: Mapping = {name: [list(one) for one in borders] for name, borders in document.tokens.items()}
+    tokens: Mapping = {
+        name: [list(one) for one in borders] for name, borders in document.tokens.items()
+    }
     return {"texts": dict(document.texts), "tokens": tokens, "top": top, "start": start}
 
 
@@ -170,7 +207,10 @@ def find(project: Project, text: str = "", *, texts: int = 1, limit: int = 50) -
 
 def first_of_dev(project: Project, choice: Choice) -> Document | None:
     """The document that the page begins with for a run: the first of dev, else any that fits."""
-    for wanted in (documents.Filter(split="dev", texts=choice.texts), documents.Filter(texts=choice.texts)):
+    for wanted in (
+        documents.Filter(split="dev", texts=choice.texts),
+        documents.Filter(texts=choice.texts),
+    ):
         if found := list(documents.ids(project.db, wanted)[:1]):
             return documents.get(project.db, found[0])
     return None
@@ -193,7 +233,9 @@ def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
         return None
     record = documents.record(project.db, document_id, (found.name,))
     given = tasks.gold(choice.task, record, found.name)
-    return Gold(given.label, given.spans, record.states.get(found.name) == "submitted", given.left_out)
+    return Gold(
+        given.label, given.spans, record.states.get(found.name) == "submitted", given.left_out
+    )
 
 
 def compare(given: Gold, answer: Answer) -> tuple[Difference, ...]:

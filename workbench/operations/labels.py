@@ -49,13 +49,18 @@ def add_layer(
     name = _clean(name, _("A layer"))
     if kind not in KINDS:
         raise WorkbenchError(
-            _("A layer of kind {kind!r} is not known.").format(kind=kind), hint=_("Known: {kinds}.").format(kinds=", ".join(KINDS))
+            _("A layer of kind {kind!r} is not known.").format(kind=kind),
+            hint=_("Known: {kinds}.").format(kinds=", ".join(KINDS)),
         )
     if texts not in (1, 2):
-        raise WorkbenchError(_("A layer is for documents with 1 or 2 texts, not {texts}.").format(texts=texts))
+        raise WorkbenchError(
+            _("A layer is for documents with 1 or 2 texts, not {texts}.").format(texts=texts)
+        )
     _free_layer_name(project, name)
     with project.edit(_("Add layer {name}").format(name=name), origin=origin):
-        id = store.add_layer(project.db, name, kind, texts=texts, guideline=guideline, options=options)
+        id = store.add_layer(
+            project.db, name, kind, texts=texts, guideline=guideline, options=options
+        )
         add_labels(project, id, labels)
     return id
 
@@ -69,14 +74,18 @@ def rename_layer(project: Project, layer_id: int, name: str, *, origin: object =
         store.update_layer(project.db, layer_id, name=name)
 
 
-def delete_layer(project: Project, layer_id: int, *, origin: object = None, watch: Watch = QUIET) -> None:
+def delete_layer(
+    project: Project, layer_id: int, *, origin: object = None, watch: Watch = QUIET
+) -> None:
     """With its labels and everything labelled with them: one undo step. `will_go` says beforehand what that is."""
     name = store.layer(project.db, layer_id).name
     with project.edit(_("Delete layer {name}").format(name=name), origin=origin):
         store.delete_layer(project.db, layer_id, watch=watch.part(0.0, 0.95))
 
 
-def set_guideline(project: Project, layer_id: int, guideline: str, *, origin: object = None) -> None:
+def set_guideline(
+    project: Project, layer_id: int, guideline: str, *, origin: object = None
+) -> None:
     """Markdown."""
     name = store.layer(project.db, layer_id).name
     with project.edit(_("Change guideline of {name}").format(name=name), origin=origin):
@@ -85,7 +94,10 @@ def set_guideline(project: Project, layer_id: int, guideline: str, *, origin: ob
 
 def _free_layer_name(project: Project, name: str) -> None:
     if store.layer_by_name(project.db, name) is not None:
-        raise WorkbenchError(_("There is a layer {name!r} already.").format(name=name), hint=_("Choose another name."))
+        raise WorkbenchError(
+            _("There is a layer {name!r} already.").format(name=name),
+            hint=_("Choose another name."),
+        )
 
 
 # ---------------------------------------------------------------- labels
@@ -109,12 +121,20 @@ def add_label(
     name = _clean(name, _("A label"))
     _free_label_name(layer, name)
     colour = _check_colour(colour)
-    key = "" if key is None else _check_key(project, layer, key) or free_key(layer.kind, used_keys(project, layer))
+    key = (
+        ""
+        if key is None
+        else _check_key(project, layer, key) or free_key(layer.kind, used_keys(project, layer))
+    )
     with project.edit(_("Add label {name}").format(name=name), origin=origin):
-        return store.add_label(project.db, layer_id, name, colour=colour, key=key, description=description)
+        return store.add_label(
+            project.db, layer_id, name, colour=colour, key=key, description=description
+        )
 
 
-def add_labels(project: Project, layer_id: int, wanted: Iterable[str | Label], *, origin: object = None) -> dict[str, int]:
+def add_labels(
+    project: Project, layer_id: int, wanted: Iterable[str | Label], *, origin: object = None
+) -> dict[str, int]:
     """Name → id for all of them. Labels that the layer has already stay as they are; a key that is taken or does not fit gives way.
 
     For imports: many at once, nothing here is an error but an empty name.
@@ -128,10 +148,16 @@ def add_labels(project: Project, layer_id: int, wanted: Iterable[str | Label], *
             name = _clean(label.name, _("A label"))
             if name in found:
                 continue
-            key = label.key if _may_be_key(label.key) and label.key not in used else free_key(layer.kind, used)
+            key = (
+                label.key
+                if _may_be_key(label.key) and label.key not in used
+                else free_key(layer.kind, used)
+            )
             used.add(key)
             colour = label.colour if _COLOUR.fullmatch(label.colour) else ""
-            found[name] = store.add_label(project.db, layer_id, name, colour=colour, key=key, description=label.description)
+            found[name] = store.add_label(
+                project.db, layer_id, name, colour=colour, key=key, description=label.description
+            )
     return found
 
 
@@ -150,10 +176,14 @@ def recolour_label(project: Project, label_id: int, colour: str, *, origin: obje
     recolour_labels(project, [label_id], colour, origin=origin)
 
 
-def recolour_labels(project: Project, label_ids: Sequence[int], colour: str, *, origin: object = None) -> None:
+def recolour_labels(
+    project: Project, label_ids: Sequence[int], colour: str, *, origin: object = None
+) -> None:
     """All of them in one step."""
     colour = _check_colour(colour)
-    with project.edit(_("Change colour of {names}").format(names=_named(project, label_ids)), origin=origin):
+    with project.edit(
+        _("Change colour of {names}").format(names=_named(project, label_ids)), origin=origin
+    ):
         for id in label_ids:
             store.update_label(project.db, id, colour=colour)
 
@@ -166,7 +196,9 @@ def set_key(project: Project, label_id: int, key: str, *, origin: object = None)
         store.update_label(project.db, label_id, key=key)
 
 
-def describe_label(project: Project, label_id: int, description: str, *, origin: object = None) -> None:
+def describe_label(
+    project: Project, label_id: int, description: str, *, origin: object = None
+) -> None:
     _layer_id, label = _label(project, label_id)
     with project.edit(_("Describe {name}").format(name=label.name), origin=origin):
         store.update_label(project.db, label_id, description=description)
@@ -184,11 +216,19 @@ def delete_label(project: Project, label_id: int, *, origin: object = None) -> N
     delete_labels(project, [label_id], origin=origin)
 
 
-def delete_labels(project: Project, label_ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET) -> None:
+def delete_labels(
+    project: Project, label_ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
+) -> None:
     """Submitted documents that lose their class go back to draft."""
     with project.edit(_("Delete {names}").format(names=_named(project, label_ids)), origin=origin):
         for place, id in enumerate(label_ids):
-            store.delete_label(project.db, id, watch=watch.part(0.95 * place / len(label_ids), 0.95 * (place + 1) / len(label_ids)))
+            store.delete_label(
+                project.db,
+                id,
+                watch=watch.part(
+                    0.95 * place / len(label_ids), 0.95 * (place + 1) / len(label_ids)
+                ),
+            )
 
 
 def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | None = None) -> str:
@@ -202,7 +242,9 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     parts = [_count(len(ids), _("label"), _("labels"))] if layer_id is not None and ids else []
     parts += [_count(use["marks"], _("class"), _("classes"))] * bool(use["marks"])
     parts += [_count(use["spans"], _("span"), _("spans"))] * bool(use["spans"])
-    parts += [_count(use["suggestions"], _("open suggestion"), _("open suggestions"))] * bool(use["suggestions"])
+    parts += [_count(use["suggestions"], _("open suggestion"), _("open suggestions"))] * bool(
+        use["suggestions"]
+    )
     if not parts:
         return _("Deleting {what} takes nothing else along.").format(what=what)
     told = _("Deleting {what} takes along {parts}. Undo brings all of it back.")
@@ -217,7 +259,12 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
 
 def used_keys(project: Project, layer: Layer, but: int | None = None) -> dict[str, str]:
     """Key → label name, of all labels that are shown together with this layer: those of layers for as many texts."""
-    together = (one for other in store.layers(project.db) if other.texts == layer.texts for one in other.labels)
+    together = (
+        one
+        for other in store.layers(project.db)
+        if other.texts == layer.texts
+        for one in other.labels
+    )
     return {one.key: one.name for one in together if one.key and one.id != but}
 
 
@@ -227,9 +274,15 @@ def _check_key(project: Project, layer: Layer, key: str, but: int | None = None)
         return ""
     if not _may_be_key(key):
         reserved = _("A, X and U accept, reject and unselect.")
-        raise WorkbenchError(_("{key!r} cannot be a key: it takes one letter or digit.").format(key=key), hint=reserved)
+        raise WorkbenchError(
+            _("{key!r} cannot be a key: it takes one letter or digit.").format(key=key),
+            hint=reserved,
+        )
     if (other := used_keys(project, layer, but).get(key)) is not None:
-        raise WorkbenchError(_("{key!r} is the key of {name} already.").format(key=key, name=other), hint=_("Change that one first."))
+        raise WorkbenchError(
+            _("{key!r} is the key of {name} already.").format(key=key, name=other),
+            hint=_("Change that one first."),
+        )
     return key
 
 
@@ -239,7 +292,10 @@ def _may_be_key(key: str) -> bool:
 
 def _check_colour(colour: str) -> str:
     if colour and not _COLOUR.fullmatch(colour):
-        raise WorkbenchError(_("{colour!r} is no colour.").format(colour=colour), hint=_("Write it as #RRGGBB, for instance #2e7d32."))
+        raise WorkbenchError(
+            _("{colour!r} is no colour.").format(colour=colour),
+            hint=_("Write it as #RRGGBB, for instance #2e7d32."),
+        )
     return colour.lower()
 
 
@@ -250,10 +306,16 @@ def _clean(name: str, what: str) -> str:
         raise WorkbenchError(_("{what} needs a name.").format(what=what))
     if len(name) > LONGEST_NAME:
         raise WorkbenchError(
-            _("A name of {n:,} characters is too long; at most {most:,} can be kept.").format(n=len(name), most=LONGEST_NAME)
+            _("A name of {n:,} characters is too long; at most {most:,} can be kept.").format(
+                n=len(name), most=LONGEST_NAME
+            )
         )
     if any(unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cs") for char in name):
-        raise WorkbenchError(_("{what} cannot be called {name!r}: a name is one line of plain characters.").format(what=what, name=name))
+        raise WorkbenchError(
+            _("{what} cannot be called {name!r}: a name is one line of plain characters.").format(
+                what=what, name=name
+            )
+        )
     return name
 
 
@@ -281,4 +343,8 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else _("{some} and {last}").format(some=", ".join(parts[:-1]), last=parts[-1])
+    return (
+        parts[0]
+        if len(parts) == 1
+        else _("{some} and {last}").format(some=", ".join(parts[:-1]), last=parts[-1])
+    )

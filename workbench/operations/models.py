@@ -25,12 +25,18 @@ def list(settings: Settings | None = None) -> tuple[ModelInfo, ...]:  # noqa: A0
 
 
 def _card(folder: str, settings: Settings, *, name: str = "", origin: str = "folder") -> ModelInfo:
-    return spec.card(folder, allow_pickle=folder in settings.pickle_allowed, name=name, origin=origin)
+    return spec.card(
+        folder, allow_pickle=folder in settings.pickle_allowed, name=name, origin=origin
+    )
 
 
 def _allowed(info: ModelInfo, settings: Settings) -> ModelInfo:
     """A card of the cache read again where its pickled weights were confirmed."""
-    return _card(info.path, settings, name=info.name, origin=info.origin) if info.path in settings.pickle_allowed else info
+    return (
+        _card(info.path, settings, name=info.name, origin=info.origin)
+        if info.path in settings.pickle_allowed
+        else info
+    )
 
 
 def _unique(found: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
@@ -60,14 +66,21 @@ def find(name: str, settings: Settings | None = None) -> ModelInfo:
             _("There is no model {name!r}.").format(name=name),
             hint=_("Known: {names}. A folder of a model can be named too.").format(names=names),
         )
-    return spec.read_folder(info.path, allow_pickle=info.path in chosen.pickle_allowed, name=info.name, origin=info.origin)
+    return spec.read_folder(
+        info.path,
+        allow_pickle=info.path in chosen.pickle_allowed,
+        name=info.name,
+        origin=info.origin,
+    )
 
 
 def info(name: str, settings: Settings | None = None) -> ModelInfo:
     return find(name, settings)
 
 
-def add(folder: Path | str, *, allow_pickle: bool = False, settings: Settings | None = None) -> ModelInfo:
+def add(
+    folder: Path | str, *, allow_pickle: bool = False, settings: Settings | None = None
+) -> ModelInfo:
     """Remember a folder on disk. Raises ModelError saying what is missing; pickled weights only with `allow_pickle`."""
     chosen = settings or settings_file.load()
     path = str(Path(folder).absolute())
@@ -85,7 +98,11 @@ def remove(name: str, settings: Settings | None = None) -> None:
     chosen = settings or settings_file.load()
     found = next((one for one in list(chosen) if one.name == name), None)
     if found is None or found.origin != "folder":
-        raise ModelError(_("{name!r} is no folder that was added, so it cannot be taken from the list.").format(name=name))
+        raise ModelError(
+            _("{name!r} is no folder that was added, so it cannot be taken from the list.").format(
+                name=name
+            )
+        )
     chosen.model_folders = [one for one in chosen.model_folders if one != found.path]
     chosen.pickle_allowed = [one for one in chosen.pickle_allowed if one != found.path]
     chosen.save()
@@ -108,10 +125,18 @@ def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
 
 def look_up(model_id: str, settings: Settings | None = None) -> JobSpec:
     """The job that asks the hub for size and licence; its result is a dict with id, revision, licence, size_bytes, files, pickled, family."""
-    return _hub_job("look_up", {"id": _checked(model_id)}, _("Look up {id}").format(id=model_id), settings)
+    return _hub_job(
+        "look_up", {"id": _checked(model_id)}, _("Look up {id}").format(id=model_id), settings
+    )
 
 
-def download(model_id: str, *, revision: str = "", allow_pickle: bool = False, settings: Settings | None = None) -> JobSpec:
+def download(
+    model_id: str,
+    *,
+    revision: str = "",
+    allow_pickle: bool = False,
+    settings: Settings | None = None,
+) -> JobSpec:
     """The job that fetches a model into the Hugging Face cache; it yields progress (done and total bytes), its result has `path`."""
     params = {"id": _checked(model_id), "revision": revision, "allow_pickle": allow_pickle}
     return _hub_job("download", params, _("Download {id}").format(id=model_id), settings)
@@ -120,8 +145,13 @@ def download(model_id: str, *, revision: str = "", allow_pickle: bool = False, s
 def _checked(model_id: str) -> str:
     name = model_id.strip().removeprefix("https://huggingface.co/").strip("/")
     parts = name.split("/")
-    if not 1 <= len(parts) <= 2 or not all(part and part[0] != "." and all(c.isalnum() or c in "-_." for c in part) for part in parts):
-        raise ModelError(_("{id!r} is no model id.").format(id=model_id), hint=_("An id looks like distilbert/distilbert-base-uncased."))
+    if not 1 <= len(parts) <= 2 or not all(
+        part and part[0] != "." and all(c.isalnum() or c in "-_." for c in part) for part in parts
+    ):
+        raise ModelError(
+            _("{id!r} is no model id.").format(id=model_id),
+            hint=_("An id looks like distilbert/distilbert-base-uncased."),
+        )
     return name
 
 
@@ -132,5 +162,9 @@ def _hub_job(function: str, params: dict, title: str, settings: Settings | None)
             hint=_("Switch offline mode off in the settings first."),
         )
     return JobSpec(
-        f"workbench.models.hub:{function}", params, device="", title=title, env={"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0"}
+        f"workbench.models.hub:{function}",
+        params,
+        device="",
+        title=title,
+        env={"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0"},
     )

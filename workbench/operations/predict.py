@@ -42,10 +42,22 @@ Then = Callable[[Any, "Exception | None"], None]
 def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, Prediction]:
     """The answers kept for these documents, by id; one to an earlier text does not count."""
     kept = runs.predictions(project.db, run.id, [one.id for one in found])
-    return {one.id: kept[one.id][1] for one in found if one.id in kept and kept[one.id][0] == one.text_hash}
+    return {
+        one.id: kept[one.id][1]
+        for one in found
+        if one.id in kept and kept[one.id][0] == one.text_hash
+    }
 
 
-def ensure(project: Project, queue: Queue, run: Run, found: Sequence[Document], then: Then, *, background: Background = here) -> Job | None:
+def ensure(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    found: Sequence[Document],
+    then: Then,
+    *,
+    background: Background = here,
+) -> Job | None:
     """Call `then(answers by document id, None)` once every document has one, or `then(None, error)`.
 
     Returns the job that computes what is missing; None if there is none, or not yet (with a `background` of another thread).
@@ -59,7 +71,9 @@ def ensure(project: Project, queue: Queue, run: Run, found: Sequence[Document], 
         have, missing, asked = result
         if not missing:
             return then(have, None)
-        finish = lambda event: background(lambda: {**have, **_kept(project, run, missing, asked.answers(event))}, then)  # noqa: E731
+        finish = lambda event: background(
+            lambda: {**have, **_kept(project, run, missing, asked.answers(event))}, then
+        )  # noqa: E731
         started.append(asked.start(queue, finish))
 
     background(lambda: _missing(project, run, found), prepared)
@@ -78,12 +92,23 @@ def _missing(project: Project, run: Run, found: Sequence[Document]):
         return have, missing, prompt.Question(project, run, missing)
     about = {"project": project.uid, "id": run.id, "purpose": "predict"}
     title = _("Predict with {name}").format(name=run.name)
-    return have, missing, Question(train.model_folder(project, run), missing, title=title, about=about, device=_device(run))
+    return (
+        have,
+        missing,
+        Question(
+            train.model_folder(project, run), missing, title=title, about=about, device=_device(run)
+        ),
+    )
 
 
-def _kept(project: Project, run: Run, missing: Sequence[Document], answers: Sequence[Prediction]) -> dict[int, Prediction]:
+def _kept(
+    project: Project, run: Run, missing: Sequence[Document], answers: Sequence[Prediction]
+) -> dict[int, Prediction]:
     if not project.read_only:
-        rows = [(one.id, one.text_hash, answer.to_json()) for one, answer in zip(missing, answers, strict=True)]
+        rows = [
+            (one.id, one.text_hash, answer.to_json())
+            for one, answer in zip(missing, answers, strict=True)
+        ]
         with project.write(_("Keep answers")):
             runs.save_predictions(project.db, run.id, rows)
     return {one.id: answer for one, answer in zip(missing, answers, strict=True)}
@@ -99,15 +124,40 @@ def _device(run: Run) -> str:
 class Question:
     """Documents written down for a worker. Made on any thread, `start`ed on the main one, its `answers` read on any."""
 
-    def __init__(self, model: Path, asked: Sequence[Document], *, title: str, about: Mapping | None = None, device: str = "auto"):
+    def __init__(
+        self,
+        model: Path,
+        asked: Sequence[Document],
+        *,
+        title: str,
+        about: Mapping | None = None,
+        device: str = "auto",
+    ):
         self.asked = asked
         self.folder = scratch.make("predict")
         self.output = self.folder / "answers.jsonl"
         given = self.folder / "asked.jsonl"
-        dataset.write(given, (), (dataset.Record(_numbered(one, number)) for number, one in enumerate(asked)), ids=True)
+        dataset.write(
+            given,
+            (),
+            (dataset.Record(_numbered(one, number)) for number, one in enumerate(asked)),
+            ids=True,
+        )
         device = train.wanted_device(device)
-        params = {"model": str(model), "input": str(given), "output": str(self.output), "device": device, "run": dict(about or {})}
-        self.spec = JobSpec(TARGET, {**params, "total": len(asked)}, str(self.folder), device=train.queue_device(device), title=title)
+        params = {
+            "model": str(model),
+            "input": str(given),
+            "output": str(self.output),
+            "device": device,
+            "run": dict(about or {}),
+        }
+        self.spec = JobSpec(
+            TARGET,
+            {**params, "total": len(asked)},
+            str(self.folder),
+            device=train.queue_device(device),
+            title=title,
+        )
 
     def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
         """`ended(event)` on the main thread when the worker has."""
@@ -120,7 +170,9 @@ class Question:
             found = dict(read_answers(self.output))
             return [found[number] for number in range(len(self.asked))]
         except (OSError, ValueError, KeyError) as error:
-            raise JobFailed(_("The answers of the worker cannot be read: {error!r}.").format(error=error)) from error
+            raise JobFailed(
+                _("The answers of the worker cannot be read: {error!r}.").format(error=error)
+            ) from error
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -143,7 +195,11 @@ def check_ending(event: Finished) -> None:
     if event.status == "cancelled":
         raise Cancelled()
     if event.status != "done":
-        raise JobFailed(event.message or _("The prediction ended early ({status}).").format(status=event.status), hint=event.hint)
+        raise JobFailed(
+            event.message
+            or _("The prediction ended early ({status}).").format(status=event.status),
+            hint=event.hint,
+        )
 
 
 def _numbered(document: Document, number: int) -> Document:
@@ -184,23 +240,40 @@ def _typed(number: int, given: str | tuple[str, str]) -> Document:
 
 
 def ask(
-    queue: Queue, model: Path, asked: Sequence[Document], then: Then, *, device: str = "auto", background: Background = here
+    queue: Queue,
+    model: Path,
+    asked: Sequence[Document],
+    then: Then,
+    *,
+    device: str = "auto",
+    background: Background = here,
 ) -> Job | None:
     """Ask a model folder about documents of no project; `then([(document, answer), …] in order, None)` or `then(None, error)`."""
     if not asked:
         then([], None)
         return None
-    question = Question(model, asked, title=_("Predict with {name}").format(name=model.name), device=device)
-    return question.start(queue, lambda event: background(lambda: list(zip(asked, question.answers(event), strict=True)), then))
+    question = Question(
+        model, asked, title=_("Predict with {name}").format(name=model.name), device=device
+    )
+    return question.start(
+        queue,
+        lambda event: background(
+            lambda: list(zip(asked, question.answers(event), strict=True)), then
+        ),
+    )
 
 
-ALIKE = 0.99  # of a run's training tokens cut like own words: above, the difference is not worth a word
+ALIKE = (
+    0.99  # of a run's training tokens cut like own words: above, the difference is not worth a word
+)
 
 
 def token_note(model: Path, asked: Iterable[Document]) -> str:
     """What to say, once, before a tagger that learned from imported tokens answers for raw texts; "" where it does not matter."""
     try:
-        tokens = json.loads((model / "glossbench.json").read_text(encoding="utf-8")).get("tokens") or {}
+        tokens = (
+            json.loads((model / "glossbench.json").read_text(encoding="utf-8")).get("tokens") or {}
+        )
         alike = float(tokens.get("alike", 1.0))
     except (OSError, ValueError, TypeError, AttributeError):
         return ""  # loading it says what is wrong
@@ -218,18 +291,27 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
     Plain text gives one document for each line, empty ones included, so answers stand beside the lines.
     Raises WorkbenchError if nothing can be read.
     """
-    files = sorted(one for one in source.iterdir() if one.is_file() and not one.name.startswith(".")) if source.is_dir() else [source]
+    files = (
+        sorted(one for one in source.iterdir() if one.is_file() and not one.name.startswith("."))
+        if source.is_dir()
+        else [source]
+    )
     found: list[Document] = []
     skipped: list[Skipped] = []
     if not files:
         raise WorkbenchError(_("There is no file in {source}.").format(source=source))
     for file in files:
         try:
-            records, faults = (_lines(file), []) if file.suffix.lower() in PLAIN else _imported(file)
+            records, faults = (
+                (_lines(file), []) if file.suffix.lower() in PLAIN else _imported(file)
+            )
         except WorkbenchError as error:
             if not source.is_dir():
                 raise
-            faults, records = [Skipped(str(file), 1, str(error))], []  # a picture among the texts must not keep them from being read
+            faults, records = (
+                [Skipped(str(file), 1, str(error))],
+                [],
+            )  # a picture among the texts must not keep them from being read
         found += records
         skipped += faults
     if not found and skipped:
@@ -239,18 +321,24 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
 
 def _lines(file: Path) -> list[Document]:
     if paths.endless(file):
-        raise WorkbenchError(_("{file} is no file but a device.").format(file=file), hint=_("Name a file."))
+        raise WorkbenchError(
+            _("{file} is no file but a device.").format(file=file), hint=_("Name a file.")
+        )
     try:
         content = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = file.read_bytes()[: error.start].count(b"\n") + 1
         raise WorkbenchError(
-            _("{file}, line {line}: not UTF-8 text.").format(file=file, line=line), hint=_("Save the file as UTF-8.")
+            _("{file}, line {line}: not UTF-8 text.").format(file=file, line=line),
+            hint=_("Save the file as UTF-8."),
         ) from None
     lines = content.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    return [Document(f"{file.name}:{number}", ((TEXT, line.removesuffix("\r")),)) for number, line in enumerate(lines, 1)]
+    return [
+        Document(f"{file.name}:{number}", ((TEXT, line.removesuffix("\r")),))
+        for number, line in enumerate(lines, 1)
+    ]
 
 
 def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
@@ -265,12 +353,22 @@ def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
     for item in detect.importer(detect.detect(source).format).read(source, Options()):
         if isinstance(item, Row):
             document = item.record.document
-            found.append(document if document.key else Document(f"{file.name}:{item.line}", document.texts, tokens=document.tokens))
+            found.append(
+                document
+                if document.key
+                else Document(f"{file.name}:{item.line}", document.texts, tokens=document.tokens)
+            )
         elif isinstance(item, Fault):
             skipped.append(Skipped(str(file), item.line, item.reason))
     if not found:
-        why = _("line {line}: {reason}").format(line=skipped[0].line, reason=skipped[0].reason) if skipped else _("it is empty")
-        raise WorkbenchError(_("{file} holds no text that can be read ({why}).").format(file=file, why=why))
+        why = (
+            _("line {line}: {reason}").format(line=skipped[0].line, reason=skipped[0].reason)
+            if skipped
+            else _("it is empty")
+        )
+        raise WorkbenchError(
+            _("{file} holds no text that can be read ({why}).").format(file=file, why=why)
+        )
     return found, skipped
 
 
@@ -288,7 +386,9 @@ def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None
             _write_table(rows, file) if out.suffix.lower() == ".csv" else _write_lines(rows, file)
         os.replace(draft, out)
     except OSError as error:
-        raise ExportFailed(_("{out} cannot be written: {why}.").format(out=out, why=error.strerror or error)) from error
+        raise ExportFailed(
+            _("{out} cannot be written: {why}.").format(out=out, why=error.strerror or error)
+        ) from error
     finally:
         draft.unlink(missing_ok=True)
 
@@ -304,13 +404,34 @@ def _write_table(rows, file) -> None:
     table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
     for document, answer in rows:
         texts = dict(document.texts)
-        spans = json.dumps(answer.to_json()["spans"], ensure_ascii=False) if answer.classes is None else ""
+        spans = (
+            json.dumps(answer.to_json()["spans"], ensure_ascii=False)
+            if answer.classes is None
+            else ""
+        )
         score = f"{max(answer.classes.scores):.6f}" if answer.classes else ""
-        table.writerow([document.key, document.text, texts.get(TEXT_B, ""), answer.label or "", score, spans, "yes" if answer.cut else ""])
+        table.writerow(
+            [
+                document.key,
+                document.text,
+                texts.get(TEXT_B, ""),
+                answer.label or "",
+                score,
+                spans,
+                "yes" if answer.cut else "",
+            ]
+        )
 
 
 def apply_to_files(
-    project: Project, queue: Queue, run: Run, source: Path, out: Path, then: Then, *, background: Background = here
+    project: Project,
+    queue: Queue,
+    run: Run,
+    source: Path,
+    out: Path,
+    then: Then,
+    *,
+    background: Background = here,
 ) -> Job | None:
     """Ask a run about a file or a folder of files and save the answers; the project stays as it is.
 
@@ -324,8 +445,13 @@ def apply_to_files(
         asked, skipped = result
         if not asked:
             return background(lambda: _saved((), out, skipped), then)
-        question = Question(model, asked, title=_("Predict with {name}").format(name=run.name), device=_device(run))
-        finish = lambda event: background(lambda: _saved(list(zip(asked, question.answers(event), strict=True)), out, skipped), then)  # noqa: E731
+        question = Question(
+            model, asked, title=_("Predict with {name}").format(name=run.name), device=_device(run)
+        )
+        finish = lambda event: background(
+            lambda: _saved(list(zip(asked, question.answers(event), strict=True)), out, skipped),
+            then,
+        )  # noqa: E731
         started.append(question.start(queue, finish))
 
     model = train.model_folder(project, run)
@@ -333,7 +459,9 @@ def apply_to_files(
     return started[0] if started else None
 
 
-def _saved(rows: Sequence[tuple[Document, Prediction]], out: Path, skipped: tuple[Skipped, ...]) -> Applied:
+def _saved(
+    rows: Sequence[tuple[Document, Prediction]], out: Path, skipped: tuple[Skipped, ...]
+) -> Applied:
     save_answers(rows, out)
     return Applied(out, len(rows), skipped)
 

@@ -95,35 +95,55 @@ def prepare(project: Project, spec: PromptSpec, *, split: str = "dev") -> Prepar
     found = scoring.scored_documents(project, filler.task, filler.layer, split)
     if not found:
         raise WorkbenchError(
-            _("No submitted document of layer {layer!r} is in the {split} split.").format(layer=filler.layer.name, split=split),
+            _("No submitted document of layer {layer!r} is in the {split} split.").format(
+                layer=filler.layer.name, split=split
+            ),
             hint=_("Submit documents and make splits on the Data page."),
         )
     fitted = [filler.fit(one.document) for one in found]
-    lines = tuple(filler.line(one.document, prompt) for one, prompt in zip(found, fitted, strict=True))
+    lines = tuple(
+        filler.line(one.document, prompt) for one, prompt in zip(found, fitted, strict=True)
+    )
     spec = replace(spec, layer=filler.layer.name)
     dropped, cut = sum(one.dropped for one in fitted), sum(one.cut for one in fitted)
-    return Prepared(spec, filler.layer, filler.task, split, lines, scoring.fingerprint(found), dropped, cut)
+    return Prepared(
+        spec, filler.layer, filler.task, split, lines, scoring.fingerprint(found), dropped, cut
+    )
 
 
 def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
     """Make the run's row and its job; `wire` writes what comes back."""
     if project.read_only:
-        raise WorkbenchError(_("The project is open for reading only."), hint=project.read_only_reason)
+        raise WorkbenchError(
+            _("The project is open for reading only."), hint=project.read_only_reason
+        )
     spec = prepared.spec
     with project.write(_("New prompt run")):
         name = spec.name or train.free_run_name(project, "prompt")
-        run = runs.add(project.db, name, "prompt", layer_id=prepared.layer.id, spec=_kept(replace(spec, name=name), prepared))
+        run = runs.add(
+            project.db,
+            name,
+            "prompt",
+            layer_id=prepared.layer.id,
+            spec=_kept(replace(spec, name=name), prepared),
+        )
     folder = paths.run_folder(project.path, run.id)
     try:
         job = _job(
-            folder, spec, prepared.lines, {"project": project.uid, "id": run.id, "purpose": "prompt"}, _("Prompt {name}").format(name=name)
+            folder,
+            spec,
+            prepared.lines,
+            {"project": project.uid, "id": run.id, "purpose": "prompt"},
+            _("Prompt {name}").format(name=name),
         )
         queue.add(job)
     except (WorkbenchError, OSError) as error:
         with project.write():
             runs.delete(project.db, run.id)
         if isinstance(error, OSError):
-            raise WorkbenchError(_("{folder} cannot be written: {why}.").format(folder=folder, why=error.strerror)) from error
+            raise WorkbenchError(
+                _("{folder} cannot be written: {why}.").format(folder=folder, why=error.strerror)
+            ) from error
         raise
     return run
 
@@ -134,15 +154,28 @@ def run(project: Project, queue: Queue, spec: PromptSpec, *, split: str = "dev")
 
 
 def _kept(spec: PromptSpec, prepared: Prepared) -> dict:
-    about = {"task": prepared.task, "split": prepared.split, "dropped": prepared.dropped, "cut": prepared.cut}
+    about = {
+        "task": prepared.task,
+        "split": prepared.split,
+        "dropped": prepared.dropped,
+        "cut": prepared.cut,
+    }
     return {**spec.to_json(), **about, "fingerprint": prepared.fingerprint, "options": {}}
 
 
-def _job(folder: Path, spec: PromptSpec, lines: Sequence[str], about: Mapping, title: str) -> JobSpec:
+def _job(
+    folder: Path, spec: PromptSpec, lines: Sequence[str], about: Mapping, title: str
+) -> JobSpec:
     folder.mkdir(parents=True, exist_ok=True)
     asked = folder / "prompts.jsonl"
     asked.write_text("".join(line + "\n" for line in lines), encoding="ascii")
-    params = {"model": spec.model, "prompts": str(asked), "device": spec.device, "allow_pickle": spec.allow_pickle, "run": dict(about)}
+    params = {
+        "model": spec.model,
+        "prompts": str(asked),
+        "device": spec.device,
+        "allow_pickle": spec.allow_pickle,
+        "run": dict(about),
+    }
     return JobSpec(TARGET, params, str(folder), device=train.queue_device(spec.device), title=title)
 
 
@@ -156,12 +189,29 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
     this, folder = runs.get(project.db, run_id), paths.run_folder(project.path, run_id)
     answers = _answers(folder / "scores.jsonl")
     about = {name: this.spec[name] for name in ("dropped", "cut")}
-    result = {**about, **{name: value for name, value in event.result.items() if name != "versions"}}
+    result = {
+        **about,
+        **{name: value for name, value in event.result.items() if name != "versions"},
+    }
     with project.write():
-        runs.save_predictions(project.db, run_id, [(id, text_hash, found.to_json()) for id, text_hash, found in answers])
-        runs.update(project.db, run_id, status=event.status, result=result, versions=dict(event.result.get("versions", {})))
+        runs.save_predictions(
+            project.db,
+            run_id,
+            [(id, text_hash, found.to_json()) for id, text_hash, found in answers],
+        )
+        runs.update(
+            project.db,
+            run_id,
+            status=event.status,
+            result=result,
+            versions=dict(event.result.get("versions", {})),
+        )
         scored = evaluation(project, runs.get(project.db, run_id))
-        test = {"seen_test": this.seen_test + 1, "test_fingerprint": scored.fingerprint} if scored.split == "test" else {}
+        test = (
+            {"seen_test": this.seen_test + 1, "test_fingerprint": scored.fingerprint}
+            if scored.split == "test"
+            else {}
+        )
         runs.update(project.db, run_id, scores={scored.split: dict(scored.scores)}, **test)
     (folder / "prompts.jsonl").unlink(missing_ok=True)
 
@@ -171,15 +221,24 @@ def _answers(path: Path) -> list[tuple[int, str, Prediction]]:
 
     with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         rows = [json.loads(line) for line in file]
-    return [(row["document_id"], row["text_hash"], prediction(row["logprobs"], cut=bool(row["cut"]))) for row in rows]
+    return [
+        (row["document_id"], row["text_hash"], prediction(row["logprobs"], cut=bool(row["cut"])))
+        for row in rows
+    ]
 
 
 def evaluation(project: Project, this: Run) -> scoring.Evaluation:
     """The score table of a finished prompt run on the split it was run over, against today's gold."""
     found = results.scored(project, this, this.spec["split"])
     kept = runs.predictions(project.db, this.id, [one.document.id for one in found])
-    have = [one for one in found if one.document.id in kept and kept[one.document.id][0] == one.document.text_hash]
-    return scoring.evaluate(results.task_of(this), this.spec["split"], have, [kept[one.document.id][1] for one in have])
+    have = [
+        one
+        for one in found
+        if one.document.id in kept and kept[one.document.id][0] == one.document.text_hash
+    ]
+    return scoring.evaluate(
+        results.task_of(this), this.spec["split"], have, [kept[one.document.id][1] for one in have]
+    )
 
 
 def spec_of(this: Run) -> PromptSpec:
@@ -198,7 +257,9 @@ class Question:
         lines = [filler.line(one, filler.fit(one)) for one in asked]
         self.folder = scratch.make("prompt")
         about = {"project": project.uid, "id": this.id, "purpose": "predict"}
-        self.spec = _job(self.folder, spec, lines, about, _("Ask with {name}").format(name=this.name))
+        self.spec = _job(
+            self.folder, spec, lines, about, _("Ask with {name}").format(name=this.name)
+        )
 
     def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
         return predict.follow(queue, self.spec, ended)
@@ -209,7 +270,9 @@ class Question:
             predict.check_ending(event)
             return [found for _id, _hash, found in _answers(self.folder / "scores.jsonl")]
         except (OSError, ValueError, KeyError) as error:
-            raise JobFailed(_("The answers of the worker cannot be read: {error!r}.").format(error=error)) from error
+            raise JobFailed(
+                _("The answers of the worker cannot be read: {error!r}.").format(error=error)
+            ) from error
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 

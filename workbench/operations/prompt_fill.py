@@ -43,9 +43,15 @@ class PromptSpec:
 
     def __post_init__(self):
         if not 0 <= self.shots <= MOST_SHOTS:
-            raise SpecError(_("{n} examples are asked for.").format(n=self.shots), hint=_("From 0 to {most}.").format(most=MOST_SHOTS))
+            raise SpecError(
+                _("{n} examples are asked for.").format(n=self.shots),
+                hint=_("From 0 to {most}.").format(most=MOST_SHOTS),
+            )
         if self.order not in ("random", "balanced"):
-            raise SpecError(_("Examples are drawn {order!r}.").format(order=self.order), hint=_("random or balanced."))
+            raise SpecError(
+                _("Examples are drawn {order!r}.").format(order=self.order),
+                hint=_("random or balanced."),
+            )
 
     def to_json(self) -> dict:
         return {one.name: getattr(self, one.name) for one in fields(self)}
@@ -75,7 +81,9 @@ class Preview:
 
 def language_models(cards: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
     """Those that predict words."""
-    return tuple(one for one in cards if one.usable and any(use in one.uses for use in LANGUAGE_USES))
+    return tuple(
+        one for one in cards if one.usable and any(use in one.uses for use in LANGUAGE_USES)
+    )
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
@@ -93,19 +101,21 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
                 return layer, ""
         known = ", ".join(one.name for one, _count in fitting) or _("none")
         raise SpecError(
-            _("No layer {name!r} has classes to ask for.").format(name=name), hint=_("Layers that fit: {known}.").format(known=known)
+            _("No layer {name!r} has classes to ask for.").format(name=name),
+            hint=_("Layers that fit: {known}.").format(known=known),
         )
     if not fitting:
         raise SpecError(
-            _("A prompt needs a layer with classes; the project has none."), hint=_("Add one on the Labels page, or import labelled data.")
+            _("A prompt needs a layer with classes; the project has none."),
+            hint=_("Add one on the Labels page, or import labelled data."),
         )
     layer = fitting[0][0]
     if len(fitting) == 1:
         return layer, ""
     others = ", ".join(one.name for one, _count in fitting[1:])
-    return layer, _("Layer {layer}: of those with classes it has most submitted documents (others: {others}).").format(
-        layer=layer.name, others=others
-    )
+    return layer, _(
+        "Layer {layer}: of those with classes it has most submitted documents (others: {others})."
+    ).format(layer=layer.name, others=others)
 
 
 # ---------------------------------------------------------------- filling
@@ -127,28 +137,48 @@ class Filler:
         self.layer, _remark = choose_layer(project, spec.layer or None)
         self.task = tasks.task_of(self.layer) or TASKS[0]
         if len(self.layer.names) < 2:
-            raise SpecError(_("Layer {layer!r} has fewer than two labels to choose from.").format(layer=self.layer.name))
+            raise SpecError(
+                _("Layer {layer!r} has fewer than two labels to choose from.").format(
+                    layer=self.layer.name
+                )
+            )
         info = language_model(spec)
         encode = Tokenizer.load(spec.model).backend.encode
         self.limit = info.max_length or 512
         self.budget: Budget = Budget(
-            Template(spec.template), self.layer.names, count=lambda text: len(encode(_valid(text)).ids), limit=self.limit
+            Template(spec.template),
+            self.layer.names,
+            count=lambda text: len(encode(_valid(text)).ids),
+            limit=self.limit,
         )
-        self.shots: Shots = Shots(tuple(_pool(project, self.task, self.layer)) if spec.shots else (), order=spec.order, seed=spec.seed)
+        self.shots: Shots = Shots(
+            tuple(_pool(project, self.task, self.layer)) if spec.shots else (),
+            order=spec.order,
+            seed=spec.seed,
+        )
 
     def fit(self, document: Document) -> Fitted:
         """The prompts of one document; its own text is never among the examples."""
-        examples = self.shots.take(self.spec.shots, document_id=document.id, text_hash=document.text_hash)
+        examples = self.shots.take(
+            self.spec.shots, document_id=document.id, text_hash=document.text_hash
+        )
         return self.budget.fit(document.text, examples, dict(document.texts).get(TEXT_B, ""))
 
     def line(self, document: Document, fitted: Fitted) -> str:
         """A line of the worker's input; equal parts of the candidates' prompts are written once."""
         parts: dict[str, int] = {}
         table = {
-            label: [parts.setdefault(part, len(parts)) for part in (one.before, one.answer, one.after)]
+            label: [
+                parts.setdefault(part, len(parts)) for part in (one.before, one.answer, one.after)
+            ]
             for label, one in zip(self.layer.names, fitted.prompts, strict=True)
         }
-        about = {"document_id": document.id, "text_hash": document.text_hash, "split": document.split, "cut": fitted.cut}
+        about = {
+            "document_id": document.id,
+            "text_hash": document.text_hash,
+            "split": document.split,
+            "cut": fitted.cut,
+        }
         return json.dumps({**about, "parts": list(parts), "prompts": table})
 
 
@@ -157,7 +187,9 @@ def language_model(spec: PromptSpec) -> ModelInfo:
     info = read_folder(spec.model, allow_pickle=spec.allow_pickle, name=spec.model_name)
     if not any(use in info.uses for use in LANGUAGE_USES):
         raise SpecError(
-            _("{model} predicts no words, so it cannot be asked with a prompt.").format(model=info.name),
+            _("{model} predicts no words, so it cannot be asked with a prompt.").format(
+                model=info.name
+            ),
             hint=_("Choose a masked or causal language model, such as starter-bert."),
         )
     return info
@@ -174,12 +206,19 @@ def _pool(project: Project, task: str, layer: Layer) -> Iterator:
 
     for record in scoring.usable_records(project, task, layer, splits=("train",)):
         document, gold = record.document, tasks.gold(task, record, layer.name)
-        yield Shot(document.id, document.text_hash, Example(document.text, gold.label, dict(document.texts).get(TEXT_B, "")))
+        yield Shot(
+            document.id,
+            document.text_hash,
+            Example(document.text, gold.label, dict(document.texts).get(TEXT_B, "")),
+        )
 
 
 def first_document(project: Project, layer: Layer) -> Document | None:
     """The document that the preview begins with: the first of dev, else any that fits the layer."""
-    for wanted in (documents.Filter(layer_id=layer.id, split="dev", state="submitted"), documents.Filter(texts=layer.texts)):
+    for wanted in (
+        documents.Filter(layer_id=layer.id, split="dev", state="submitted"),
+        documents.Filter(texts=layer.texts),
+    ):
         if found := list(documents.ids(project.db, wanted)[:1]):
             return documents.get(project.db, found[0])
     return None
@@ -192,7 +231,11 @@ def document(project: Project, document_id: int) -> Document:
 
 def split_ids(project: Project, layer: Layer, split: str) -> list[int]:
     """The submitted documents of a layer in a split."""
-    return list(documents.ids(project.db, documents.Filter(layer_id=layer.id, split=split, state="submitted")))
+    return list(
+        documents.ids(
+            project.db, documents.Filter(layer_id=layer.id, split=split, state="submitted")
+        )
+    )
 
 
 def ranked(logprobs: Mapping[str, Sequence[float]]) -> list[tuple[str, float, float, int]]:
@@ -200,21 +243,41 @@ def ranked(logprobs: Mapping[str, Sequence[float]]) -> list[tuple[str, float, fl
     from workbench.prompting.score import label_score, shares
 
     scores = [label_score(one) for one in logprobs.values()]
-    rows = zip(logprobs, scores, map(float, shares(scores)), map(len, logprobs.values()), strict=True)
+    rows = zip(
+        logprobs, scores, map(float, shares(scores)), map(len, logprobs.values()), strict=True
+    )
     return sorted(rows, key=lambda row: -row[2])
 
 
 def preview(
-    project: Project, spec: PromptSpec, document: Document | None = None, *, label: str = "", filler: Filler | None = None
+    project: Project,
+    spec: PromptSpec,
+    document: Document | None = None,
+    *,
+    label: str = "",
+    filler: Filler | None = None,
 ) -> Preview:
     """The exact prompt of one document (the first of dev by default) with one candidate (the first label by default)."""
     filler = filler or Filler(project, spec)
     document = document or first_document(project, filler.layer)
     if document is None:
-        raise SpecError(_("There is no document to fill the template with."), hint=_("Import data first."))
+        raise SpecError(
+            _("There is no document to fill the template with."), hint=_("Import data first.")
+        )
     fitted, names = filler.fit(document), filler.layer.names
-    table = {name: (one.before, one.answer, one.after) for name, one in zip(names, fitted.prompts, strict=True)}
+    table = {
+        name: (one.before, one.answer, one.after)
+        for name, one in zip(names, fitted.prompts, strict=True)
+    }
     shown = label if label in names else names[0]
     return Preview(
-        "".join(table[shown]), fitted.tokens, filler.limit, len(fitted.examples), fitted.dropped, fitted.cut, shown, document.id, table
+        "".join(table[shown]),
+        fitted.tokens,
+        filler.limit,
+        len(fitted.examples),
+        fitted.dropped,
+        fitted.cut,
+        shown,
+        document.id,
+        table,
     )

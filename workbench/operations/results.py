@@ -71,7 +71,9 @@ class Comparison:
 
     first: Evaluation
     second: Evaluation
-    only_first: tuple[ErrorRow, ...]  # right in the first run only; the row shows the second's answer
+    only_first: tuple[
+        ErrorRow, ...
+    ]  # right in the first run only; the row shows the second's answer
     only_second: tuple[ErrorRow, ...]
     both_right: int
     both_wrong: int
@@ -83,7 +85,8 @@ def run_named(project: Project, name: str) -> Run:
     if found is None:
         known = ", ".join(one.name for one in runs.all(project.db)) or _("none yet")
         raise WorkbenchError(
-            _("There is no run {name!r} in {file}.").format(name=name, file=project.path.name), hint=_("Runs: {known}.").format(known=known)
+            _("There is no run {name!r} in {file}.").format(name=name, file=project.path.name),
+            hint=_("Runs: {known}.").format(known=known),
         )
     return found
 
@@ -103,7 +106,11 @@ def layer_of(project: Project, run: Run) -> Layer:
     for layer in labels.layers(project.db):
         if layer.id == run.layer_id or (run.layer_id is None and layer.name == run.layer):
             return layer
-    raise WorkbenchError(_("Layer {layer!r} of run {name!r} is no longer in the project.").format(layer=run.layer, name=run.name))
+    raise WorkbenchError(
+        _("Layer {layer!r} of run {name!r} is no longer in the project.").format(
+            layer=run.layer, name=run.name
+        )
+    )
 
 
 def task_of(run: Run) -> str:
@@ -113,7 +120,9 @@ def task_of(run: Run) -> str:
 # ---------------------------------------------------------------- scores
 
 
-def evaluate(project: Project, run: Run, split: str, answers: Mapping[int, Prediction]) -> Evaluation:
+def evaluate(
+    project: Project, run: Run, split: str, answers: Mapping[int, Prediction]
+) -> Evaluation:
     """Score given answers (by document id) on today's gold of a split; documents without an answer are not counted."""
     found = [one for one in scored(project, run, split) if one.document.id in answers]
     return scoring.evaluate(task_of(run), split, found, [answers[one.document.id] for one in found])
@@ -129,7 +138,9 @@ def answered(project: Project, run: Run, split: str) -> bool:
     return len(predict.stored(project, run, found)) == len(found)
 
 
-def start_evaluation(project: Project, queue: Queue, run: Run, split: str, then, *, background: Background = here) -> Job | None:
+def start_evaluation(
+    project: Project, queue: Queue, run: Run, split: str, then, *, background: Background = here
+) -> Job | None:
     """Score a run on a split, computing missing answers first: `then(Evaluation, None)` or `then(None, error)`.
 
     A score on test counts as a look and needs a project open for writing. The job is returned where it is known at once.
@@ -139,8 +150,14 @@ def start_evaluation(project: Project, queue: Queue, run: Run, split: str, then,
     def read(found, error) -> None:
         if error is not None:
             return then(None, error)
-        keep = lambda answers, error: _answered(project, run, split, found, answers, error, then, background)  # noqa: E731
-        started.append(predict.ensure(project, queue, run, [one.document for one in found], keep, background=background))
+        keep = lambda answers, error: _answered(
+            project, run, split, found, answers, error, then, background
+        )  # noqa: E731
+        started.append(
+            predict.ensure(
+                project, queue, run, [one.document for one in found], keep, background=background
+            )
+        )
 
     background(lambda: _something_to_score(project, run, split), read)
     return started[0] if started else None
@@ -150,18 +167,33 @@ def _something_to_score(project: Project, run: Run, split: str) -> tuple[Scored,
     found = scored(project, run, split)
     if not found:
         layer = layer_of(project, run).name
-        raise WorkbenchError(_("No submitted document of layer {layer!r} is in the {split} split.").format(layer=layer, split=split))
+        raise WorkbenchError(
+            _("No submitted document of layer {layer!r} is in the {split} split.").format(
+                layer=layer, split=split
+            )
+        )
     return found
 
 
-def _answered(project: Project, run: Run, split: str, found: Sequence[Scored], answers, error, then, background) -> None:
+def _answered(
+    project: Project,
+    run: Run,
+    split: str,
+    found: Sequence[Scored],
+    answers,
+    error,
+    then,
+    background,
+) -> None:
     if answers is None:
         return then(None, error)
 
     def score() -> Evaluation:
         if split == "test":
             count_look(project, run.id)
-        return scoring.evaluate(task_of(run), split, found, [answers[one.document.id] for one in found])
+        return scoring.evaluate(
+            task_of(run), split, found, [answers[one.document.id] for one in found]
+        )
 
     background(score, then)
 
@@ -185,35 +217,58 @@ def results(project: Project, run_id: int) -> Results:
     today = scoring.evaluate(task, "dev", have, given) if have else None
     matrix = confusion(task, layer_of(project, run).names, have, given) if have else None
     return Results(
-        run, run.scores.get("dev", {}), today, matrix, errors(task, have, given), len(found) - len(have), disk_space(project, run_id)
+        run,
+        run.scores.get("dev", {}),
+        today,
+        matrix,
+        errors(task, have, given),
+        len(found) - len(have),
+        disk_space(project, run_id),
     )
 
 
 # ---------------------------------------------------------------- matrix
 
 
-def confusion(task: str, names: Sequence[str], found: Sequence[Scored], answers: Sequence[Prediction]) -> Matrix:
+def confusion(
+    task: str, names: Sequence[str], found: Sequence[Scored], answers: Sequence[Prediction]
+) -> Matrix:
     """The matrix of given answers; labels that occur on neither side are left out."""
     from workbench.metrics import confusion as metrics
 
     if task == "tag":
-        made = metrics.span_confusion([one.gold.spans for one in found], [one.spans for one in answers], names)
+        made = metrics.span_confusion(
+            [one.gold.spans for one in found], [one.spans for one in answers], names
+        )
     else:
-        made = metrics.confusion([one.gold.label for one in found], [one.label or NOTHING for one in answers], names)
+        made = metrics.confusion(
+            [one.gold.label for one in found], [one.label or NOTHING for one in answers], names
+        )
     ids = [one.document.id for one in found]
-    used = [at for at in range(len(made.labels)) if made.counts[at].any() or made.counts[:, at].any()]
+    used = [
+        at for at in range(len(made.labels)) if made.counts[at].any() or made.counts[:, at].any()
+    ]
     shown = {at: made.labels[at] or NOTHING for at in used}
     cells = tuple(tuple(int(made.counts[gold, predicted]) for predicted in used) for gold in used)
-    where = {(shown[gold], shown[predicted]): tuple(ids[at] for at in positions) for (gold, predicted), positions in made.where.items()}
+    where = {
+        (shown[gold], shown[predicted]): tuple(ids[at] for at in positions)
+        for (gold, predicted), positions in made.where.items()
+    }
     return Matrix(tuple(shown.values()), cells, where)
 
 
 # ---------------------------------------------------------------- errors
 
 
-def errors(task: str, found: Sequence[Scored], answers: Sequence[Prediction]) -> tuple[ErrorRow, ...]:
+def errors(
+    task: str, found: Sequence[Scored], answers: Sequence[Prediction]
+) -> tuple[ErrorRow, ...]:
     """The documents answered otherwise than gold, surest answer first."""
-    rows = [error_row(task, one, answer) for one, answer in zip(found, answers, strict=True) if not scoring.agrees(task, one.gold, answer)]
+    rows = [
+        error_row(task, one, answer)
+        for one, answer in zip(found, answers, strict=True)
+        if not scoring.agrees(task, one.gold, answer)
+    ]
     return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))
 
 
@@ -221,11 +276,18 @@ def error_row(task: str, one: Scored, answer: Prediction) -> ErrorRow:
     if task != "tag":
         score = max(answer.classes.scores) if answer.classes else 0.0
         return ErrorRow(
-            one.document.id, one.document.key, one.document.text[:160], one.gold.label or NOTHING, answer.label or NOTHING, score
+            one.document.id,
+            one.document.key,
+            one.document.text[:160],
+            one.gold.label or NOTHING,
+            answer.label or NOTHING,
+            score,
         )
     text = one.document.text
     gold, answered = scoring.span_set(one.gold.spans), scoring.span_set(answer.spans)
-    only_gold = [span for span in one.gold.spans if (span.start, span.end, span.label) not in answered]
+    only_gold = [
+        span for span in one.gold.spans if (span.start, span.end, span.label) not in answered
+    ]
     only_answer = [span for span in answer.spans if (span.start, span.end, span.label) not in gold]
     return ErrorRow(
         one.document.id,
@@ -239,7 +301,9 @@ def error_row(task: str, one: Scored, answer: Prediction) -> ErrorRow:
 
 def _listed(text: str, spans: Sequence[Span]) -> str:
     """The first LISTED of them: a cell of a table is no place for thousands."""
-    shown = ", ".join(f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED])
+    shown = ", ".join(
+        f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED]
+    )
     if len(spans) > LISTED:
         return _("{some} and {n:,} more").format(some=shown, n=len(spans) - LISTED)
     return shown or NOTHING
@@ -249,8 +313,14 @@ def _sureness(only_answer, only_gold, answer: Prediction) -> float:
     """Of extra spans the surest; of missed ones how sure the words in them were to be outside."""
     if only_answer:
         return max(span.score or 0.0 for span in only_answer)
-    ends = [span.end for span in only_gold]  # flat and in order, so the first that ends behind a word's start is the one to look at
-    missed = [word.score for word in answer.words if (at := bisect_right(ends, word.start)) < len(ends) and only_gold[at].start < word.end]
+    ends = [
+        span.end for span in only_gold
+    ]  # flat and in order, so the first that ends behind a word's start is the one to look at
+    missed = [
+        word.score
+        for word in answer.words
+        if (at := bisect_right(ends, word.start)) < len(ends) and only_gold[at].start < word.end
+    ]
     return max(missed, default=0.0)
 
 
@@ -262,11 +332,15 @@ def compare(project: Project, first_id: int, second_id: int) -> Comparison:
     first, second = runs.get(project.db, first_id), runs.get(project.db, second_id)
     if (task_of(first), first.layer_id) != (task_of(second), second.layer_id):
         raise WorkbenchError(
-            _("{one} and {other} learned different layers, so their answers cannot be compared.").format(one=first.name, other=second.name)
+            _(
+                "{one} and {other} learned different layers, so their answers cannot be compared."
+            ).format(one=first.name, other=second.name)
         )
     task = task_of(first)
     found = scored(project, first, "dev")
-    answers = [predict.stored(project, run, [one.document for one in found]) for run in (first, second)]
+    answers = [
+        predict.stored(project, run, [one.document for one in found]) for run in (first, second)
+    ]
     both = [one for one in found if all(one.document.id in given for given in answers)]
     left, right = ([given[one.document.id] for one in both] for given in answers)
     judged = [
@@ -289,14 +363,20 @@ def compare(project: Project, first_id: int, second_id: int) -> Comparison:
 def disk_space(project: Project, run_id: int) -> int:
     """Bytes in the run's folder."""
     folder = paths.run_folder(project.path, run_id)
-    return sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) if folder.is_dir() else 0
+    return (
+        sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
+        if folder.is_dir()
+        else 0
+    )
 
 
 def delete(project: Project, run_id: int) -> int:
     """Take a run away, with its answers, open suggestions and weights; returns the bytes set free. Cannot be undone."""
     run = runs.get(project.db, run_id)
     if run.status in ("waiting", "running"):
-        raise WorkbenchError(_("Run {name!r} is under way.").format(name=run.name), hint=_("Cancel it first."))
+        raise WorkbenchError(
+            _("Run {name!r} is under way.").format(name=run.name), hint=_("Cancel it first.")
+        )
     freed = disk_space(project, run_id)
     with project.write():
         runs.delete(project.db, run_id)

@@ -58,7 +58,9 @@ def create_sample(folder: Path | str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ProjectError(
-            _("The folder {folder} cannot be made: {reason}.").format(folder=folder, reason=error.strerror),
+            _("The folder {folder} cannot be made: {reason}.").format(
+                folder=folder, reason=error.strerror
+            ),
             hint=_("Choose another folder."),
         ) from error
     path = paths.free_name(folder.absolute(), NAME, paths.PROJECT_SUFFIX)
@@ -82,7 +84,9 @@ def fill(project: Project) -> None:
         ):
             layer = layers.add_layer(project.db, name, kind, texts=texts, guideline=text)
             for (label, colour, description), key in zip(words, keys, strict=False):
-                layers.add_label(project.db, layer, label, colour=colour, key=key, description=description)
+                layers.add_label(
+                    project.db, layer, label, colour=colour, key=key, description=description
+                )
         documents.add(project.db, records(folder), source_id=project.source("import", NAME))
 
 
@@ -93,7 +97,11 @@ def records(folder: Path) -> Iterator[Record]:
     for line in (folder / "pairs.tsv").read_text(encoding="utf-8").split("\n")[1:]:
         if line:
             key, split, premise, hypothesis, label = line.split("\t")
-            yield Record(Document(key, ((TEXT, premise), (TEXT_B, hypothesis)), split), {"pairs": "submitted"}, {"pairs": (label,)})
+            yield Record(
+                Document(key, ((TEXT, premise), (TEXT_B, hypothesis)), split),
+                {"pairs": "submitted"},
+                {"pairs": (label,)},
+            )
 
 
 def _messages(path: Path, state: str) -> Iterator[Record]:
@@ -104,4 +112,9 @@ def _messages(path: Path, state: str) -> Iterator[Record]:
         if one.label is None:
             yield Record(document)
         else:
-            yield Record(document, {"class": state, "spans": state}, {"class": (one.label,)}, {"spans": one.spans})
+            yield Record(
+                document,
+                {"class": state, "spans": state},
+                {"class": (one.label,)},
+                {"spans": one.spans},
+            )

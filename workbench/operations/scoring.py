@@ -62,38 +62,55 @@ def why_left_out(task: str, record: Record, layer: str) -> str:
     return ""
 
 
-def usable_records(project: Project, task: str, layer: Layer, *, splits: Sequence[str] | None = None) -> Iterator[Record]:
+def usable_records(
+    project: Project, task: str, layer: Layer, *, splits: Sequence[str] | None = None
+) -> Iterator[Record]:
     """The submitted records of a layer that the task can use, in the order of the project."""
     from workbench.storage import documents
 
-    for record in documents.records(project.db, layers=(layer.name,), splits=splits, submitted_in=layer.name):
+    for record in documents.records(
+        project.db, layers=(layer.name,), splits=splits, submitted_in=layer.name
+    ):
         if not why_left_out(task, record, layer.name):
             yield record
 
 
 def scored_documents(project: Project, task: str, layer: Layer, split: str) -> tuple[Scored, ...]:
     """What a score on `split` is over, with today's gold."""
-    return tuple(Scored(one.document, tasks.gold(task, one, layer.name)) for one in usable_records(project, task, layer, splits=(split,)))
+    return tuple(
+        Scored(one.document, tasks.gold(task, one, layer.name))
+        for one in usable_records(project, task, layer, splits=(split,))
+    )
 
 
 def fingerprint(documents: Sequence[Scored]) -> str:
     return gold_fingerprint((one.document.text_hash, one.gold.to_json()) for one in documents)
 
 
-def evaluate(task: str, split: str, documents: Sequence[Scored], predictions: Sequence[Prediction]) -> Evaluation:
+def evaluate(
+    task: str, split: str, documents: Sequence[Scored], predictions: Sequence[Prediction]
+) -> Evaluation:
     """Score answers against gold; both of the same documents in the same order."""
     golds = [one.gold for one in documents]
     scores = tasks.score(task, golds, predictions) if golds else {}
     rows = per_label(task, golds, predictions) if golds else ()
-    return Evaluation(split, len(golds), fingerprint(documents), scores, rows, tasks.info(task).definition)
+    return Evaluation(
+        split, len(golds), fingerprint(documents), scores, rows, tasks.info(task).definition
+    )
 
 
-def per_label(task: str, golds: Sequence[tasks.Gold], predictions: Sequence[Prediction]) -> tuple[LabelScore, ...]:
+def per_label(
+    task: str, golds: Sequence[tasks.Gold], predictions: Sequence[Prediction]
+) -> tuple[LabelScore, ...]:
     from workbench.metrics import classes, spans
 
     if task == "tag":
-        return tuple(spans.per_label([one.spans for one in golds], [one.spans for one in predictions]))
-    return tuple(classes.per_label([one.label for one in golds], [one.label for one in predictions]))
+        return tuple(
+            spans.per_label([one.spans for one in golds], [one.spans for one in predictions])
+        )
+    return tuple(
+        classes.per_label([one.label for one in golds], [one.label for one in predictions])
+    )
 
 
 def agrees(task: str, gold: tasks.Gold, prediction: Prediction) -> bool:

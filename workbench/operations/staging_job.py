@@ -46,7 +46,11 @@ class _Intake:
         self.options = Options(**raw)
         self._numbers: dict[str, int] = {}  # key → the number that the last record with it got
         self._seen: dict[str, dict[str, int]] = {}  # key → text hash → line
-        self._place = (-1, 0, 0)  # file, line and how many records without a key began on that line so far
+        self._place = (
+            -1,
+            0,
+            0,
+        )  # file, line and how many records without a key began on that line so far
         self._renamed: list[tuple[str, str]] = []
         self._again: list[tuple[str, str]] = []  # added again, as the user asked
         self._labels: dict[str, set[str]] = {}
@@ -59,7 +63,9 @@ class _Intake:
             if not format:
                 found = detect(source)
                 format, why = found.format, found.why
-            self.formats.append({"file": str(path), "format": format, "why": why, "encoding": source.encoding.name})
+            self.formats.append(
+                {"file": str(path), "format": format, "why": why, "encoding": source.encoding.name}
+            )
             if not source.encoding.sure:
                 self.writer.warn(
                     _("{file} was read as {encoding}: {why}.").format(
@@ -69,7 +75,9 @@ class _Intake:
             yield from self._read(number, len(paths), source, format)
         self._sum_up()
 
-    def _read(self, number: int, files: int, source: Source, format: str) -> Generator[dict, str | None, None]:
+    def _read(
+        self, number: int, files: int, source: Source, format: str
+    ) -> Generator[dict, str | None, None]:
         told = 0.0
         for item in importer(format).read(source, self.options):
             if isinstance(item, Row):
@@ -83,7 +91,11 @@ class _Intake:
             if (now := time.monotonic()) - told > _TELL_EVERY:
                 told = now
                 part = (number + min(1.0, source.position / max(1, source.size))) / files
-                yield {"kind": "progress", "part": part, "text": _("{n:,} documents").format(n=self.writer.documents)}
+                yield {
+                    "kind": "progress",
+                    "part": part,
+                    "text": _("{n:,} documents").format(n=self.writer.documents),
+                }
 
     def _take(self, number: int, name: str, row: Row) -> None:
         record = row.record
@@ -93,7 +105,11 @@ class _Intake:
         key, twin = self._key(wanted, record.document.text_hash, row.line)
         if twin is not None and self.params.get("duplicates", "skip") != "add":
             self.writer.skip(
-                number, row.line, _("the same key ({key}) and text stand on line {line} already").format(key=wanted, line=twin)
+                number,
+                row.line,
+                _("the same key ({key}) and text stand on line {line} already").format(
+                    key=wanted, line=twin
+                ),
             )
             return
         for layer, labels in record.marks.items():
@@ -131,22 +147,24 @@ class _Intake:
     def _sum_up(self) -> None:
         if (skipped := self.writer.skipped) > LISTED:
             self.writer.warn(
-                _("{skipped:,} records were skipped; the first {listed:,} of them are listed.").format(skipped=skipped, listed=LISTED)
+                _(
+                    "{skipped:,} records were skipped; the first {listed:,} of them are listed."
+                ).format(skipped=skipped, listed=LISTED)
             )
         if self._renamed:
             self.writer.warn(renamed(self._renamed, _("stood in the files already")))
         if self._again:
             self.writer.warn(
-                _("{count:,} records that stand in the files more than once were added each time, under new keys.").format(
-                    count=len(self._again)
-                )
+                _(
+                    "{count:,} records that stand in the files more than once were added each time, under new keys."
+                ).format(count=len(self._again))
             )
         for layer, labels in self._labels.items():
             if len(labels) > _MANY_LABELS:
                 self.writer.warn(
-                    _("Layer {layer} got {count:,} different labels: is that column really a class? Undo takes the import back.").format(
-                        layer=layer, count=len(labels)
-                    )
+                    _(
+                        "Layer {layer} got {count:,} different labels: is that column really a class? Undo takes the import back."
+                    ).format(layer=layer, count=len(labels))
                 )
 
 
@@ -156,5 +174,8 @@ def renamed(pairs: list[tuple[str, str]], where: str) -> str:
     if len(pairs) > 5:
         examples = _("{some}, and {count:,} more").format(some=examples, count=len(pairs) - 5)
     return _("{count:,} {keys} {where} with another text and got a new one: {examples}.").format(
-        count=len(pairs), keys=_("keys") if len(pairs) > 1 else _("key"), where=where, examples=examples
+        count=len(pairs),
+        keys=_("keys") if len(pairs) > 1 else _("key"),
+        where=where,
+        examples=examples,
     )

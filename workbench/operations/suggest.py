@@ -33,10 +33,14 @@ class Suggested:
     note: str = ""
 
 
-def waiting_documents(project: Project, layer: Layer, *, split: str | None = None, ids: Sequence[int] | None = None) -> tuple[Record, ...]:
+def waiting_documents(
+    project: Project, layer: Layer, *, split: str | None = None, ids: Sequence[int] | None = None
+) -> tuple[Record, ...]:
     """The documents of the layer that a person has not begun, of one split or of the chosen ones only."""
     wanted = documents.Filter(layer_id=layer.id, state="pending", split=split, ids=ids)
-    found = documents.records(project.db, layers=(layer.name,), ids=documents.ids(project.db, wanted))
+    found = documents.records(
+        project.db, layers=(layer.name,), ids=documents.ids(project.db, wanted)
+    )
     return tuple(one for one in found if one.document.text.strip())
 
 
@@ -56,7 +60,9 @@ def suggest(
     `background` takes what reads and writes many documents off the main thread; the job is then not known at once.
     """
     if project.read_only:
-        raise WorkbenchError(_("The project is open for reading only."), hint=project.read_only_reason)
+        raise WorkbenchError(
+            _("The project is open for reading only."), hint=project.read_only_reason
+        )
     layer = results.layer_of(project, run)
     started: list[Job | None] = []
 
@@ -64,23 +70,44 @@ def suggest(
         if error is not None:
             return then(None, error)
         asked = [one.document for one in records]
-        keep = lambda answers, error: _answered(project, run, layer, records, answers, error, then, background)  # noqa: E731
+        keep = lambda answers, error: _answered(
+            project, run, layer, records, answers, error, then, background
+        )  # noqa: E731
         started.append(predict.ensure(project, queue, run, asked, keep, background=background))
 
     background(lambda: waiting_documents(project, layer, split=split, ids=ids), found)
     return started[0] if started else None
 
 
-def _answered(project: Project, run: Run, layer: Layer, records, answers: Mapping[int, Prediction] | None, error, then, background) -> None:
+def _answered(
+    project: Project,
+    run: Run,
+    layer: Layer,
+    records,
+    answers: Mapping[int, Prediction] | None,
+    error,
+    then,
+    background,
+) -> None:
     if answers is None:
         return then(None, error)
 
     def write() -> Suggested:
-        rows = [row for one in records for row in _rows(results.task_of(run), layer, one, answers[one.document.id])]
+        rows = [
+            row
+            for one in records
+            for row in _rows(results.task_of(run), layer, one, answers[one.document.id])
+        ]
         title = _("Suggest with {run}").format(run=run.name)
         count = annotate.add_suggestions(project, run.id, rows, title=title)
         tagger = run.kind == "train" and results.task_of(run) == "tag"
-        note = predict.token_note(paths.run_folder(project.path, run.id) / "model", [one.document for one in records]) if tagger else ""
+        note = (
+            predict.token_note(
+                paths.run_folder(project.path, run.id) / "model", [one.document for one in records]
+            )
+            if tagger
+            else ""
+        )
         return Suggested(run.name, len(records), count, note)
 
     background(write, then)
@@ -93,6 +120,11 @@ def _rows(task: str, layer: Layer, record: Record, answer: Prediction) -> list[N
     if task != "tag":
         if answer.label not in ids:
             return []
-        return [NewSuggestion(document, layer.id, ids[answer.label], score=max(answer.classes.scores))]
+        return [
+            NewSuggestion(document, layer.id, ids[answer.label], score=max(answer.classes.scores))
+        ]
     spans = [one for one in answer.spans if one.label in ids and one.start < one.end]
-    return [NewSuggestion(document, layer.id, ids[one.label], one.start, one.end, one.field, one.score) for one in spans]
+    return [
+        NewSuggestion(document, layer.id, ids[one.label], one.start, one.end, one.field, one.score)
+        for one in spans
+    ]

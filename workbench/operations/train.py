@@ -86,16 +86,33 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     return Prepared(replace(spec, layer=layer.name), layer, made, data, splits)
 
 
-def begin(project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None) -> Run:
+def begin(
+    project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None
+) -> Run:
     """Make the run's row and its job. Raises WorkbenchError where its folder cannot be written."""
-    spec = replace(prepared.spec, name=prepared.spec.name or free_run_name(project, prepared.spec.task))
+    spec = replace(
+        prepared.spec, name=prepared.spec.name or free_run_name(project, prepared.spec.task)
+    )
     run = _add_run(project, spec, prepared, parent_id)
     about = {"project": project.uid, "id": run.id, "purpose": "train"}
     device = wanted_device(spec.option("device"))
-    here = replace(spec, options={**spec.options, "device": device})  # the run itself keeps "auto", so it repeats on other computers too
-    params = {"spec": here.to_json(), "data": str(prepared.data.path), "splits": dict(prepared.splits), "run": about}
+    here = replace(
+        spec, options={**spec.options, "device": device}
+    )  # the run itself keeps "auto", so it repeats on other computers too
+    params = {
+        "spec": here.to_json(),
+        "data": str(prepared.data.path),
+        "splits": dict(prepared.splits),
+        "run": about,
+    }
     folder = paths.run_folder(project.path, run.id)
-    job = JobSpec(TARGET, params, str(folder), device=queue_device(device), title=_("Train {name}").format(name=spec.name))
+    job = JobSpec(
+        TARGET,
+        params,
+        str(folder),
+        device=queue_device(device),
+        title=_("Train {name}").format(name=spec.name),
+    )
     try:
         queue.add(job)
     except WorkbenchError:
@@ -120,7 +137,9 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
     for split in ("train", "dev"):
         if not tally.ids[split]:
             raise WorkbenchError(
-                _("No submitted document of layer {layer!r} is in the {split} split.").format(layer=layer.name, split=split),
+                _("No submitted document of layer {layer!r} is in the {split} split.").format(
+                    layer=layer.name, split=split
+                ),
                 hint=_("Submit more documents, or change their split on the Data page."),
             )
     return tally
@@ -128,7 +147,10 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
 
 def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: int | None) -> Run:
     made = prepared.plan
-    plan = {"used": dict(made.used), "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out]}
+    plan = {
+        "used": dict(made.used),
+        "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out],
+    }
     with project.write(_("New run")):
         return runs.add(
             project.db,
@@ -144,7 +166,8 @@ def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: i
 def _refuse_taken_name(project: Project, name: str) -> None:
     if name and any(one.name == name for one in runs.all(project.db)):
         raise SpecError(
-            _("There is a run named {name!r} already.").format(name=name), hint=_("Choose another name, or delete that run first.")
+            _("There is a run named {name!r} already.").format(name=name),
+            hint=_("Choose another name, or delete that run first."),
         )
 
 
@@ -176,7 +199,17 @@ def queue_device(device: str) -> str:
 def command(project: Project, run: Run) -> str:
     """The command line that repeats the run."""
     spec = spec_of(run)
-    parts = ["glossbench", "train", str(project.path), "--task", spec.task, "--model", spec.model_name or spec.model, "--layer", spec.layer]
+    parts = [
+        "glossbench",
+        "train",
+        str(project.path),
+        "--task",
+        spec.task,
+        "--model",
+        spec.model_name or spec.model,
+        "--layer",
+        spec.layer,
+    ]
     for name, value in spec.options.items():
         parts += ["--set", f"{name}={'auto' if value is None else value}"]
     parts += ["--seed", str(spec.seed)] + (["--with-test"] if spec.with_test else [])
@@ -186,7 +219,11 @@ def command(project: Project, run: Run) -> str:
 def spec_of(run: Run) -> TrainSpec:
     """The settings of a trained run. Raises SpecError if it was not trained here (a prompt)."""
     if run.kind != "train":
-        raise SpecError(_("Run {name!r} has no model of its own: it is a {kind}.").format(name=run.name, kind=run.kind))
+        raise SpecError(
+            _("Run {name!r} has no model of its own: it is a {kind}.").format(
+                name=run.name, kind=run.kind
+            )
+        )
     return TrainSpec.from_json(run.spec)
 
 
@@ -212,7 +249,11 @@ def job_of(queue: Queue, project: Project, run_id: int) -> Job | None:
     """The job that trains the run, None if there is none in this queue."""
     for job in queue.jobs:
         about = job.spec.params.get("run") or {}
-        if about.get("project") == project.uid and about.get("id") == run_id and about.get("purpose") == "train":
+        if (
+            about.get("project") == project.uid
+            and about.get("id") == run_id
+            and about.get("purpose") == "train"
+        ):
             return job
     return None
 
@@ -235,7 +276,11 @@ def model_folder(project: Project, run: Run) -> Path:
     folder = paths.run_folder(project.path, run.id) / "model"
     if not (folder / "config.json").is_file():
         raise WorkbenchError(
-            _("The weights of run {name!r} are not here: {folder} is missing.").format(name=run.name, folder=folder),
-            hint=_("Bring {runs} back beside the project file, or train again.").format(runs=project.runs_folder.name),
+            _("The weights of run {name!r} are not here: {folder} is missing.").format(
+                name=run.name, folder=folder
+            ),
+            hint=_("Bring {runs} back beside the project file, or train again.").format(
+                runs=project.runs_folder.name
+            ),
         )
     return folder

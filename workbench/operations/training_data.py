@@ -50,10 +50,14 @@ def fitting_layers(project: Project, task: str) -> tuple[tuple[Layer, int], ...]
     return fitting_by_task(project, (task,))[task]
 
 
-def fitting_by_task(project: Project, wanted: Iterable[str]) -> dict[str, tuple[tuple[Layer, int], ...]]:
+def fitting_by_task(
+    project: Project, wanted: Iterable[str]
+) -> dict[str, tuple[tuple[Layer, int], ...]]:
     """`fitting_layers` of several tasks: the documents are counted once for all."""
     every, submitted = labels.layers(project.db), labels.submitted_counts(project.db)
-    pairs = sorted(((layer, submitted.get(layer.id, 0)) for layer in every), key=lambda one: -one[1])
+    pairs = sorted(
+        ((layer, submitted.get(layer.id, 0)) for layer in every), key=lambda one: -one[1]
+    )
     return {task: tuple(pair for pair in pairs if tasks.fits(task, pair[0])) for task in wanted}
 
 
@@ -71,18 +75,18 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
         kinds = f" {_('or')} ".join(tasks.info(task).kinds)
         texts = tasks.info(task).texts
         raise SpecError(
-            _("The project has no layer for task {task}: it needs one of kind {kinds} with {n} text(s).").format(
-                task=task, kinds=kinds, n=texts
-            ),
+            _(
+                "The project has no layer for task {task}: it needs one of kind {kinds} with {n} text(s)."
+            ).format(task=task, kinds=kinds, n=texts),
             hint=_("Import labelled data or add a layer on the Labels page."),
         )
     layer = fitting[0][0]
     if len(fitting) == 1:
         return layer, ""
     others = ", ".join(one.name for one, _count in fitting[1:])
-    return layer, _("Layer {layer}: of those that fit it has most submitted documents (others: {others}).").format(
-        layer=layer.name, others=others
-    )
+    return layer, _(
+        "Layer {layer}: of those that fit it has most submitted documents (others: {others})."
+    ).format(layer=layer.name, others=others)
 
 
 def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
@@ -94,25 +98,36 @@ def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
         _refuse_several_classes(task, [one for one in all_layers if one.name == name])
         fit = ", ".join(one.name for one, _count in fitting) or _("none")
         raise SpecError(
-            _("Layer {name!r} does not fit task {task}.").format(name=name, task=task), hint=_("Layers that fit: {fit}.").format(fit=fit)
+            _("Layer {name!r} does not fit task {task}.").format(name=name, task=task),
+            hint=_("Layers that fit: {fit}.").format(fit=fit),
         )
     known = ", ".join(one.name for one in all_layers) or _("none")
-    raise SpecError(_("The project has no layer {name!r}.").format(name=name), hint=_("Its layers: {known}.").format(known=known))
+    raise SpecError(
+        _("The project has no layer {name!r}.").format(name=name),
+        hint=_("Its layers: {known}.").format(known=known),
+    )
 
 
 def _refuse_several_classes(task: str, given: Sequence[Layer]) -> None:
     """Raises SpecError where the task would learn classes and one of these layers has several of them per document."""
     texts = tasks.info(task).texts
-    names = [one.name for one in given if one.kind == "multi" and one.texts == texts and "class" in tasks.info(task).kinds]
+    names = [
+        one.name
+        for one in given
+        if one.kind == "multi" and one.texts == texts and "class" in tasks.info(task).kinds
+    ]
     if names:
-        raise SpecError(several_classes(names), hint=_("Train on a layer with one class per document; the Labels page adds one."))
+        raise SpecError(
+            several_classes(names),
+            hint=_("Train on a layer with one class per document; the Labels page adds one."),
+        )
 
 
 def several_classes(names: Sequence[str]) -> str:
     """What to say of layers with several classes per document, which can be labelled but not learned."""
-    return _("A document may have several classes in layer {names} (kind multi); no task learns such a layer yet.").format(
-        names=", ".join(names)
-    )
+    return _(
+        "A document may have several classes in layer {names} (kind multi); no task learns such a layer yet."
+    ).format(names=", ".join(names))
 
 
 def unlearned(project: Project) -> str:
@@ -124,7 +139,9 @@ def unlearned(project: Project) -> str:
 # ---------------------------------------------------------------- what is used
 
 
-def plan(project: Project, task: str, layer: str | None = None, *, train_limit: int | None = None) -> Plan:
+def plan(
+    project: Project, task: str, layer: str | None = None, *, train_limit: int | None = None
+) -> Plan:
     """What training on the layer would use and leave out, with reasons. Reads all submitted documents of the layer."""
     try:
         chosen, remark = choose_layer(project, task, layer)
@@ -157,7 +174,9 @@ class Tally:
         gold = tasks.gold(self.task, record, self.layer.name)
         self.overlapping += gold.left_out
         if record.document.split in ("train", None):
-            self.labels.update([gold.label] if gold.label is not None else [one.label for one in gold.spans])
+            self.labels.update(
+                [gold.label] if gold.label is not None else [one.label for one in gold.spans]
+            )
         self.ids[record.document.split].append(record.document.id)
 
     def plan(self, train_limit: int | None, warnings: tuple[str, ...] = ()) -> Plan:
@@ -169,8 +188,20 @@ class Tally:
         if self.overlapping:
             left_out.append(LeftOut(_("spans that overlap a longer one"), self.overlapping))
         if unsplit := len(self.ids[None]):
-            warnings += (_("{n} submitted documents have no split yet; they get one at the start.").format(n=unsplit),)
-        return Plan(self.task, self.layer, used, len(self.ids[None]), tuple(left_out), warnings + self._warnings(), self.problem())
+            warnings += (
+                _("{n} submitted documents have no split yet; they get one at the start.").format(
+                    n=unsplit
+                ),
+            )
+        return Plan(
+            self.task,
+            self.layer,
+            used,
+            len(self.ids[None]),
+            tuple(left_out),
+            warnings + self._warnings(),
+            self.problem(),
+        )
 
     def problem(self) -> str:
         found = sum(map(len, self.ids.values()))
@@ -179,9 +210,13 @@ class Tally:
                 "No document is submitted for layer {layer!r}, so there is nothing to learn from. Label documents and submit them, or import labelled ones."
             ).format(layer=self.layer.name)
         if self.task == "tag" and not self.labels:
-            return _("No training document of layer {layer!r} has a span.").format(layer=self.layer.name)
+            return _("No training document of layer {layer!r} has a span.").format(
+                layer=self.layer.name
+            )
         if self.task != "tag" and len(self.labels) < 2:
-            return _("All training documents of layer {layer!r} have one class; at least two are needed.").format(layer=self.layer.name)
+            return _(
+                "All training documents of layer {layer!r} have one class; at least two are needed."
+            ).format(layer=self.layer.name)
         if found < 3:
             return _(
                 "Only {n} document(s) are submitted for layer {layer!r}; training needs at least 3: some to learn from, some to compare."
@@ -193,7 +228,11 @@ class Tally:
         never = [name for name in self.layer.names if not self.labels[name]]
         found = []
         if never:
-            found.append(_("No training document has {labels}; the model cannot learn what it never sees.").format(labels=", ".join(never)))
+            found.append(
+                _(
+                    "No training document has {labels}; the model cannot learn what it never sees."
+                ).format(labels=", ".join(never))
+            )
         if rare:
             found.append(_("Fewer than three examples of {labels}.").format(labels=", ".join(rare)))
         return tuple(found)
@@ -217,7 +256,13 @@ SAMPLE = 300  # texts looked at; a tenth of a second
 
 
 def check_texts(
-    project: Project, task: str, layer: Layer, model: str | Path, *, max_length: int | None = None, model_length: int = 512
+    project: Project,
+    task: str,
+    layer: Layer,
+    model: str | Path,
+    *,
+    max_length: int | None = None,
+    model_length: int = 512,
 ) -> TextCheck:
     """Tokenise a sample of the layer's submitted documents as the model would. For a thread: takes up to a second."""
     from workbench.runtime.tokenizer import Tokenizer
@@ -232,15 +277,17 @@ def check_texts(
 
 def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
     """Evenly spread texts of submitted documents, of all documents of the layer where none is submitted."""
-    ids = documents.ids(project.db, documents.Filter(layer_id=layer.id, state="submitted")) or documents.ids(
-        project.db, documents.Filter(texts=layer.texts)
-    )
+    ids = documents.ids(
+        project.db, documents.Filter(layer_id=layer.id, state="submitted")
+    ) or documents.ids(project.db, documents.Filter(texts=layer.texts))
     step = max(1, len(ids) // SAMPLE)
     found = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
     return [tuple(text for _name, text in one.document.texts)[: layer.texts] for one in found]
 
 
-def text_warnings(task: str, found: TextCheck, model_name: str, exact: CutCount | None = None) -> tuple[str, ...]:
+def text_warnings(
+    task: str, found: TextCheck, model_name: str, exact: CutCount | None = None
+) -> tuple[str, ...]:
     """What to say of a check before training starts; `exact` takes the place of the share in the sample."""
     warnings = []
     if found.unknown > UNKNOWN_LIMIT:
@@ -253,12 +300,14 @@ def text_warnings(task: str, found: TextCheck, model_name: str, exact: CutCount 
         return tuple(warnings)
     if exact is not None:
         if exact.cut:
-            words = _("{n:,} of {m:,} texts are longer than {length} subwords; only their beginning is read.")
+            words = _(
+                "{n:,} of {m:,} texts are longer than {length} subwords; only their beginning is read."
+            )
             warnings.append(words.format(n=exact.cut, m=exact.texts, length=exact.max_length))
     elif found.cut:
         warnings.append(
-            _("About {share:.0%} of the texts are longer than {n} subwords; only their beginning is read.").format(
-                share=found.cut, n=found.max_length
-            )
+            _(
+                "About {share:.0%} of the texts are longer than {n} subwords; only their beginning is read."
+            ).format(share=found.cut, n=found.max_length)
         )
     return tuple(warnings)

@@ -35,7 +35,10 @@ class Wiring:
 
     def _heard(self, job: Job, event) -> None:
         about = job.spec.params.get("run") or {}
-        if about.get("project") != self.project.uid or about.get("purpose") not in ("train", "prompt"):
+        if about.get("project") != self.project.uid or about.get("purpose") not in (
+            "train",
+            "prompt",
+        ):
             return
         if isinstance(event, Started):
             _update(self.project, about["id"], status="running")
@@ -45,8 +48,14 @@ class Wiring:
             prompt.ended(self.project, about["id"], event)
         elif isinstance(event, Finished):
             ended(self.project, about["id"], event)
-        elif isinstance(event, Output) and event.payload.get("kind") == "evaluated" and event.payload.get("split", "dev") == "dev":
-            _update(self.project, about["id"], scores={"dev": dict(event.payload.get("scores", {}))})
+        elif (
+            isinstance(event, Output)
+            and event.payload.get("kind") == "evaluated"
+            and event.payload.get("split", "dev") == "dev"
+        ):
+            _update(
+                self.project, about["id"], scores={"dev": dict(event.payload.get("scores", {}))}
+            )
 
 
 def wire(project: Project, queue: Queue) -> Wiring:
@@ -91,7 +100,9 @@ def keep(project: Project, run_id: int, status: str, result: Mapping) -> None:
             project.db,
             run_id,
             status=status,
-            result={name: value for name, value in result.items() if name not in ("scores", "versions")},
+            result={
+                name: value for name, value in result.items() if name not in ("scores", "versions")
+            },
             scores=scores,
             versions=dict(result.get("versions", {})),
             base_fingerprint=str(result.get("base_sha256") or ""),
@@ -121,17 +132,27 @@ def _test_fingerprint(project: Project, run: Run, scores: Mapping) -> str:
 
 
 def _failed(project: Project, run_id: int, event: Finished) -> None:
-    message = event.message or _("The training ended without a result ({status}).").format(status=term(event.status))
-    result = {"message": message, "hint": event.hint or _hint(event.status), "details": event.details}
+    message = event.message or _("The training ended without a result ({status}).").format(
+        status=term(event.status)
+    )
+    result = {
+        "message": message,
+        "hint": event.hint or _hint(event.status),
+        "details": event.details,
+    }
     status = "failed" if event.status in ("done", "stopped") else event.status
     _update(project, run_id, status=status, result=result, scores={})
 
 
 def _hint(status: str) -> str:
     if status == "out_of_memory":
-        return _("Take a smaller batch_size (with accumulation to make up for it) or a shorter max_length.")
+        return _(
+            "Take a smaller batch_size (with accumulation to make up for it) or a shorter max_length."
+        )
     if status == "crashed":
-        return _("The worker process died; its log is in the run's folder. Train again with the same settings.")
+        return _(
+            "The worker process died; its log is in the run's folder. Train again with the same settings."
+        )
     return ""
 
 
@@ -140,7 +161,12 @@ def _hint(status: str) -> str:
 
 def checkpoint_found(project: Project, run_id: int) -> bool:
     """Whether a run that was interrupted, crashed or ran out of memory left a whole model behind, so it can be kept."""
-    unfinished = runs.get(project.db, run_id).status in ("interrupted", "crashed", "out_of_memory", "failed")
+    unfinished = runs.get(project.db, run_id).status in (
+        "interrupted",
+        "crashed",
+        "out_of_memory",
+        "failed",
+    )
     return unfinished and _found_result(project, run_id) is not None
 
 
@@ -174,7 +200,11 @@ def _from_events(path: Path) -> Mapping | None:
     saved = [one["step"] for one in told if one.get("kind") == "saved"]
     if not saved:
         return None
-    scores = [one["scores"] for one in told if one.get("kind") == "evaluated" and one.get("split") == "dev" and one["step"] == saved[-1]]
+    scores = [
+        one["scores"]
+        for one in told
+        if one.get("kind") == "evaluated" and one.get("split") == "dev" and one["step"] == saved[-1]
+    ]
     steps = [one["step"] for one in told if one.get("kind") == "step"]
     return {
         "scores": {"dev": scores[-1]} if scores else {},

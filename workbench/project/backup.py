@@ -18,5 +18,10 @@ def save_copy(project: Project, target: Path) -> Path:
 def before_risk(project: Project, what: str) -> Path:
     """A copy beside the project: `<name> before <what>.glossbench` under a free name."""
     return save_copy(
-        project, paths.free_name(project.path.parent, _("{name} before {what}").format(name=project.name, what=what), project.path.suffix)
+        project,
+        paths.free_name(
+            project.path.parent,
+            _("{name} before {what}").format(name=project.name, what=what),
+            project.path.suffix,
+        ),
     )

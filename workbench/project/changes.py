@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_WITHOUT_DOCUMENT = frozenset({"layer", "label", "source", "saved_filter", "prompt", "prompt_version", "run", "prediction"})
+_WITHOUT_DOCUMENT = frozenset(
+    {"layer", "label", "source", "saved_filter", "prompt", "prompt_version", "run", "prediction"}
+)
 
 
 @dataclass(frozen=True)

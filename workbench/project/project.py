@@ -51,10 +51,14 @@ class Project:
     @classmethod
     def create(cls, path: Path | str, *, dispatch: Dispatch | None = None) -> Project:
         """A new project file. Raises ProjectError if something stands there: nothing is ever overwritten."""
-        return cls(Database.create(Path(path), annotator=settings.load().annotator), dispatch=dispatch)
+        return cls(
+            Database.create(Path(path), annotator=settings.load().annotator), dispatch=dispatch
+        )
 
     @classmethod
-    def open(cls, path: Path | str, *, read_only: bool = False, dispatch: Dispatch | None = None) -> Project:
+    def open(
+        cls, path: Path | str, *, read_only: bool = False, dispatch: Dispatch | None = None
+    ) -> Project:
         """Raises ProjectError if it is no project, ProjectLocked if another process has it open for writing."""
         db = Database.open(Path(path), read_only=read_only)
         try:
@@ -111,7 +115,13 @@ class Project:
     def notice(self) -> str:
         """What a person should know after opening: a copy made before an upgrade, a drive without a write-ahead log; mostly ""."""
         copy = self.db.upgraded_copy
-        upgraded = _("The file was brought to this version; as it was before, it is kept as {name}.").format(name=copy.name) if copy else ""
+        upgraded = (
+            _(
+                "The file was brought to this version; as it was before, it is kept as {name}."
+            ).format(name=copy.name)
+            if copy
+            else ""
+        )
         return " ".join(one for one in (upgraded, self.db.journal_note) if one)
 
     @property

@@ -33,7 +33,10 @@ def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]
     """
     layer = labels.layer_by_name(project.db, layer_name)
     if layer is None:
-        raise ProjectError(_("There is no layer {layer_name!r}.").format(layer_name=layer_name), hint=_("Nothing was written."))
+        raise ProjectError(
+            _("There is no layer {layer_name!r}.").format(layer_name=layer_name),
+            hint=_("Nothing was written."),
+        )
     wanted = sorted({id for ids in splits.values() for id in ids})
     folder = project.runs_folder / "data"
     draft = folder / f".{os.getpid()}.part"
@@ -53,7 +56,9 @@ def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]
 
 def _not_written(folder: Path, error: OSError) -> ProjectError:
     return ProjectError(
-        _("{folder} cannot be written ({strerror}).").format(folder=folder, strerror=error.strerror),
+        _("{folder} cannot be written ({strerror}).").format(
+            folder=folder, strerror=error.strerror
+        ),
         hint=_("Is there room on the disk, and may you write there?"),
     )
 
@@ -69,7 +74,9 @@ def _write(project: Project, draft: Path, layer: Layer, wanted: Sequence[int]) -
         for record in documents.records(project.db, layers=[layer.name], ids=wanted):
             raw = record_to_json(record)
             content.update(dumps(raw).encode("utf-8", "surrogatepass") + b"\n")
-            encoded = dumps({**raw, "id": record.document.id}).encode("utf-8", "surrogatepass") + b"\n"
+            encoded = (
+                dumps({**raw, "id": record.document.id}).encode("utf-8", "surrogatepass") + b"\n"
+            )
             exact.update(encoded)
             file.write(encoded)
     return content.hexdigest(), exact.hexdigest()
@@ -95,10 +102,15 @@ def _digest_of_ids(path: Path) -> str:
 def gold_of(project: Project, layer_name: str, ids: Sequence[int]) -> str:
     """Fingerprint of what a score on these documents is measured against: their texts and gold in one layer."""
     return gold_fingerprint(
-        (record.document.text_hash, [sorted(record.marks.get(layer_name, ())), _spans(record.spans.get(layer_name, ()))])
+        (
+            record.document.text_hash,
+            [sorted(record.marks.get(layer_name, ())), _spans(record.spans.get(layer_name, ()))],
+        )
         for record in documents.records(project.db, layers=[layer_name], ids=ids)
     )
 
 
 def _spans(spans) -> list:
-    return json.loads(json.dumps(sorted((one.field, one.start, one.end, one.label) for one in spans)))
+    return json.loads(
+        json.dumps(sorted((one.field, one.start, one.end, one.label) for one in spans))
+    )

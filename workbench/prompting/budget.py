@@ -27,8 +27,15 @@ class Fitted:
 class Budget:
     """Fits the prompts of many documents into `limit` tokens. `count(text)` gives the tokens of a whole prompt."""
 
-    def __init__(self, template: Template, labels: Sequence[str], *, count: Callable[[str], int], limit: int):
-        self._template, self._labels, self._count, self.limit = template, tuple(labels), count, limit
+    def __init__(
+        self, template: Template, labels: Sequence[str], *, count: Callable[[str], int], limit: int
+    ):
+        self._template, self._labels, self._count, self.limit = (
+            template,
+            tuple(labels),
+            count,
+            limit,
+        )
         lengths = [self._tokens(self._fill(one, "", (), "")) for one in self._labels]
         # the candidate that makes the longest prompt stands for all while searching
         self._longest = max(zip(lengths, self._labels, strict=True))[1]
@@ -39,20 +46,27 @@ class Budget:
 
         Raises SpecError where even an empty text does not fit.
         """
-        kept = _most(len(examples), lambda n: self._measure(text, examples[:n], text_b) <= self.limit)
+        kept = _most(
+            len(examples), lambda n: self._measure(text, examples[:n], text_b) <= self.limit
+        )
         if kept is not None:
             return self._fitted(text, examples[:kept], text_b, len(examples) - kept, False)
-        length = _most(max(len(text), len(text_b)), lambda n: self._measure(text[:n], (), text_b[:n]) <= self.limit)
+        length = _most(
+            max(len(text), len(text_b)),
+            lambda n: self._measure(text[:n], (), text_b[:n]) <= self.limit,
+        )
         if length is None:
             raise SpecError(
-                _("Even without text and examples the prompt takes {least:,} tokens; the model takes {limit:,}.").format(
-                    least=self._least, limit=self.limit
-                ),
+                _(
+                    "Even without text and examples the prompt takes {least:,} tokens; the model takes {limit:,}."
+                ).format(least=self._least, limit=self.limit),
                 hint=_("Shorten the instruction of the template."),
             )
         return self._fitted(text[:length], (), text_b[:length], len(examples), True)
 
-    def _fitted(self, text: str, examples: Sequence[Example], text_b: str, dropped: int, cut: bool) -> Fitted:
+    def _fitted(
+        self, text: str, examples: Sequence[Example], text_b: str, dropped: int, cut: bool
+    ) -> Fitted:
         prompts = tuple(self._fill(one, text, examples, text_b) for one in self._labels)
         return Fitted(prompts, tuple(examples), self._measure(text, examples, text_b), dropped, cut)
 
@@ -60,7 +74,9 @@ class Budget:
         return self._tokens(self._fill(self._longest, text, examples, text_b))
 
     def _fill(self, label: str, text: str, examples: Sequence[Example], text_b: str) -> Filled:
-        return self._template.fill(text=text, label=label, labels=self._labels, examples=examples, text_b=text_b)
+        return self._template.fill(
+            text=text, label=label, labels=self._labels, examples=examples, text_b=text_b
+        )
 
     def _tokens(self, prompt: Filled) -> int:
         return self._count(prompt.text)

@@ -28,14 +28,22 @@ class Shots:
 
     def __init__(self, pool: Sequence[Shot], *, order: str = BALANCED, seed: int = 1):
         draw = random.Random(seed)
-        self._ordered = _balanced(pool, draw) if order == BALANCED else draw.sample(list(pool), len(pool))
+        self._ordered = (
+            _balanced(pool, draw) if order == BALANCED else draw.sample(list(pool), len(pool))
+        )
 
     def __len__(self) -> int:
         return len(self._ordered)
 
-    def take(self, count: int, *, document_id: int | None = None, text_hash: str = "") -> tuple[Example, ...]:
+    def take(
+        self, count: int, *, document_id: int | None = None, text_hash: str = ""
+    ) -> tuple[Example, ...]:
         """Up to `count` examples, none of them the document itself or one with the same text."""
-        fits = (one for one in self._ordered if one.document_id != document_id and one.text_hash != text_hash)
+        fits = (
+            one
+            for one in self._ordered
+            if one.document_id != document_id and one.text_hash != text_hash
+        )
         return tuple(one.example for one, _ in zip(fits, range(count), strict=False))
 
 

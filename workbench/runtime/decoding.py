@@ -59,7 +59,15 @@ def _allowed(tags: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """(start (L,), step (L, L) from → to): 0 where BIO allows it, -inf where not."""
     parts = [split_tag(one) for one in tags]
     start = np.array([-np.inf if prefix == "I" else 0.0 for prefix, _ in parts])
-    step = np.array([[-np.inf if to == "I" and (before == "O" or left != right) else 0.0 for to, right in parts] for before, left in parts])
+    step = np.array(
+        [
+            [
+                -np.inf if to == "I" and (before == "O" or left != right) else 0.0
+                for to, right in parts
+            ]
+            for before, left in parts
+        ]
+    )
     return start, step
 
 
@@ -89,7 +97,12 @@ def decide(probabilities: np.ndarray, tags: Sequence[str]) -> np.ndarray:
 
 
 def tagged(
-    text: str, borders: Sequence[tuple[int, int]], probabilities: np.ndarray, tags: Sequence[str], *, cut: bool = False
+    text: str,
+    borders: Sequence[tuple[int, int]],
+    probabilities: np.ndarray,
+    tags: Sequence[str],
+    *,
+    cut: bool = False,
 ) -> Prediction:
     """Words (with borders) and their tag distributions (T, L) → words with labels, spans with scores.
 
@@ -98,16 +111,30 @@ def tagged(
     chosen = decide(probabilities, tags)
     scores = probabilities[np.arange(len(chosen)), chosen] if len(chosen) else np.zeros(0)
     parts = [split_tag(tags[one]) for one in chosen]
-    words = tuple(WordTag(start, end, label, float(score)) for (start, end), (_, label), score in zip(borders, parts, scores, strict=True))
+    words = tuple(
+        WordTag(start, end, label, float(score))
+        for (start, end), (_, label), score in zip(borders, parts, scores, strict=True)
+    )
     return Prediction(words=words, spans=tuple(_spans(text, borders, parts, scores)), cut=cut)
 
 
-def _spans(text: str, borders: Sequence[tuple[int, int]], parts: Sequence[tuple[str, str | None]], scores: np.ndarray) -> Iterable[Span]:
+def _spans(
+    text: str,
+    borders: Sequence[tuple[int, int]],
+    parts: Sequence[tuple[str, str | None]],
+    scores: np.ndarray,
+) -> Iterable[Span]:
     first = None
     for position in range(len(parts) + 1):
         prefix, label = parts[position] if position < len(parts) else ("O", None)
         if first is not None and prefix != "I":
-            span = _trimmed(text, borders[first][0], borders[position - 1][1], parts[first][1] or "", float(scores[first:position].mean()))
+            span = _trimmed(
+                text,
+                borders[first][0],
+                borders[position - 1][1],
+                parts[first][1] or "",
+                float(scores[first:position].mean()),
+            )
             if span:
                 yield span
             first = None
@@ -138,7 +165,9 @@ class Alignment:
     end: np.ndarray
 
 
-def align(borders: Sequence[tuple[int, int]], windows: Sequence[tuple[np.ndarray, np.ndarray]]) -> Alignment:
+def align(
+    borders: Sequence[tuple[int, int]], windows: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> Alignment:
     """Find every word in the windows of its text.
 
     borders: (start, end) of words, in order, not overlapping. windows: for each, the subwords' borders int (T, 2) and whether each is
@@ -152,14 +181,26 @@ def align(borders: Sequence[tuple[int, int]], windows: Sequence[tuple[np.ndarray
         positions = np.flatnonzero(is_text & (offsets[:, 1] > offsets[:, 0]))
         if not len(positions) or not count:
             continue
-        starts, ends = offsets[positions, 0].astype(np.int64), offsets[positions, 1].astype(np.int64)
+        starts, ends = (
+            offsets[positions, 0].astype(np.int64),
+            offsets[positions, 1].astype(np.int64),
+        )
         # Only the words that this window reaches: a book has thousands of windows.
-        low, high = np.searchsorted(given[:, 1], starts[0], side="right"), np.searchsorted(given[:, 0], ends[-1], side="left")
+        low, high = (
+            np.searchsorted(given[:, 1], starts[0], side="right"),
+            np.searchsorted(given[:, 0], ends[-1], side="left"),
+        )
         near_words = given[low:high]
-        left = np.searchsorted(ends, near_words[:, 0], side="right")  # first subword that ends after the word begins
-        right = np.searchsorted(starts, near_words[:, 1], side="left")  # past the last that begins before the word ends
+        left = np.searchsorted(
+            ends, near_words[:, 0], side="right"
+        )  # first subword that ends after the word begins
+        right = np.searchsorted(
+            starts, near_words[:, 1], side="left"
+        )  # past the last that begins before the word ends
         here = left < right
-        near = np.minimum(left, len(positions) - right)  # subwords between the word and the nearer border
+        near = np.minimum(
+            left, len(positions) - right
+        )  # subwords between the word and the nearer border
         near = np.where((left == 0) & _begins(number), len(positions) - right, near)
         near = np.where((right == len(positions)) & (number == len(windows) - 1), left, near)
         better = here & (near > context[low:high])

@@ -42,7 +42,9 @@ class Tokenizer:
     def __init__(self, backend: Backend, *, pad: int = 0, fallback: int | None = None):
         self.backend = backend
         self.pad = pad
-        self.fallback = pad if fallback is None else fallback  # stands for a text that has no subword at all
+        self.fallback = (
+            pad if fallback is None else fallback
+        )  # stands for a text that has no subword at all
         self.unknown = _unknown(backend)
         backend.no_padding()
         backend.no_truncation()
@@ -59,7 +61,11 @@ class Tokenizer:
         try:
             backend = Backend.from_file(str(path))
         except Exception as error:  # the library raises plain Exception
-            raise ModelError(_("{path} cannot be read as a tokenizer: {error}").format(path=path, error=str(error)[:200])) from error
+            raise ModelError(
+                _("{path} cannot be read as a tokenizer: {error}").format(
+                    path=path, error=str(error)[:200]
+                )
+            ) from error
         return cls.adopt(folder, backend)
 
     @classmethod
@@ -81,7 +87,9 @@ class Tokenizer:
 
     # ------------------------------------------------------------ texts to pieces
 
-    def whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[tuple[Piece, bool]]:
+    def whole(
+        self, texts: Sequence[Sequence[str]], max_length: int
+    ) -> Iterator[tuple[Piece, bool]]:
         """One piece for each text or pair (one or two strings), and whether it was cut at `max_length` subwords."""
         for encoding in self._whole(texts, max_length):
             yield self._piece(encoding), bool(encoding.overflowing)
@@ -92,12 +100,18 @@ class Tokenizer:
 
     def _whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[Encoding]:
         beginnings = [tuple(_beginning(one, AMPLE * max_length) for one in pair) for pair in texts]
-        for pair, beginning, encoding in zip(texts, beginnings, self._encode(beginnings, max_length, 0), strict=True):
-            if not encoding.overflowing and beginning != tuple(pair):  # mostly white space, or one endless word
+        for pair, beginning, encoding in zip(
+            texts, beginnings, self._encode(beginnings, max_length, 0), strict=True
+        ):
+            if not encoding.overflowing and beginning != tuple(
+                pair
+            ):  # mostly white space, or one endless word
                 encoding = next(self._encode([pair], max_length, 0))
             yield encoding
 
-    def windows(self, texts: Sequence[str], max_length: int, overlap: int) -> Iterator[tuple[Piece, ...]]:
+    def windows(
+        self, texts: Sequence[str], max_length: int, overlap: int
+    ) -> Iterator[tuple[Piece, ...]]:
         """The windows of each text, `overlap` subwords shared by neighbours; one window where the text is short enough.
 
         A text of more than CHARACTERS falls into parts of so many, between which nothing is shared.
@@ -107,15 +121,25 @@ class Tokenizer:
         parts = [_parts(one) for one in texts]
         found = self._encode([(text,) for some in parts for _, text in some], max_length, stride)
         for some in parts:
-            pairs = zip(some, found, strict=False)  # takes from `found` only as many as the text has parts
-            yield tuple(self._piece(one, begin) for (begin, _), encoding in pairs for one in (encoding, *encoding.overflowing))
+            pairs = zip(
+                some, found, strict=False
+            )  # takes from `found` only as many as the text has parts
+            yield tuple(
+                self._piece(one, begin)
+                for (begin, _), encoding in pairs
+                for one in (encoding, *encoding.overflowing)
+            )
 
-    def _encode(self, texts: Sequence[Sequence[str]], max_length: int, stride: int) -> Iterator[Encoding]:
+    def _encode(
+        self, texts: Sequence[Sequence[str]], max_length: int, stride: int
+    ) -> Iterator[Encoding]:
         for some in _bundles(texts):
             self.backend.enable_truncation(max_length, stride=stride)
             try:
                 batch = [_clean(one) for one in some]
-                found = self.backend.encode_batch([one[0] if len(one) == 1 else tuple(one) for one in batch])
+                found = self.backend.encode_batch(
+                    [one[0] if len(one) == 1 else tuple(one) for one in batch]
+                )
             finally:
                 self.backend.no_truncation()
             yield from found
@@ -123,8 +147,12 @@ class Tokenizer:
     def _piece(self, encoding: Encoding, begin: int = 0) -> Piece:
         ids = np.asarray(encoding.ids or [self.fallback], dtype=np.int32)
         if not encoding.ids:
-            return Piece(ids, np.zeros(1, np.int32), np.zeros((1, 2), np.int32), np.full(1, -1, np.int8))
-        text = np.asarray([-1 if one is None else one for one in encoding.sequence_ids], dtype=np.int8)
+            return Piece(
+                ids, np.zeros(1, np.int32), np.zeros((1, 2), np.int32), np.full(1, -1, np.int8)
+            )
+        text = np.asarray(
+            [-1 if one is None else one for one in encoding.sequence_ids], dtype=np.int8
+        )
         borders = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
         if begin:
             borders[text >= 0] += begin
@@ -137,11 +165,18 @@ class Tokenizer:
         if self.unknown is None:
             return 0.0
         short = (_beginning(text, CHARACTERS) for text in texts)
-        every = (text[start:end] for text in short for start, end in words(text) if any(map(str.isalpha, text[start:end])))
+        every = (
+            text[start:end]
+            for text in short
+            for start, end in words(text)
+            if any(map(str.isalpha, text[start:end]))
+        )
         found = list(islice(every, WORDS))
         if not found:
             return 0.0
-        encodings = self.backend.encode_batch([_clean((one,))[0] for one in found], add_special_tokens=False)
+        encodings = self.backend.encode_batch(
+            [_clean((one,))[0] for one in found], add_special_tokens=False
+        )
         return sum(self.unknown in one.ids for one in encodings) / len(found)
 
 
@@ -181,7 +216,9 @@ def _clean(texts: Sequence[str]) -> tuple[str, ...]:
     """Lone surrogates are no Unicode; U+FFFD takes their place so that every border stays where it is."""
     if all(map(_encodable, texts)):
         return tuple(texts)
-    return tuple("".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in one) for one in texts)
+    return tuple(
+        "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in one) for one in texts
+    )
 
 
 def _encodable(text: str) -> bool:
@@ -193,7 +230,11 @@ def _encodable(text: str) -> bool:
 
 
 def _unknown(backend: Backend) -> int | None:
-    model = json.loads(backend.to_str()).get("model", {}) if not hasattr(backend.model, "unk_token") else {}
+    model = (
+        json.loads(backend.to_str()).get("model", {})
+        if not hasattr(backend.model, "unk_token")
+        else {}
+    )
     name = getattr(backend.model, "unk_token", None)
     if name is None and isinstance(model.get("unk_id"), int):  # Unigram names it by number
         return model["unk_id"]

@@ -21,7 +21,9 @@ def borders_of(document: Document) -> list[tuple[int, int]]:
     return [(start, end) for start, end in sorted(given) if document.text[start:end].strip()]
 
 
-def word_scores(logits: Sequence[np.ndarray], begin: int, where: Alignment, count: int) -> np.ndarray:
+def word_scores(
+    logits: Sequence[np.ndarray], begin: int, where: Alignment, count: int
+) -> np.ndarray:
     """Probabilities (W, L) of a document's words, each from its first subword; a word without a subword is surely O.
 
     `logits[begin + window]` (T, L) are those of the document's windows.

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
-from workbench.storage.suggestions import NewSuggestion, SuggestionRow, add_suggestions, set_suggestion_status, suggestions
+from workbench.storage.suggestions import (
+    NewSuggestion,
+    SuggestionRow,
+    add_suggestions,
+    set_suggestion_status,
+    suggestions,
+)
 from workbench.storage.values import ids_in, new_uid, now
 
 __all__ = [
@@ -87,7 +93,12 @@ _SPAN = (
 def spans(db: Database, document_id: int) -> tuple[SpanRow, ...]:
     """Spans of the gold annotator of each layer, in order of the text, longer ones first."""
     order = 'order by p.field, p.start, p."end" desc, p.id'
-    return tuple(SpanRow(*row) for row in db.reader().execute(f"{_SPAN} where p.document_id = ? {order}", (document_id,)).fetchall())
+    return tuple(
+        SpanRow(*row)
+        for row in db.reader()
+        .execute(f"{_SPAN} where p.document_id = ? {order}", (document_id,))
+        .fetchall()
+    )
 
 
 def span(db: Database, id: int) -> SpanRow:
@@ -99,7 +110,9 @@ def span(db: Database, id: int) -> SpanRow:
 
 
 def state(db: Database, document_id: int, layer_id: int, annotator_id: int) -> str:
-    statement = "select state from state where document_id = ? and layer_id = ? and annotator_id = ?"
+    statement = (
+        "select state from state where document_id = ? and layer_id = ? and annotator_id = ?"
+    )
     row = db.reader().execute(statement, (document_id, layer_id, annotator_id)).fetchone()
     return row[0] if row else "pending"
 
@@ -134,21 +147,33 @@ def add_span(
     key = (document_id, layer_id, label_id, field, start, end, annotator_id)
     if row := db.writer.execute(f"select id from span where {same}", key).fetchone():
         return row[0]
-    columns = 'document_id, layer_id, label_id, field, start, "end", annotator_id, uid, source_id, score'
+    columns = (
+        'document_id, layer_id, label_id, field, start, "end", annotator_id, uid, source_id, score'
+    )
     return db.writer.execute(
-        f"insert into span({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*key, new_uid(), source_id, score)
+        f"insert into span({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*key, new_uid(), source_id, score),
     ).lastrowid
 
 
 def update_span(
-    db: Database, id: int, *, source_id: int, label_id: int | None = None, start: int | None = None, end: int | None = None
+    db: Database,
+    id: int,
+    *,
+    source_id: int,
+    label_id: int | None = None,
+    start: int | None = None,
+    end: int | None = None,
 ) -> None:
     """Change the label or the borders; what a person changed has no score any more. One that says the same already goes."""
     statement = 'update span set label_id = ifnull(?, label_id), start = ifnull(?, start), "end" = ifnull(?, "end"), source_id = ?, score = null where id = ?'
     if not db.writer.execute(statement, (label_id, start, end, source_id, id)).rowcount:
         raise KeyError(id)
     place = 'document_id, layer_id, annotator_id, field, start, "end", ifnull(label_id, 0)'
-    db.writer.execute(f"delete from span where id != ?1 and ({place}) = (select {place} from span where id = ?1)", (id,))
+    db.writer.execute(
+        f"delete from span where id != ?1 and ({place}) = (select {place} from span where id = ?1)",
+        (id,),
+    )
 
 
 def delete_span(db: Database, id: int) -> None:
@@ -169,41 +194,64 @@ def set_mark(
     """Give a document this class instead of the one it had, or, with `many`, beside those it has."""
     mine = "document_id = ? and layer_id = ? and annotator_id = ?"
     key = (document_id, layer_id, annotator_id)
-    have = [row[0] for row in db.writer.execute(f"select label_id from mark where {mine}", key).fetchall()]
+    have = [
+        row[0]
+        for row in db.writer.execute(f"select label_id from mark where {mine}", key).fetchall()
+    ]
     if have == [label_id] or (many and label_id in have):
         return
     if not many:
         db.writer.execute(f"delete from mark where {mine}", key)
     row = (*key, label_id, source_id, score)
-    db.writer.execute("insert into mark(document_id, layer_id, annotator_id, label_id, source_id, score) values(?, ?, ?, ?, ?, ?)", row)
+    db.writer.execute(
+        "insert into mark(document_id, layer_id, annotator_id, label_id, source_id, score) values(?, ?, ?, ?, ?, ?)",
+        row,
+    )
 
 
-def clear_mark(db: Database, document_id: int, layer_id: int, annotator_id: int, label_id: int | None = None) -> None:
+def clear_mark(
+    db: Database, document_id: int, layer_id: int, annotator_id: int, label_id: int | None = None
+) -> None:
     """Take away the class, all of them by default."""
     statement = "delete from mark where document_id = ? and layer_id = ? and annotator_id = ? and label_id = ifnull(?, label_id)"
     db.writer.execute(statement, (document_id, layer_id, annotator_id, label_id))
 
 
-def set_state(db: Database, document_ids: Iterable[int], layer_id: int, annotator_id: int, new: str, *, watch: Watch = QUIET) -> int:
+def set_state(
+    db: Database,
+    document_ids: Iterable[int],
+    layer_id: int,
+    annotator_id: int,
+    new: str,
+    *,
+    watch: Watch = QUIET,
+) -> int:
     """Documents that the layer is not for are left out. Gives how many have that state now. Raises ValueError for an unknown state."""
     if new not in STATES:
         raise ValueError(f"state {new!r} is none of {STATES}")
     execute, at, pieces = db.writer.execute, now(), watch.over(sorted(document_ids), CHUNK)
     if new == "pending":
         statement = "delete from state where layer_id = ? and annotator_id = ? and document_id in (select value from json_each(?))"
-        return sum(execute(statement, (layer_id, annotator_id, ids_in(some))).rowcount for some in pieces)
+        return sum(
+            execute(statement, (layer_id, annotator_id, ids_in(some))).rowcount for some in pieces
+        )
     statement = (
         "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, l.id, ?, ?, ? from document d, layer l"
         " where l.id = ? and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and d.id in (select value from json_each(?))"
         " on conflict (document_id, layer_id, annotator_id) do update set state = excluded.state, at = excluded.at where state != excluded.state"
     )
-    return sum(execute(statement, (annotator_id, new, at, layer_id, ids_in(some))).rowcount for some in pieces)
+    return sum(
+        execute(statement, (annotator_id, new, at, layer_id, ids_in(some))).rowcount
+        for some in pieces
+    )
 
 
 # ---------------------------------------------------------------- what is to do
 
 
-def next_unlabelled(db: Database, after_id: int | None, layer_ids: Sequence[int], *, annotator_id: int) -> int | None:
+def next_unlabelled(
+    db: Database, after_id: int | None, layer_ids: Sequence[int], *, annotator_id: int
+) -> int | None:
     """The first document after `after_id` that one of the layers is for and that is neither submitted nor discarded there.
 
     Begins again at the first document when the end is reached; `after_id` itself comes last. None if nothing is left to do.
@@ -214,7 +262,9 @@ def next_unlabelled(db: Database, after_id: int | None, layer_ids: Sequence[int]
     return min((id for id in found if id), default=None)
 
 
-def _first_open(db: Database, after: int, until: int | None, layer_id: int, annotator_id: int) -> int | None:
+def _first_open(
+    db: Database, after: int, until: int | None, layer_id: int, annotator_id: int
+) -> int | None:
     """In (after, until]. Ends at the first one found, so going on through a half-done project costs nothing to speak of."""
     statement = (
         "select d.id from document d where d.id > ?3 and (?4 is null or d.id <= ?4)"

@@ -24,4 +24,6 @@ def add_source(db: Database, kind: str, ref: str = "", annotator_id: int | None 
     if kind not in SOURCE_KINDS:
         raise ValueError(f"source kind {kind!r} is none of {SOURCE_KINDS}")
     row = (kind, ref, annotator_id, now())
-    return db.writer.execute("insert into source(kind, ref, annotator_id, at) values(?, ?, ?, ?)", row).lastrowid
+    return db.writer.execute(
+        "insert into source(kind, ref, annotator_id, at) values(?, ?, ?, ?)", row
+    ).lastrowid

@@ -15,7 +15,9 @@ from workbench.base.paths import free_name
 def copy(conn: sqlite3.Connection, target: Path) -> Path:
     """Copy everything `conn` sees into a new file. Whole or not at all; raises ProjectError if `target` exists or cannot be made."""
     if target.exists():
-        raise ProjectError(_("{target} exists already.").format(target=target), hint=_("Choose another name."))
+        raise ProjectError(
+            _("{target} exists already.").format(target=target), hint=_("Choose another name.")
+        )
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as other:

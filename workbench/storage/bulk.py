@@ -43,7 +43,8 @@ def set_class(
         wanted = [
             id
             for (id,) in conn.execute(
-                f"select distinct document_id from mark where {mine} and document_id {these}", (*key, ids_in(ids), *key)
+                f"select distinct document_id from mark where {mine} and document_id {these}",
+                (*key, ids_in(ids), *key),
             )
         ]
     else:
@@ -55,10 +56,19 @@ def set_class(
     return len(wanted)
 
 
-def _set_class(conn: sqlite3.Connection, changed: str, key: tuple[int, int], label_id: int | None, source_id: int) -> None:
+def _set_class(
+    conn: sqlite3.Connection,
+    changed: str,
+    key: tuple[int, int],
+    label_id: int | None,
+    source_id: int,
+) -> None:
     """`key`: layer and annotator; `changed`: document ids as JSON."""
     mine, (layer_id, annotator_id) = "layer_id = ? and annotator_id = ?", key
-    conn.execute(f"delete from mark where {mine} and document_id in (select value from json_each(?))", (*key, changed))
+    conn.execute(
+        f"delete from mark where {mine} and document_id in (select value from json_each(?))",
+        (*key, changed),
+    )
     if label_id is not None:
         conn.execute(
             "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
@@ -84,7 +94,12 @@ def without_class(db: Database, ids: Iterable[int], layer_id: int, annotator_id:
         "select id from document d where id in (select value from json_each(?))"
         " and not exists (select 1 from mark m where m.document_id = d.id and m.layer_id = ? and m.annotator_id = ?) order by id"
     )
-    return [id for (id,) in db.reader().execute(statement, (ids_in(ids), layer_id, annotator_id)).fetchall()]
+    return [
+        id
+        for (id,) in db.reader()
+        .execute(statement, (ids_in(ids), layer_id, annotator_id))
+        .fetchall()
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,12 +76,17 @@ class Database:
             return cls._started(path, found, None, _("there is no room left on its disk"))
 
     @classmethod
-    def _started(cls, path: Path, found: header.Header, lock: FileLock | None, reason: str) -> Database:
+    def _started(
+        cls, path: Path, found: header.Header, lock: FileLock | None, reason: str
+    ) -> Database:
         """Raises OperationalError where only the room for writing is missing."""
         db = cls(path, lock=lock, reason=reason)
         try:
             db._start(found)
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # sqlite3 quotes a damaged name in its message
+        except (
+            sqlite3.Error,
+            UnicodeDecodeError,
+        ) as error:  # sqlite3 quotes a damaged name in its message
             db.close()
             if isinstance(error, sqlite3.OperationalError) and no_room(error) and lock is not None:
                 raise
@@ -94,12 +99,27 @@ class Database:
     def _start(self, found: header.Header) -> None:
         if not self.read_only:
             self._writer = self._connect_writer(found)
-        have = {name for (name,) in self.reader().execute("select name from sqlite_master where type = 'table'").fetchall()}
-        missing = {"meta", "annotator", "run", "prediction", "journal_step", *migrations.JOURNALED} - have
+        have = {
+            name
+            for (name,) in self.reader()
+            .execute("select name from sqlite_master where type = 'table'")
+            .fetchall()
+        }
+        missing = {
+            "meta",
+            "annotator",
+            "run",
+            "prediction",
+            "journal_step",
+            *migrations.JOURNALED,
+        } - have
         if missing:
             tables = ", ".join(sorted(missing))
             raise ProjectError(
-                _("{path} is damaged: it lacks the tables {tables}.").format(path=self.path, tables=tables), hint=_("Take a backup of it.")
+                _("{path} is damaged: it lacks the tables {tables}.").format(
+                    path=self.path, tables=tables
+                ),
+                hint=_("Take a backup of it."),
             )
         if self._writer:
             self.journal = Journal(self._writer)
@@ -115,24 +135,37 @@ class Database:
             self.journal_note = _(
                 "The project is written without a write-ahead log, as on network drives: reading waits while a change is written."
             )
-        conn.execute("pragma cache_size = -65536")  # 64 MB: an import of a hundred thousand documents spills little
+        conn.execute(
+            "pragma cache_size = -65536"
+        )  # 64 MB: an import of a hundred thousand documents spills little
         conn.execute("pragma synchronous = normal")
         conn.execute("pragma foreign_keys = on")
-        conn.execute("pragma recursive_triggers = on")  # else REPLACE would delete behind the journal's back
+        conn.execute(
+            "pragma recursive_triggers = on"
+        )  # else REPLACE would delete behind the journal's back
         conn.create_function("seg", 1, search.seg, deterministic=True)
         for trigger in (*search.index_triggers(), *_touch_triggers()):
             conn.execute(trigger)
         return conn
 
     def _connect(self, uri: str, kind: type[sqlite3.Connection] = sqlite3.Connection) -> Any:
-        return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS, factory=kind)
+        return sqlite3.connect(
+            uri,
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_SECONDS,
+            factory=kind,
+        )
 
     def close(self) -> None:
         """Write everything into the one file and let go of it. Raises ProjectError if a transaction is open."""
         if self._closed:
             return
         if self._depth:
-            raise ProjectError(_("{path} cannot be closed in the middle of an edit.").format(path=self.path))
+            raise ProjectError(
+                _("{path} cannot be closed in the middle of an edit.").format(path=self.path)
+            )
         self._closed = True
         for conn in tuple(self._readers.values()):
             conn.close_soon()
@@ -149,7 +182,9 @@ class Database:
     def writer(self) -> sqlite3.Connection:
         """The connection that writes, inside `transaction` only. Raises ProjectError for a project open read-only."""
         if self._writer is None:
-            told = _("{path} is open read-only: {reason}.").format(path=self.path, reason=self.read_only_reason)
+            told = _("{path} is open read-only: {reason}.").format(
+                path=self.path, reason=self.read_only_reason
+            )
             raise ProjectError(told, hint=_("Nothing was changed."))
         return self._writer
 
@@ -185,7 +220,9 @@ class Database:
                     raise
         log = Path(f"{self.path}-wal")
         if places == ("rw", "ro") and log.is_file() and log.stat().st_size:
-            told = _("{path} cannot be read: there is no room left on its disk.").format(path=self.path)
+            told = _("{path} cannot be read: there is no room left on its disk.").format(
+                path=self.path
+            )
             raise ProjectError(told, hint=_("Make room, then try again."))
         # No log can be made beside it, so nobody else writes it either.
         return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", Reader)
@@ -210,7 +247,10 @@ class Database:
         """
         conn = self.writer
         if not self._mutex.acquire(blocking=threading.get_ident() != self._home):
-            raise ProjectBusy(_("Another change to the project is still being written."), hint=_("Wait until it is done, then try again."))
+            raise ProjectBusy(
+                _("Another change to the project is still being written."),
+                hint=_("Wait until it is done, then try again."),
+            )
         try:
             self._owner = threading.get_ident()
             self._depth += 1
@@ -221,7 +261,10 @@ class Database:
                 conn.execute(commit)
             except BaseException as error:
                 self._roll_back(conn, rollback)
-                if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
+                if (
+                    isinstance(error, sqlite3.OperationalError)
+                    or type(error) is sqlite3.DatabaseError
+                ):
                     raise _not_written(self.path, error) from error
                 raise
         finally:
@@ -270,7 +313,11 @@ class Database:
 def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:
     if depth == 1:
         return "begin immediate", "commit", ("rollback",)
-    return f"savepoint s{depth}", f"release s{depth}", (f"rollback to s{depth}", f"release s{depth}")
+    return (
+        f"savepoint s{depth}",
+        f"release s{depth}",
+        (f"rollback to s{depth}", f"release s{depth}"),
+    )
 
 
 def _claim(path: Path) -> None:
@@ -282,7 +329,10 @@ def _claim(path: Path) -> None:
         raise ProjectError(_("{path} exists already.").format(path=path), hint=hint) from None
     except OSError as error:
         hint = _("Does the folder exist, and may you write there?")
-        raise ProjectError(_("{path} cannot be made ({reason}).").format(path=path, reason=error.strerror), hint=hint) from error
+        raise ProjectError(
+            _("{path} cannot be made ({reason}).").format(path=path, reason=error.strerror),
+            hint=hint,
+        ) from error
 
 
 def _first_rows(conn: sqlite3.Connection, annotator: str) -> None:
@@ -290,8 +340,16 @@ def _first_rows(conn: sqlite3.Connection, annotator: str) -> None:
 
     with conn:
         conn.execute("begin")
-        mine = conn.execute("insert into annotator(uid, name) values(?, ?)", (new_uid(), annotator)).lastrowid
-        values = {"uid": new_uid(), "seed": 1, "created": now(), "version": __version__, "annotator": mine}
+        mine = conn.execute(
+            "insert into annotator(uid, name) values(?, ?)", (new_uid(), annotator)
+        ).lastrowid
+        values = {
+            "uid": new_uid(),
+            "seed": 1,
+            "created": now(),
+            "version": __version__,
+            "annotator": mine,
+        }
         conn.executemany("insert into meta values(?, ?)", values.items())
 
 
@@ -301,7 +359,9 @@ def _writable(path: Path) -> bool:
 
 def _why_read_only(path: Path, found: header.Header) -> str:
     if found.version > migrations.CURRENT:
-        told = _("it was made by a newer version of Glossbench (project version {found}, this one writes {own})")
+        told = _(
+            "it was made by a newer version of Glossbench (project version {found}, this one writes {own})"
+        )
         return told.format(found=found.version, own=migrations.CURRENT)
     if not os.access(path, os.W_OK):
         return _("the file is write-protected")
@@ -316,7 +376,9 @@ def _choose_journal_mode(conn: sqlite3.Connection) -> str:
         try:
             (mode,) = conn.execute("pragma journal_mode = wal").fetchone()
         except sqlite3.OperationalError as error:
-            if "locked" in str(error) and attempt < 19:  # another reader closes the last connection just now
+            if (
+                "locked" in str(error) and attempt < 19
+            ):  # another reader closes the last connection just now
                 time.sleep(0.05)
                 continue
             mode = ""
@@ -328,7 +390,10 @@ def _choose_journal_mode(conn: sqlite3.Connection) -> str:
 
 def _touch_triggers() -> Iterator[str]:
     yield "create temp table touched(tbl text, rid integer, primary key (tbl, rid)) without rowid"
-    for table, column, events in (("run", "id", ("insert", "update", "delete")), ("prediction", "run_id", ("insert", "delete"))):
+    for table, column, events in (
+        ("run", "id", ("insert", "update", "delete")),
+        ("prediction", "run_id", ("insert", "delete")),
+    ):
         for event in events:
             row = "old" if event == "delete" else "new"
             yield (
@@ -348,4 +413,6 @@ def _not_written(path: Path, error: sqlite3.Error) -> ProjectError:
     full = "full" in str(error) or (isinstance(error, sqlite3.OperationalError) and no_room(error))
     lost = _("Nothing of this step was kept. Is the disk full or the file moved?")
     hint = _("Make room on the disk, then try again.") if full else lost
-    return ProjectError(_("{path} could not be written: {error}.").format(path=path, error=error), hint=hint)
+    return ProjectError(
+        _("{path} could not be written: {error}.").format(path=path, error=error), hint=hint
+    )

@@ -8,8 +8,28 @@ from itertools import islice
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import labels
 from workbench.storage.database import Database
-from workbench.storage.listing import Counts, DocumentRow, Filter, any_at_all, counts, ids, long_texts, rows
-from workbench.storage.values import borders_in, borders_out, ids_in, json_in, json_out, name_in, new_uid, now, text_in, text_out
+from workbench.storage.listing import (
+    Counts,
+    DocumentRow,
+    Filter,
+    any_at_all,
+    counts,
+    ids,
+    long_texts,
+    rows,
+)
+from workbench.storage.values import (
+    borders_in,
+    borders_out,
+    ids_in,
+    json_in,
+    json_out,
+    name_in,
+    new_uid,
+    now,
+    text_in,
+    text_out,
+)
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Layer
@@ -50,7 +70,14 @@ _INSERT = {
 # ---------------------------------------------------------------- writing
 
 
-def add(db: Database, records: Iterable[Record], *, source_id: int, annotator_id: int | None = None, batch: int = 1000) -> list[int]:
+def add(
+    db: Database,
+    records: Iterable[Record],
+    *,
+    source_id: int,
+    annotator_id: int | None = None,
+    batch: int = 1000,
+) -> list[int]:
     """Insert records with their states, marks and spans; gives the new ids in order.
 
     Layers and labels are found by name and must exist (KeyError otherwise). `annotator_id` defaults to the project's own.
@@ -65,11 +92,20 @@ def add(db: Database, records: Iterable[Record], *, source_id: int, annotator_id
 
 class _RecordWriter:
     def __init__(self, db: Database, source_id: int, annotator_id: int):
-        self._conn, self._source, self._annotator, self._at = db.writer, source_id, annotator_id, now()
+        self._conn, self._source, self._annotator, self._at = (
+            db.writer,
+            source_id,
+            annotator_id,
+            now(),
+        )
         found = labels.layers(db)
         self._layers = {layer.name: layer.id for layer in found}
-        self._labels = {(layer.name, label.name): label.id for layer in found for label in layer.labels}
-        row = self._conn.execute("select seq from sqlite_sequence where name = 'document'").fetchone()
+        self._labels = {
+            (layer.name, label.name): label.id for layer in found for label in layer.labels
+        }
+        row = self._conn.execute(
+            "select seq from sqlite_sequence where name = 'document'"
+        ).fetchone()
         self._last = row[0] if row else 0
 
     def write(self, page: Sequence[Record]) -> list[int]:
@@ -87,10 +123,22 @@ class _RecordWriter:
         length = sum(len(content) for _, content in document.texts)
         group = None if document.group is None else name_in(document.group)
         meta = json_in(dict(document.meta))
-        head = (id, new_uid(), name_in(document.key), document.split, group, meta, self._source, document.text_hash, length)
+        head = (
+            id,
+            new_uid(),
+            name_in(document.key),
+            document.split,
+            group,
+            meta,
+            self._source,
+            document.text_hash,
+            length,
+        )
         rows["document"].append((*head, len(document.texts)))
         rows["body"] += [(id, field, text_in(content)) for field, content in document.texts]
-        rows["tokens"] += [(id, field, borders_in(borders)) for field, borders in document.tokens.items()]
+        rows["tokens"] += [
+            (id, field, borders_in(borders)) for field, borders in document.tokens.items()
+        ]
 
     def _annotations(self, rows: dict[str, list[tuple]], id: int, record: Record) -> None:
         who, source = self._annotator, self._source
@@ -98,23 +146,44 @@ class _RecordWriter:
             if state != "pending":
                 rows["state"].append((id, self._layers[name], who, state, self._at))
         for name, found in record.marks.items():
-            rows["mark"] += [(id, self._layers[name], self._labels[name, label], who, source) for label in found]
+            rows["mark"] += [
+                (id, self._layers[name], self._labels[name, label], who, source) for label in found
+            ]
         for name, spans in record.spans.items():
             layer = self._layers[name]
             for one in spans:
                 label = self._labels[name, one.label]
-                rows["span"].append((new_uid(), id, one.field, layer, label, one.start, one.end, who, source, one.score))
+                rows["span"].append(
+                    (
+                        new_uid(),
+                        id,
+                        one.field,
+                        layer,
+                        label,
+                        one.start,
+                        one.end,
+                        who,
+                        source,
+                        one.score,
+                    )
+                )
 
 
 def delete(db: Database, ids: Iterable[int], *, watch: Watch = QUIET) -> int:
     """With everything that belongs to them. Gives how many there were."""
     statement = "delete from document where id in (select value from json_each(?))"
-    return sum(db.writer.execute(statement, (ids_in(some),)).rowcount for some in watch.over(sorted(ids), CHUNK))
+    return sum(
+        db.writer.execute(statement, (ids_in(some),)).rowcount
+        for some in watch.over(sorted(ids), CHUNK)
+    )
 
 
 def set_split(db: Database, ids: Iterable[int], split: str | None, *, watch: Watch = QUIET) -> int:
     statement = "update document set split = ? where id in (select value from json_each(?)) and split is not ?"
-    return sum(db.writer.execute(statement, (split, ids_in(some), split)).rowcount for some in watch.over(sorted(ids), CHUNK))
+    return sum(
+        db.writer.execute(statement, (split, ids_in(some), split)).rowcount
+        for some in watch.over(sorted(ids), CHUNK)
+    )
 
 
 # ---------------------------------------------------------------- reading
@@ -160,7 +229,9 @@ def _wanted(db: Database, splits, ids, submitted_in) -> list[int]:
         values.append(ids_in(ids))
     if splits is not None:
         splits = list(splits)
-        where.append(f"(split in ({', '.join('?' * len(splits))}){' or split is null' if None in splits else ''})")
+        where.append(
+            f"(split in ({', '.join('?' * len(splits))}){' or split is null' if None in splits else ''})"
+        )
         values += splits
     if submitted_in is not None:
         where.append(
@@ -168,12 +239,20 @@ def _wanted(db: Database, splits, ids, submitted_in) -> list[int]:
             " where l.name = ? and s.state = 'submitted')"
         )
         values.append(submitted_in)
-    found = db.reader().execute(f"select id from document where {' and '.join(where)} order by id", values).fetchall()
+    found = (
+        db.reader()
+        .execute(f"select id from document where {' and '.join(where)} order by id", values)
+        .fetchall()
+    )
     return [id for (id,) in found]
 
 
 def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterator[Record]:
-    states, marks, spans = _states(db, page, chosen), _marks(db, page, chosen), _spans(db, page, chosen)
+    states, marks, spans = (
+        _states(db, page, chosen),
+        _marks(db, page, chosen),
+        _spans(db, page, chosen),
+    )
     for document in _documents(db, page):
         id = document.id
         yield Record(document, states.get(id, {}), marks.get(id, {}), spans.get(id, {}))
@@ -183,19 +262,35 @@ def _documents(db: Database, page: Sequence[int]) -> list[Document]:
     read, some = db.reader().execute, (ids_in(page),)
     these = "in (select value from json_each(?))"
     texts: dict[int, list[tuple[str, str]]] = {}
-    for id, field, content in read(f"select document_id, field, content from body where document_id {these} order by id", some).fetchall():
+    for id, field, content in read(
+        f"select document_id, field, content from body where document_id {these} order by id", some
+    ).fetchall():
         texts.setdefault(id, []).append((field, text_out(content)))
     tokens: dict[int, dict[str, tuple]] = {}
-    for id, field, borders in read(f"select document_id, field, borders from tokens where document_id {these}", some).fetchall():
+    for id, field, borders in read(
+        f"select document_id, field, borders from tokens where document_id {these}", some
+    ).fetchall():
         tokens.setdefault(id, {})[field] = borders_out(borders)
-    rows = read(f"select id, key, split, fold_group, meta from document where id {these} order by id", some).fetchall()
+    rows = read(
+        f"select id, key, split, fold_group, meta from document where id {these} order by id", some
+    ).fetchall()
     return [
-        Document(key, tuple(texts.get(id, (("text", ""),))), split, group, json_out(meta), tokens.get(id, {}), id)
+        Document(
+            key,
+            tuple(texts.get(id, (("text", ""),))),
+            split,
+            group,
+            json_out(meta),
+            tokens.get(id, {}),
+            id,
+        )
         for id, key, split, group, meta in rows
     ]
 
 
-def _gold_rows(db: Database, table: str, columns: str, page: Sequence[int], chosen: Sequence[Layer]) -> list[tuple]:
+def _gold_rows(
+    db: Database, table: str, columns: str, page: Sequence[int], chosen: Sequence[Layer]
+) -> list[tuple]:
     statement = (
         f"select t.document_id, t.layer_id, {columns} from {table} t join layer l on l.id = t.layer_id and l.gold = t.annotator_id"
         " left join label on label.id = t.label_id"
@@ -208,7 +303,9 @@ def _gold_rows(db: Database, table: str, columns: str, page: Sequence[int], chos
     return [row for row in found if row[1] in known]  # a damaged index gives others
 
 
-def _states(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> dict[int, dict[str, str]]:
+def _states(
+    db: Database, page: Sequence[int], chosen: Sequence[Layer]
+) -> dict[int, dict[str, str]]:
     names, found = {one.id: one.name for one in chosen}, {}
     for id, layer, state in _gold_rows(db, "state", "t.state", page, chosen):
         if state != "pending":
@@ -216,7 +313,9 @@ def _states(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> dict[
     return found
 
 
-def _marks(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> dict[int, dict[str, tuple[str, ...]]]:
+def _marks(
+    db: Database, page: Sequence[int], chosen: Sequence[Layer]
+) -> dict[int, dict[str, tuple[str, ...]]]:
     names, found = {one.id: one.name for one in chosen}, {}
     for id, layer, name in _gold_rows(db, "mark", "label.name", page, chosen):
         if name is not None:
@@ -225,12 +324,17 @@ def _marks(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> dict[i
     return found
 
 
-def _spans(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> dict[int, dict[str, tuple[Span, ...]]]:
+def _spans(
+    db: Database, page: Sequence[int], chosen: Sequence[Layer]
+) -> dict[int, dict[str, tuple[Span, ...]]]:
     names, lists = {one.id: one.name for one in chosen}, {}
     columns = 't.start, t."end", label.name, t.field, t.score, t.id'
     for id, layer, *values in _gold_rows(db, "span", columns, page, chosen):
         lists.setdefault(id, {}).setdefault(names[layer], []).append(Span(*values))
-    return {id: {name: tuple(sorted(spans, key=_order)) for name, spans in found.items()} for id, found in lists.items()}
+    return {
+        id: {name: tuple(sorted(spans, key=_order)) for name, spans in found.items()}
+        for id, found in lists.items()
+    }
 
 
 def _order(span: Span) -> tuple:

@@ -12,7 +12,9 @@ from workbench.base.i18n import _
 
 APPLICATION_ID = 0x476C6F73  # "Glos"
 _MAGIC = b"SQLite format 3\0"
-_CHOOSE = _("Choose a file that ends in .glossbench, or make a new project and import your data into it.")
+_CHOOSE = _(
+    "Choose a file that ends in .glossbench, or make a new project and import your data into it."
+)
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,23 @@ def examine(path: Path) -> Header:
     """Raises ProjectError, naming the file, if it is missing or no project. Reads only; the file stays as it is."""
     head = _first_bytes(path)
     if not head:
-        raise ProjectError(_("{path} is empty (0 bytes), so it is no Glossbench project.").format(path=path), hint=_CHOOSE)
+        raise ProjectError(
+            _("{path} is empty (0 bytes), so it is no Glossbench project.").format(path=path),
+            hint=_CHOOSE,
+        )
     if len(head) < 100 or not head.startswith(_MAGIC):
-        raise ProjectError(_("{path} is no Glossbench project: it does not begin like one.").format(path=path), hint=_CHOOSE)
+        raise ProjectError(
+            _("{path} is no Glossbench project: it does not begin like one.").format(path=path),
+            hint=_CHOOSE,
+        )
     (application,) = struct.unpack(">I", head[68:72])
     if application != APPLICATION_ID:
-        raise ProjectError(_("{path} is an SQLite file of another program, no Glossbench project.").format(path=path), hint=_CHOOSE)
+        raise ProjectError(
+            _("{path} is an SQLite file of another program, no Glossbench project.").format(
+                path=path
+            ),
+            hint=_CHOOSE,
+        )
     (version,) = struct.unpack(">I", head[60:64])
     header = Header(version, wal=head[18] == 2)
     _check_length(path, head, header)
@@ -49,14 +62,20 @@ def is_project(path: Path) -> bool:
 def _first_bytes(path: Path) -> bytes:
     try:
         if path.is_dir():
-            raise ProjectError(_("{path} is a folder, not a project file.").format(path=path), hint=_CHOOSE)
+            raise ProjectError(
+                _("{path} is a folder, not a project file.").format(path=path), hint=_CHOOSE
+            )
         if path.exists() and not path.is_file():  # opening a pipe would wait for ever
-            raise ProjectError(_("{path} is a pipe or a device, not a project file.").format(path=path), hint=_CHOOSE)
+            raise ProjectError(
+                _("{path} is a pipe or a device, not a project file.").format(path=path),
+                hint=_CHOOSE,
+            )
         with open(path, "rb") as file:
             return file.read(100)
     except FileNotFoundError:
         raise ProjectError(
-            _("{path} does not exist.").format(path=path), hint=_("Was it moved or renamed? Check the name, or make a new project.")
+            _("{path} does not exist.").format(path=path),
+            hint=_("Was it moved or renamed? Check the name, or make a new project."),
         ) from None
     except OSError as error:
         raise ProjectError(
@@ -74,8 +93,8 @@ def _check_length(path: Path, head: bytes, header: Header) -> None:
     size = os.path.getsize(path)
     if counted and size < pages * page and not os.path.exists(f"{path}-wal"):
         raise ProjectError(
-            _("{path} is damaged: it is {size:,} bytes long and says it has {pages:,}. It was probably cut off while being copied.").format(
-                path=path, size=size, pages=pages * page
-            ),
+            _(
+                "{path} is damaged: it is {size:,} bytes long and says it has {pages:,}. It was probably cut off while being copied."
+            ).format(path=path, size=size, pages=pages * page),
             hint=_("Copy it again from where it came from, or take a backup."),
         )

@@ -17,7 +17,9 @@ PIECE = 1_000  # rows copied by one statement, after which an import can be call
 
 _SOME = "join temp.taken t on t.seq = s.seq"
 _OF_LAYER = f"{_SOME} join temp.layer_id y on y.n = s.layer"
-_OF_LABEL = f"{_OF_LAYER} join temp.label_id l on l.n = s.label join temp.file_source f on f.file = t.file"
+_OF_LABEL = (
+    f"{_OF_LAYER} join temp.label_id l on l.n = s.label join temp.file_source f on f.file = t.file"
+)
 _WHICH = "where s.rowid between :first and :last order by s.rowid"  # a staging file is written once, so its rows stand without gaps
 _COPY = {
     "doc": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, text_hash, length, texts)"
@@ -39,7 +41,10 @@ def attached(db, path: Path) -> Iterator[None]:
     """The staging file as database `staging` of the writer. Hold it around the edit: a database is attached between transactions only."""
     # The lock of the writer, so that no other thread is in the middle of a transaction of this connection.
     if not db._mutex.acquire(blocking=not _at_home(db)):
-        raise ProjectBusy(_("Another change to the project is still being written."), hint=_("Wait until it is done, then try again."))
+        raise ProjectBusy(
+            _("Another change to the project is still being written."),
+            hint=_("Wait until it is done, then try again."),
+        )
     try:
         db.writer.execute("attach ? as staging", (str(path.absolute()),))
         try:
@@ -72,14 +77,18 @@ def clashes(db) -> tuple[Clash, ...]:
         "select s.seq, s.file, s.line, s.key, d.id, d.text_hash = s.text_hash from staging.doc s join main.document d on d.key = s.key"
         " order by s.seq, d.text_hash = s.text_hash, d.id desc"
     ).fetchall()
-    found = {seq: Clash(seq, file, line, key, id, bool(same)) for seq, file, line, key, id, same in rows}
+    found = {
+        seq: Clash(seq, file, line, key, id, bool(same)) for seq, file, line, key, id, same in rows
+    }
     return tuple(found.values())
 
 
 def free_keys(db, keys: list[str]) -> dict[int, str]:
     """For each wanted key (by its place in the list) one that neither project nor staging file has: "key (2)", "key (3)" …"""
     conn = db.writer
-    taken = {key for (key,) in conn.execute("select key from staging.doc")}  # the staging file has no index on keys
+    taken = {
+        key for (key,) in conn.execute("select key from staging.doc")
+    }  # the staging file has no index on keys
     next_number: dict[str, int] = {}
     found: dict[int, str] = {}
     for place, key in enumerate(keys):
@@ -93,7 +102,11 @@ def free_keys(db, keys: list[str]) -> dict[int, str]:
 
 
 def _in_project(conn, key: str) -> bool:
-    return bool(conn.execute("select exists(select 1 from main.document where key = ?)", (key,)).fetchone()[0])
+    return bool(
+        conn.execute("select exists(select 1 from main.document where key = ?)", (key,)).fetchone()[
+            0
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -106,7 +119,14 @@ class Targets:
 
 
 def take_in(
-    db, targets: Targets, *, annotator_id: int, at: str, skip: list[int], keys: Mapping[int, str], watch: Watch = QUIET
+    db,
+    targets: Targets,
+    *,
+    annotator_id: int,
+    at: str,
+    skip: list[int],
+    keys: Mapping[int, str],
+    watch: Watch = QUIET,
 ) -> tuple[int, int]:
     """Copy all staged documents but `skip` with everything of theirs; gives how many documents and spans. Inside `attached` and an edit.
 
@@ -114,7 +134,10 @@ def take_in(
     """
     conn = db.writer
     _prepare(conn, targets, skip, keys)
-    places = {table: conn.execute(f"select ifnull(max(rowid), 0) from staging.{table}").fetchone()[0] for table in _COPY}
+    places = {
+        table: conn.execute(f"select ifnull(max(rowid), 0) from staging.{table}").fetchone()[0]
+        for table in _COPY
+    }
     done, total = 0, sum(places.values())
     values = {"annotator": annotator_id, "at": at}
     copied = dict.fromkeys(_COPY, 0)
@@ -122,7 +145,9 @@ def take_in(
         for first in range(1, places[table] + 1, PIECE):
             last = min(first + PIECE - 1, places[table])
             watch.at(done / total)
-            copied[table] += conn.execute(statement, {**values, "first": first, "last": last}).rowcount
+            copied[table] += conn.execute(
+                statement, {**values, "first": first, "last": last}
+            ).rowcount
             done += last - first + 1
     watch.at(1.0)
     return copied["doc"], copied["span"]
@@ -158,7 +183,9 @@ def suggest(db, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> i
     return count + conn.execute("select changes()").fetchone()[0]
 
 
-def _prepare(conn: sqlite3.Connection, targets: Targets, skip: list[int], keys: Mapping[int, str]) -> None:
+def _prepare(
+    conn: sqlite3.Connection, targets: Targets, skip: list[int], keys: Mapping[int, str]
+) -> None:
     """Temporary tables of the writer: what goes where. They vanish with the connection."""
     for name, columns in (
         ("skip", "seq integer primary key"),

@@ -59,7 +59,9 @@ def _table(wanted: Table, have: Table) -> Iterator[str]:
         yield _("The table {table} is missing.").format(table=wanted.name)
         return
     for column in wanted.columns_dict.keys() - have.columns_dict.keys():
-        yield _("The table {table} lacks the column {column}.").format(table=wanted.name, column=column)
+        yield _("The table {table} lacks the column {column}.").format(
+            table=wanted.name, column=column
+        )
     for name in {one.name for one in wanted.indexes} - {one.name for one in have.indexes}:
         yield _("The table {table} lacks the index {name}.").format(table=wanted.name, name=name)
     for name in {one.name for one in wanted.triggers} - {one.name for one in have.triggers}:
@@ -69,15 +71,21 @@ def _table(wanted: Table, have: Table) -> Iterator[str]:
 def _references(db: Database) -> Iterator[str]:
     found = db.reader().execute("pragma foreign_key_check").fetchall()
     for table, id, parent, _key in found[:SHOWN]:
-        yield _("Row {id} of {table} refers to a row of {parent} that is not there.").format(id=id, table=table, parent=parent)
+        yield _("Row {id} of {table} refers to a row of {parent} that is not there.").format(
+            id=id, table=table, parent=parent
+        )
     if len(found) > SHOWN:
         yield _("… and {n} more such references.").format(n=len(found) - SHOWN)
 
 
 def _search(db: Database) -> Iterator[str]:
     read = db.reader().execute
-    (missing,) = read("select count(*) from body where id not in (select id from search_docsize)").fetchone()
-    (surplus,) = read("select count(*) from search_docsize where id not in (select id from body)").fetchone()
+    (missing,) = read(
+        "select count(*) from body where id not in (select id from search_docsize)"
+    ).fetchone()
+    (surplus,) = read(
+        "select count(*) from search_docsize where id not in (select id from body)"
+    ).fetchone()
     if missing or surplus:
         told = _("The full-text index lacks {missing} texts and has {surplus} that are gone.")
         yield told.format(missing=missing, surplus=surplus)
@@ -95,18 +103,30 @@ def _texts(db: Database) -> Iterator[str]:
     """Texts are what was imported: their hashes say so."""
     read, last = db.reader().execute, 0
     while True:
-        page = read("select id, key, text_hash, length, texts from document where id > ? order by id limit 500", (last,)).fetchall()
+        page = read(
+            "select id, key, text_hash, length, texts from document where id > ? order by id limit 500",
+            (last,),
+        ).fetchall()
         if not page:
             return
         first, last = page[0][0], page[-1][0]
         bodies: dict[int, list[tuple[str, str]]] = {}
-        texts = read("select document_id, field, content from body where document_id between ? and ? order by id", (first, last))
+        texts = read(
+            "select document_id, field, content from body where document_id between ? and ? order by id",
+            (first, last),
+        )
         for id, field, content in texts.fetchall():
             bodies.setdefault(id, []).append((field, text_out(content)))
         for id, key, expected, length, count in page:
             have = tuple(bodies.get(id, ()))
-            if len(have) != count or sum(len(content) for _field, content in have) != length or text_hash(have) != expected:
-                yield _("The text of document {id} ({key}) is not the one that was imported.").format(id=id, key=key)
+            if (
+                len(have) != count
+                or sum(len(content) for _field, content in have) != length
+                or text_hash(have) != expected
+            ):
+                yield _(
+                    "The text of document {id} ({key}) is not the one that was imported."
+                ).format(id=id, key=key)
 
 
 def _spans(db: Database) -> Iterator[str]:
@@ -115,18 +135,29 @@ def _spans(db: Database) -> Iterator[str]:
         (
             "span",
             _("A span of document {document} lies in a text {field!r} that it does not have."),
-            _("A span of document {document} ends at {end}, beyond its text of {length} characters."),
+            _(
+                "A span of document {document} ends at {end}, beyond its text of {length} characters."
+            ),
         ),
         (
             "suggestion",
-            _("A suggestion of document {document} lies in a text {field!r} that it does not have."),
-            _("A suggestion of document {document} ends at {end}, beyond its text of {length} characters."),
+            _(
+                "A suggestion of document {document} lies in a text {field!r} that it does not have."
+            ),
+            _(
+                "A suggestion of document {document} ends at {end}, beyond its text of {length} characters."
+            ),
         ),
     ):
-        ends = read(f'select document_id, field, max("end") from {table} where start is not null group by document_id, field').fetchall()
+        ends = read(
+            f'select document_id, field, max("end") from {table} where start is not null group by document_id, field'
+        ).fetchall()
         bodies = "select field, content from body where document_id = ?"
         for document, field, end in ends:
-            length = {name: len(text_out(content)) for name, content in read(bodies, (document,)).fetchall()}.get(field)
+            length = {
+                name: len(text_out(content))
+                for name, content in read(bodies, (document,)).fetchall()
+            }.get(field)
             if length is None:
                 yield strange.format(document=document, field=field)
             elif end > length:
@@ -138,7 +169,9 @@ def _sources(db: Database) -> Iterator[str]:
         statement = f"select count(*) from {table} where source_id not in (select id from source)"
         (lost,) = db.reader().execute(statement).fetchone()
         if lost:
-            yield _("{n} rows of {table} do not say where they come from.").format(n=lost, table=table)
+            yield _("{n} rows of {table} do not say where they come from.").format(
+                n=lost, table=table
+            )
 
 
 def _labels(db: Database) -> Iterator[str]:
@@ -146,15 +179,21 @@ def _labels(db: Database) -> Iterator[str]:
         statement = f"select count(*) from {table} t join label l on l.id = t.label_id where l.layer_id != t.layer_id"
         (wrong,) = db.reader().execute(statement).fetchone()
         if wrong:
-            yield _("{n} rows of {table} bear a label of another layer.").format(n=wrong, table=table)
+            yield _("{n} rows of {table} bear a label of another layer.").format(
+                n=wrong, table=table
+            )
 
 
 def _journal(db: Database) -> Iterator[str]:
     read = db.reader().execute
-    (lost,) = read("select count(*) from journal_row where step_id not in (select id from journal_step)").fetchone()
+    (lost,) = read(
+        "select count(*) from journal_row where step_id not in (select id from journal_step)"
+    ).fetchone()
     if lost:
         yield _("The history holds {n} rows that belong to no step.").format(n=lost)
     marks = ", ".join("?" * len(migrations.JOURNALED))
-    (strange,) = read(f"select count(*) from journal_row where tbl not in ({marks})", migrations.JOURNALED).fetchone()
+    (strange,) = read(
+        f"select count(*) from journal_row where tbl not in ({marks})", migrations.JOURNALED
+    ).fetchone()
     if strange:
         yield _("The history holds {n} rows of tables that it does not know.").format(n=strange)

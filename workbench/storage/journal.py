@@ -23,9 +23,13 @@ from workbench.storage.values import now
 
 MAX_STEPS = 10_000
 MAX_BYTES = 1 << 30
-TRIM_EVERY = 64  # small steps: counting the whole history at each of them would cost more than the step
+TRIM_EVERY = (
+    64  # small steps: counting the whole history at each of them would cost more than the step
+)
 MANY_ROWS = 1_000  # a step with more rows is reported as "reload"
-PIECE = 1_000  # rows that undo and redo bring back by one statement, after which they can be called off
+PIECE = (
+    1_000  # rows that undo and redo bring back by one statement, after which they can be called off
+)
 
 _ROWS = "case op when 'range' then c0 - rid + 1 else 1 end"
 _ALL = (1 << 63) - 1
@@ -56,12 +60,19 @@ class Journal:
         self._conn = conn
         self._step: int | None = None
         self._bulk: dict[str, int] | None = None  # table → highest id before the bulk step
-        self._columns = {table: [row[1] for row in conn.execute(f"pragma table_info({table})")] for table in JOURNALED}
+        self._columns = {
+            table: [row[1] for row in conn.execute(f"pragma table_info({table})")]
+            for table in JOURNALED
+        }
         conn.execute("create temp table journal_now(step integer not null)")
         conn.execute("insert into journal_now values(0)")
         # Inserted rows up to `high` are journaled one by one: all of them, but in a bulk step those alone that take the id of a deleted row.
-        conn.execute("create temp table journal_high(tbl text primary key, high integer not null) without rowid")
-        conn.executemany("insert into journal_high values(?, ?)", [(table, _ALL) for table in JOURNALED])
+        conn.execute(
+            "create temp table journal_high(tbl text primary key, high integer not null) without rowid"
+        )
+        conn.executemany(
+            "insert into journal_high values(?, ?)", [(table, _ALL) for table in JOURNALED]
+        )
         for table, columns in self._columns.items():
             for trigger in _triggers(table, columns):
                 conn.execute(trigger)
@@ -86,7 +97,9 @@ class Journal:
             self._step, self._bulk = None, None
 
     def _begin(self, title: str, bulk: bool) -> None:
-        self._step = self._conn.execute("insert into journal_step(title, at) values(?, ?)", (title, now())).lastrowid
+        self._step = self._conn.execute(
+            "insert into journal_step(title, at) values(?, ?)", (title, now())
+        ).lastrowid
         self._record({table: self._highest(table) for table in JOURNALED} if bulk else None)
 
     def _record(self, bulk: dict[str, int] | None) -> None:
@@ -94,7 +107,10 @@ class Journal:
         self._bulk = bulk
         self._conn.execute("update journal_now set step = ?", (self._step,))
         if bulk is not None:
-            self._conn.executemany("update journal_high set high = ? where tbl = ?", [(high, table) for table, high in bulk.items()])
+            self._conn.executemany(
+                "update journal_high set high = ? where tbl = ?",
+                [(high, table) for table, high in bulk.items()],
+            )
 
     def _stop_recording(self) -> None:
         if self._bulk is not None:
@@ -110,7 +126,9 @@ class Journal:
             conn.execute("delete from journal_step where id = ?", (step,))
             return None
         conn.execute("update journal_step set rows = ?, size = ? where id = ?", (rows, size, step))
-        conn.execute("delete from journal_row where step_id in (select id from journal_step where undone)")
+        conn.execute(
+            "delete from journal_row where step_id in (select id from journal_step where undone)"
+        )
         conn.execute("delete from journal_step where undone")
         if step % TRIM_EVERY == 0 or size > MAX_BYTES >> 10:
             self._trim()
@@ -122,23 +140,37 @@ class Journal:
     def _write_ranges(self) -> None:
         """New rows of a bulk step as ranges. What the step did to its own new rows needs no journal: undo deletes them."""
         for table, before in self._bulk.items():
-            self._conn.execute("delete from journal_row where step_id = ? and tbl = ? and rid > ?", (self._step, table, before))
-            first, last = self._conn.execute(f"select min(id), max(id) from {table} where id > ?", (before,)).fetchone()
+            self._conn.execute(
+                "delete from journal_row where step_id = ? and tbl = ? and rid > ?",
+                (self._step, table, before),
+            )
+            first, last = self._conn.execute(
+                f"select min(id), max(id) from {table} where id > ?", (before,)
+            ).fetchone()
             if first is not None:
                 row = (self._step, table, first, last)
-                self._conn.execute("insert into journal_row(step_id, tbl, op, rid, c0) values(?, ?, 'range', ?, ?)", row)
+                self._conn.execute(
+                    "insert into journal_row(step_id, tbl, op, rid, c0) values(?, ?, 'range', ?, ?)",
+                    row,
+                )
 
     def _trim(self) -> None:
         """Forget the oldest steps beyond 10,000 steps or 1 GB; the newest stays in any case."""
         conn = self._conn
-        count, size, oldest, newest = conn.execute("select count(*), sum(size), min(id), max(id) from journal_step").fetchone()
+        count, size, oldest, newest = conn.execute(
+            "select count(*), sum(size), min(id), max(id) from journal_step"
+        ).fetchone()
         reason = ""
         if count > MAX_STEPS:
-            (limit,) = conn.execute("select id from journal_step order by id desc limit 1 offset ?", (MAX_STEPS - 1,)).fetchone()
+            (limit,) = conn.execute(
+                "select id from journal_step order by id desc limit 1 offset ?", (MAX_STEPS - 1,)
+            ).fetchone()
             reason = _("the history keeps {max_steps:,} steps").format(max_steps=MAX_STEPS)
         elif size > MAX_BYTES:
             limit, total = newest, 0
-            for id, bytes_ in conn.execute("select id, size from journal_step order by id desc").fetchall():
+            for id, bytes_ in conn.execute(
+                "select id, size from journal_step order by id desc"
+            ).fetchall():
                 total += bytes_
                 if total > MAX_BYTES and id != newest:
                     break
@@ -158,7 +190,9 @@ class Journal:
     def redo(self, *, watch: Watch = QUIET) -> tuple[str, Touched] | None:
         return self._play(next_redo(self._conn), watch, undone=False)
 
-    def _play(self, step: HistoryStep | None, watch: Watch, *, undone: bool) -> tuple[str, Touched] | None:
+    def _play(
+        self, step: HistoryStep | None, watch: Watch, *, undone: bool
+    ) -> tuple[str, Touched] | None:
         if self.open:
             raise ProjectBusy(_("Undo is not possible in the middle of an edit."))
         if step is None:
@@ -175,19 +209,29 @@ class Journal:
         finally:
             self._step, self._bulk = None, None
         rows, size = self._measure(step.id)
-        conn.execute("update journal_step set undone = ?, rows = ?, size = ? where id = ?", (int(undone), rows, size, step.id))
+        conn.execute(
+            "update journal_step set undone = ?, rows = ?, size = ? where id = ?",
+            (int(undone), rows, size, step.id),
+        )
         return step.title, self._touched(step.id, rows)
 
     def _all_new(self, step: int) -> dict[str, int] | None:
         """For the redo of a large step that only adds rows behind all others: the highest ids, so that it is journaled as ranges again."""
         (large,) = self._conn.execute(
-            "select count(*) > ? from (select 1 from journal_row where step_id = ? limit ?)", (MANY_ROWS, step, MANY_ROWS + 1)
+            "select count(*) > ? from (select 1 from journal_row where step_id = ? limit ?)",
+            (MANY_ROWS, step, MANY_ROWS + 1),
         ).fetchone()
         if not large:
             return None
         highest = {table: self._highest(table) for table in JOURNALED}
-        kinds = self._conn.execute("select tbl, op, min(rid) from journal_row where step_id = ? group by tbl, op", (step,)).fetchall()
-        return highest if all(op == "insert" and lowest > highest[table] for table, op, lowest in kinds) else None
+        kinds = self._conn.execute(
+            "select tbl, op, min(rid) from journal_row where step_id = ? group by tbl, op", (step,)
+        ).fetchall()
+        return (
+            highest
+            if all(op == "insert" and lowest > highest[table] for table, op, lowest in kinds)
+            else None
+        )
 
     def _measure(self, step: int) -> tuple[int, int]:
         """How many rows a step changed, and about how many bytes the journal keeps of them."""
@@ -197,7 +241,10 @@ class Journal:
     def _replay_all(self, watch: Watch) -> None:
         """All rows of the open step, the newest first."""
         read, step = self._conn.execute, (self._step,)
-        rows = read("select tbl, op, rid, c0, seq from journal_row where step_id = ? order by seq desc", step).fetchall()
+        rows = read(
+            "select tbl, op, rid, c0, seq from journal_row where step_id = ? order by seq desc",
+            step,
+        ).fetchall()
         if rows and all(op == "insert" for _table, op, *_rest in rows):
             self._bring_back({table for table, *_rest in rows}, rows[-1][-1], rows[0][-1], watch)
             return
@@ -212,7 +259,9 @@ class Journal:
 
     def _forget(self, last: int, watch: Watch) -> None:
         """The rows of the open step up to `last`: they have been played."""
-        (first,) = self._conn.execute("select min(seq) from journal_row where step_id = ?", (self._step,)).fetchone()
+        (first,) = self._conn.execute(
+            "select min(seq) from journal_row where step_id = ?", (self._step,)
+        ).fetchone()
         statement = "delete from journal_row where +step_id = ? and seq between ? and ?"
         for some in watch.over(range(first or last + 1, last + 1), 10 * PIECE):
             self._conn.execute(statement, (self._step, some[0], some[-1]))
@@ -237,7 +286,9 @@ class Journal:
 
     def _names(self, table: str) -> tuple[str, str]:
         columns = self._columns[table]
-        return ", ".join(f'"{name}"' for name in columns), ", ".join(f"c{number}" for number in range(len(columns)))
+        return ", ".join(f'"{name}"' for name in columns), ", ".join(
+            f"c{number}" for number in range(len(columns))
+        )
 
     def _replay(self, table: str, op: str, rows: list[tuple[int, int, int]]) -> None:
         """Rows (id, last id of a range, seq) of one table and kind, newest first. The values stay in SQL: one statement copies a row back."""
@@ -246,19 +297,33 @@ class Journal:
         if op == "range":
             execute(f"delete from {table} where id between ? and ?", rows[0][:2])
         elif op == "delete":
-            self._conn.executemany(f"delete from {table} where id = ?", ((rid,) for rid, *_rest in rows))
+            self._conn.executemany(
+                f"delete from {table} where id = ?", ((rid,) for rid, *_rest in rows)
+            )
         elif op == "insert":
             self._insert(table, *seqs)
         elif changed := self._changed(table, seqs):
-            names, stored = ", ".join(f'"{self._columns[table][number]}"' for number in changed), ", ".join(f"c{n}" for n in changed)
+            names, stored = (
+                ", ".join(f'"{self._columns[table][number]}"' for number in changed),
+                ", ".join(f"c{n}" for n in changed),
+            )
             statement = f"update {table} set ({names}) = (select {stored} from journal_row where seq = ?) where id = ?"
             self._conn.executemany(statement, ((seq, rid) for rid, _, seq in rows))
 
     def _changed(self, table: str, seqs: tuple[int, int]) -> list[int]:
         """Places of the columns in which these updates differ from what stands now: to write the others would renew their indexes too."""
-        differs = ", ".join(f'max(j.c{number} is not t."{name}")' for number, name in enumerate(self._columns[table]))
+        differs = ", ".join(
+            f'max(j.c{number} is not t."{name}")'
+            for number, name in enumerate(self._columns[table])
+        )
         statement = f"select {differs} from journal_row j join {table} t on t.id = j.rid where +j.step_id = ? and j.seq between ? and ?"
-        return [number for number, differ in enumerate(self._conn.execute(statement, (self._step, *seqs)).fetchone()) if differ]
+        return [
+            number
+            for number, differ in enumerate(
+                self._conn.execute(statement, (self._step, *seqs)).fetchone()
+            )
+            if differ
+        ]
 
     def _touched(self, step: int, count: int) -> Touched:
         """`count`: how many rows it changed."""
@@ -272,7 +337,9 @@ class Journal:
         ).fetchall():
             rows.setdefault(table, set()).update(range(rid, last + 1) if op == "range" else (rid,))
             if op == "range" and (column := _document_column(self._columns[table])):
-                found = conn.execute(f"select distinct {column} from {table} where id between ? and ?", (rid, last)).fetchall()
+                found = conn.execute(
+                    f"select distinct {column} from {table} where id between ? and ?", (rid, last)
+                ).fetchall()
                 documents.update(row[0] for row in found)
             elif doc is not None:
                 documents.add(doc)
@@ -340,7 +407,9 @@ def next_redo(conn: sqlite3.Connection) -> HistoryStep | None:
 
 def history(conn: sqlite3.Connection, limit: int) -> tuple[HistoryStep, ...]:
     """Newest first; steps that were undone stand before those that can be undone."""
-    return tuple(map(_history_step, conn.execute(f"{_STEP} order by id desc limit ?", (limit,)).fetchall()))
+    return tuple(
+        map(_history_step, conn.execute(f"{_STEP} order by id desc limit ?", (limit,)).fetchall())
+    )
 
 
 def where_it_ends(conn: sqlite3.Connection) -> str:

@@ -17,9 +17,17 @@ _LABEL = "id, uid, layer_id, name, colour, key, description, position"
 def layers(db: Database) -> tuple[Layer, ...]:
     """All layers with their labels in order of position."""
     found: dict[int, list[Label]] = {}
-    for row in db.reader().execute(f"select {_LABEL} from label order by layer_id, position, id").fetchall():
+    for row in (
+        db.reader()
+        .execute(f"select {_LABEL} from label order by layer_id, position, id")
+        .fetchall()
+    ):
         found.setdefault(row[2], []).append(_label(row))
-    rows = db.reader().execute("select id, uid, name, kind, options, guideline from layer order by id").fetchall()
+    rows = (
+        db.reader()
+        .execute("select id, uid, name, kind, options, guideline from layer order by id")
+        .fetchall()
+    )
     return tuple(_layer(row, tuple(found.get(row[0], ()))) for row in rows)
 
 
@@ -62,11 +70,21 @@ def gold(db: Database) -> dict[int, int]:
 # ---------------------------------------------------------------- layers
 
 
-def add_layer(db: Database, name: str, kind: str, *, texts: int = 1, guideline: str = "", options: dict | None = None) -> int:
+def add_layer(
+    db: Database,
+    name: str,
+    kind: str,
+    *,
+    texts: int = 1,
+    guideline: str = "",
+    options: dict | None = None,
+) -> int:
     """Gold is at first what the project's own annotator says."""
     stored = json_in({**(options or {}), "texts": texts})
     row = (new_uid(), name_in(name), kind, stored, guideline, int(db.meta("annotator")))
-    return db.writer.execute("insert into layer(uid, name, kind, options, guideline, gold) values(?, ?, ?, ?, ?, ?)", row).lastrowid
+    return db.writer.execute(
+        "insert into layer(uid, name, kind, options, guideline, gold) values(?, ?, ?, ?, ?, ?)", row
+    ).lastrowid
 
 
 def update_layer(db: Database, id: int, **values: Any) -> None:
@@ -85,7 +103,15 @@ def delete_layer(db: Database, id: int, *, watch: Watch = QUIET) -> None:
 # ---------------------------------------------------------------- labels
 
 
-def add_label(db: Database, layer_id: int, name: str, *, colour: str = "", key: str = "", description: str = "") -> int:
+def add_label(
+    db: Database,
+    layer_id: int,
+    name: str,
+    *,
+    colour: str = "",
+    key: str = "",
+    description: str = "",
+) -> int:
     """At the end of the layer."""
     after = "select ifnull(max(position) + 1, 0) from label where layer_id = ?"
     (position,) = db.writer.execute(after, (layer_id,)).fetchone()
@@ -104,7 +130,10 @@ def move_label(db: Database, id: int, position: int) -> None:
     layer_id, _ = label(db, id)
     order = [one.id for one in layer(db, layer_id).labels if one.id != id]
     order.insert(max(0, position), id)
-    db.writer.executemany("update label set position = ? where id = ?", [(place, one) for place, one in enumerate(order)])
+    db.writer.executemany(
+        "update label set position = ? where id = ?",
+        [(place, one) for place, one in enumerate(order)],
+    )
 
 
 def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
@@ -123,12 +152,18 @@ def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
 def _clear(db: Database, tables: Sequence[str], column: str, id: int, watch: Watch) -> None:
     """What hangs on a layer or label goes piece by piece before it: the one statement that takes all along cannot be called off."""
     found = [
-        (table, row[0]) for table in tables for row in db.writer.execute(f"select id from {table} where {column} = ? order by id", (id,))
+        (table, row[0])
+        for table in tables
+        for row in db.writer.execute(
+            f"select id from {table} where {column} = ? order by id", (id,)
+        )
     ]
     for some in watch.over(found, CHUNK):
         for table in tables:
             these = ids_in(row for of, row in some if of == table)
-            db.writer.execute(f"delete from {table} where id in (select value from json_each(?))", (these,))
+            db.writer.execute(
+                f"delete from {table} where id in (select value from json_each(?))", (these,)
+            )
 
 
 def _update(db: Database, table: str, allowed: set[str], id: int, values: dict[str, Any]) -> None:
@@ -147,7 +182,9 @@ def counts(db: Database) -> dict[int, int]:
     """Label id → marks and spans with that label; labels without any stand there with 0."""
     found = {id: 0 for (id,) in db.reader().execute("select id from label").fetchall()}
     for table in ("mark", "span"):
-        rows = f"select label_id, count(*) from {table} where label_id is not null group by label_id"
+        rows = (
+            f"select label_id, count(*) from {table} where label_id is not null group by label_id"
+        )
         for id, count in db.reader().execute(rows).fetchall():
             found[id] = found.get(id, 0) + count
     return found
@@ -162,9 +199,14 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
         "spans": f"select count(*) from span where {wanted}",
         "suggestions": f"select count(*) from suggestion where {wanted} and status = 'open'",
     }
-    found = {name: db.reader().execute(statement, (ids,)).fetchone()[0] for name, statement in one.items()}
+    found = {
+        name: db.reader().execute(statement, (ids,)).fetchone()[0]
+        for name, statement in one.items()
+    }
     both = f"select document_id from mark where {wanted} union select document_id from span where {wanted}"
-    found["documents"] = db.reader().execute(f"select count(*) from ({both})", (ids, ids)).fetchone()[0]
+    found["documents"] = (
+        db.reader().execute(f"select count(*) from ({both})", (ids, ids)).fetchone()[0]
+    )
     return found
 
 

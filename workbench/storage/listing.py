@@ -11,7 +11,9 @@ from workbench.storage.database import Database
 from workbench.storage.values import ids_in, text_out
 
 PREVIEW = 160  # code points of a text that a row shows
-_RANK = "case s.state when 'submitted' then 3 when 'draft' then 2 when 'discarded' then 1 else 0 end"
+_RANK = (
+    "case s.state when 'submitted' then 3 when 'draft' then 2 when 'discarded' then 1 else 0 end"
+)
 _STATES = ("pending", "discarded", "draft", "submitted")  # by rank
 _GOLD_STATE = "state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
 
@@ -67,7 +69,12 @@ def ids(db: Database, wanted: Filter | None = None) -> array:
     """Ids of the documents that pass, in order, as array('q')."""
     statement, values = condition(db, wanted or Filter())
     found = array("q")
-    found.extend(id for (id,) in db.reader().execute(f"select d.id from document d where {statement} order by d.id", values).fetchall())
+    found.extend(
+        id
+        for (id,) in db.reader()
+        .execute(f"select d.id from document d where {statement} order by d.id", values)
+        .fetchall()
+    )
     return found
 
 
@@ -98,12 +105,20 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
         add("d.texts = ?", wanted.texts)
     if wanted.label_id is not None:
         some = "select document_id from {} where label_id = ?"
-        add(f"d.id in ({some.format('mark')} union {some.format('span')})", wanted.label_id, wanted.label_id)
+        add(
+            f"d.id in ({some.format('mark')} union {some.format('span')})",
+            wanted.label_id,
+            wanted.label_id,
+        )
     if wanted.state:
         _add_state(add, wanted.state, wanted.layer_id)
     elif wanted.layer_id is not None:
         some = "select document_id from {} where layer_id = ?"
-        add(f"d.id in ({some.format('mark')} union {some.format('span')})", wanted.layer_id, wanted.layer_id)
+        add(
+            f"d.id in ({some.format('mark')} union {some.format('span')})",
+            wanted.layer_id,
+            wanted.layer_id,
+        )
     if wanted.ids is not None:
         add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
     return " and ".join(parts), values
@@ -112,7 +127,10 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
 def _add_text(add, text: str) -> None:
     query = search.query(text)
     if query is not None:
-        add("d.id in (select document_id from body where id in (select rowid from search where search match ?))", query)
+        add(
+            "d.id in (select document_id from body where id in (select rowid from search where search match ?))",
+            query,
+        )
     else:  # nothing but signs: look for them as they are
         add("d.id in (select document_id from body where instr(content, ?))", text.strip())
 
@@ -121,7 +139,10 @@ def _add_state(add, state: str, layer_id: int | None) -> None:
     if layer_id is not None:
         gold = f"select s.state from {_GOLD_STATE} where s.document_id = d.id and s.layer_id = ?"
         add(f"ifnull(({gold}), 'pending') = ?", layer_id, state)
-        add("d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer where id = ?)", layer_id)
+        add(
+            "d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer where id = ?)",
+            layer_id,
+        )
     else:
         highest = f"select max({_RANK}) from {_GOLD_STATE} where s.document_id = d.id"
         add(f"ifnull(({highest}), 0) = ?", _STATES.index(state))
@@ -137,26 +158,52 @@ def rows(db: Database, ids: Iterable[int]) -> tuple[DocumentRow, ...]:
     read = db.reader().execute
     these = "document_id in (select value from json_each(?))"
     texts: dict[int, str] = {}
-    cut = f"case typeof(content) when 'text' then substr(content, 1, {4 * PREVIEW}) else content end"
-    for id, content in read(f"select document_id, {cut} from body where {these} order by id", some).fetchall():
+    cut = (
+        f"case typeof(content) when 'text' then substr(content, 1, {4 * PREVIEW}) else content end"
+    )
+    for id, content in read(
+        f"select document_id, {cut} from body where {these} order by id", some
+    ).fetchall():
         texts[id] = f"{texts[id]} ⏐ {text_out(content)}" if id in texts else text_out(content)
     classes: dict[int, list[tuple[str, str]]] = {}
     marks = f"select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id join label b on b.id = m.label_id where m.{these}"
     for id, layer, label in read(f"{marks} order by m.layer_id, m.id", some).fetchall():
         classes.setdefault(id, []).append((layer, label))
-    spans = dict(read(f"select document_id, count(*) from span where {these} group by document_id", some).fetchall())
+    spans = dict(
+        read(
+            f"select document_id, count(*) from span where {these} group by document_id", some
+        ).fetchall()
+    )
     open_ones = f"select document_id, count(*) from suggestion where {these} and status = 'open' group by document_id"
     suggestions = dict(read(open_ones, some).fetchall())
-    states = dict(read(f"select s.document_id, max({_RANK}) from {_GOLD_STATE} where s.{these} group by s.document_id", some).fetchall())
+    states = dict(
+        read(
+            f"select s.document_id, max({_RANK}) from {_GOLD_STATE} where s.{these} group by s.document_id",
+            some,
+        ).fetchall()
+    )
     found = {}
-    for id, key, split in read("select id, key, split from document where id in (select value from json_each(?))", some).fetchall():
+    for id, key, split in read(
+        "select id, key, split from document where id in (select value from json_each(?))", some
+    ).fetchall():
         text = search.snippet(texts.get(id, ""), width=PREVIEW)
         state = _STATES[states.get(id, 0)]
-        found[id] = DocumentRow(id, key, text, split, state, tuple(classes.get(id, ())), spans.get(id, 0), suggestions.get(id, 0))
+        found[id] = DocumentRow(
+            id,
+            key,
+            text,
+            split,
+            state,
+            tuple(classes.get(id, ())),
+            spans.get(id, 0),
+            suggestions.get(id, 0),
+        )
     return tuple(found[id] for id in wanted if id in found)
 
 
-def states_in(db: Database, ids: Iterable[int], layer_ids: Iterable[int]) -> Mapping[int, frozenset[str]]:
+def states_in(
+    db: Database, ids: Iterable[int], layer_ids: Iterable[int]
+) -> Mapping[int, frozenset[str]]:
     """The states of each document in those of the layers that are for documents with so many texts as it has."""
     fitting = "ifnull(json_extract(l.options, '$.texts'), 1) = d.texts"
     gold = "s.document_id = d.id and s.layer_id = l.id and s.annotator_id = l.gold"
@@ -187,9 +234,13 @@ def long_texts(db: Database, layer_id: int, room: int) -> LongTexts:
     )
     # Text that UTF-8 cannot hold is kept as a blob; its length in characters is not known here.
     wide = "typeof(b.content) = 'blob' or length(cast(b.content as blob)) != length(b.content)"
-    long = f"(d.length > ? or exists (select 1 from body b where b.document_id = d.id and ({wide})))"
+    long = (
+        f"(d.length > ? or exists (select 1 from body b where b.document_id = d.id and ({wide})))"
+    )
     read = db.reader().execute
-    rows = read(f"select d.id, d.length {used} and {long} order by d.id", (layer_id, room)).fetchall()
+    rows = read(
+        f"select d.id, d.length {used} and {long} order by d.id", (layer_id, room)
+    ).fetchall()
     (count,) = read(f"select count(*) {used}", (layer_id,)).fetchone()
     return LongTexts(count, tuple(id for id, _ in rows), sum(length for _, length in rows))
 

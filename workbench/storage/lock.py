@@ -44,7 +44,9 @@ class FileLock:
             os.close(descriptor)
             if time.monotonic() > give_up:
                 raise ProjectLocked(
-                    _("{project_file} is already open in another window or command.").format(project_file=project_file),
+                    _("{project_file} is already open in another window or command.").format(
+                        project_file=project_file
+                    ),
                     hint=_("Close it there, or open it read-only to look at it."),
                 )
             time.sleep(0.02)
@@ -78,9 +80,9 @@ def _open(path: Path, project_file: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise ProjectError(
-            _("{project_file} cannot be opened for writing: its lock {name} cannot be made ({strerror}).").format(
-                project_file=project_file, name=path.name, strerror=error.strerror
-            ),
+            _(
+                "{project_file} cannot be opened for writing: its lock {name} cannot be made ({strerror})."
+            ).format(project_file=project_file, name=path.name, strerror=error.strerror),
             hint=_("Check the rights of the folder, or open the project read-only."),
         ) from error
 

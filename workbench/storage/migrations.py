@@ -131,8 +131,24 @@ def _project_tables(db: Database) -> None:
     db.execute(_META)
     _table(db, "annotator", {"uid": str, "name": str})
     layer = {"uid": str, "name": str, "kind": str, "options": str, "guideline": str, "gold": int}
-    _table(db, "layer", layer, null=("options",), defaults={"guideline": ""}, refers={"gold": "annotator"})
-    label = {"uid": str, "layer_id": int, "parent_id": int, "name": str, "colour": str, "key": str, "description": str, "position": int}
+    _table(
+        db,
+        "layer",
+        layer,
+        null=("options",),
+        defaults={"guideline": ""},
+        refers={"gold": "annotator"},
+    )
+    label = {
+        "uid": str,
+        "layer_id": int,
+        "parent_id": int,
+        "name": str,
+        "colour": str,
+        "key": str,
+        "description": str,
+        "position": int,
+    }
     _table(
         db,
         "label",
@@ -142,7 +158,14 @@ def _project_tables(db: Database) -> None:
         refers={"layer_id": "layer", "parent_id": "label"},
     )
     source = {"kind": str, "ref": str, "annotator_id": int, "at": str}
-    _table(db, "source", source, null=("annotator_id",), defaults={"ref": ""}, refers={"annotator_id": "annotator"})
+    _table(
+        db,
+        "source",
+        source,
+        null=("annotator_id",),
+        defaults={"ref": ""},
+        refers={"annotator_id": "annotator"},
+    )
 
 
 def _document_tables(db: Database) -> None:
@@ -154,7 +177,13 @@ def _document_tables(db: Database) -> None:
     note = {"uid": str, "document_id": int, "body": str, "annotator_id": int, "at": str}
     owner = {"document_id": "document", "annotator_id": "annotator"}
     _table(db, "note", note, null=("document_id", "annotator_id"), refers=owner)
-    _table(db, "flag", {"document_id": int, "name": str, "annotator_id": int, "at": str}, null=("annotator_id",), refers=owner)
+    _table(
+        db,
+        "flag",
+        {"document_id": int, "name": str, "annotator_id": int, "at": str},
+        null=("annotator_id",),
+        refers=owner,
+    )
     _table(db, "saved_filter", {"uid": str, "name": str, "spec": str})
     db.execute(_SEARCH)
 
@@ -162,7 +191,13 @@ def _document_tables(db: Database) -> None:
 def _annotation_tables(db: Database) -> None:
     refers = {**_PLACE_REFERS, "annotator_id": "annotator"}
     db.execute(_STATE)
-    _table(db, "mark", {**_PLACE, "value": float, **_ORIGIN}, null=("label_id", "value", "annotator_id", "score"), refers=refers)
+    _table(
+        db,
+        "mark",
+        {**_PLACE, "value": float, **_ORIGIN},
+        null=("label_id", "value", "annotator_id", "score"),
+        refers=refers,
+    )
     db.execute(_SPAN)
     _table(
         db,
@@ -171,7 +206,16 @@ def _annotation_tables(db: Database) -> None:
         null=("label_id", "attrs", "annotator_id", "score"),
         refers={**refers, "from_span": "span", "to_span": "span"},
     )
-    place = {"document_id": int, "layer_id": int, "question": str, "field": str, "start": int, "end": int, "text": str, "is_null": int}
+    place = {
+        "document_id": int,
+        "layer_id": int,
+        "question": str,
+        "field": str,
+        "start": int,
+        "end": int,
+        "text": str,
+        "is_null": int,
+    }
     _table(
         db,
         "answer",
@@ -186,7 +230,13 @@ def _annotation_tables(db: Database) -> None:
 def _run_tables(db: Database) -> None:
     _table(db, "prompt", {"uid": str, "name": str})
     version = {"prompt_id": int, "number": int, "body": str, "parent_id": int, "at": str}
-    _table(db, "prompt_version", version, null=("parent_id",), refers={"prompt_id": "prompt", "parent_id": "prompt_version"})
+    _table(
+        db,
+        "prompt_version",
+        version,
+        null=("parent_id",),
+        refers={"prompt_id": "prompt", "parent_id": "prompt_version"},
+    )
     db.execute(_RUN)
     db.execute(_PREDICTION)
     step = {"title": str, "undone": int, "at": str, "rows": int, "size": int}
@@ -195,7 +245,9 @@ def _run_tables(db: Database) -> None:
 
 
 _NO_ACTION = ("annotator",)  # is never deleted
-_ON_DELETE = {"parent_id": "SET NULL"}  # what stood below a label that goes stands at the top; the rest goes with its parent
+_ON_DELETE = {
+    "parent_id": "SET NULL"
+}  # what stood below a label that goes stands at the top; the rest goes with its parent
 
 
 def _table(
@@ -215,7 +267,14 @@ def _table(
         action = "NO ACTION" if other in _NO_ACTION else _ON_DELETE.get(column, "CASCADE")
         keys.append(ForeignKey(name, column, other, "id", on_delete=action))
     wanted = [column for column in columns if column not in null]
-    db.create_table(name, {"id": int, **columns}, pk="id", not_null=wanted, defaults=dict(defaults or {}), foreign_keys=keys)
+    db.create_table(
+        name,
+        {"id": int, **columns},
+        pk="id",
+        not_null=wanted,
+        defaults=dict(defaults or {}),
+        foreign_keys=keys,
+    )
 
 
 Migration = Callable[["Database"], None]
@@ -235,7 +294,9 @@ def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = Non
         if version:
             conn.execute("delete from journal_row")
             conn.execute("delete from journal_step")
-            reason = _("the project was brought from version {version} to {count}").format(version=version, count=len(migrations))
+            reason = _("the project was brought from version {version} to {count}").format(
+                version=version, count=len(migrations)
+            )
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
         conn.execute(f"pragma user_version = {len(migrations)}")
         conn.execute("commit")

@@ -34,7 +34,11 @@ def all(db: Database) -> tuple[Prompt, ...]:
     """In order of their names."""
     versions: dict[int, list[PromptVersion]] = {}
     columns = "id, prompt_id, number, body, parent_id, at"
-    for row in db.reader().execute(f"select {columns} from prompt_version order by prompt_id, number").fetchall():
+    for row in (
+        db.reader()
+        .execute(f"select {columns} from prompt_version order by prompt_id, number")
+        .fetchall()
+    ):
         versions.setdefault(row[1], []).append(PromptVersion(*row))
     rows = db.reader().execute("select id, uid, name from prompt order by name, id").fetchall()
     return tuple(Prompt(id, uid, name, tuple(versions.get(id, ()))) for id, uid, name in rows)
@@ -53,7 +57,9 @@ def by_name(db: Database, name: str) -> Prompt | None:
 
 
 def add(db: Database, name: str, body: str) -> Prompt:
-    id = db.writer.execute("insert into prompt(uid, name) values(?, ?)", (new_uid(), name)).lastrowid
+    id = db.writer.execute(
+        "insert into prompt(uid, name) values(?, ?)", (new_uid(), name)
+    ).lastrowid
     add_version(db, id, body)
     return get(db, id)
 
@@ -64,7 +70,10 @@ def add_version(db: Database, prompt_id: int, body: str) -> PromptVersion:
     if last and last[0].body == body:
         return last[0]
     row = (prompt_id, last[0].number + 1 if last else 1, body, last[0].id if last else None, now())
-    id = db.writer.execute("insert into prompt_version(prompt_id, number, body, parent_id, at) values(?, ?, ?, ?, ?)", row).lastrowid
+    id = db.writer.execute(
+        "insert into prompt_version(prompt_id, number, body, parent_id, at) values(?, ?, ?, ?, ?)",
+        row,
+    ).lastrowid
     return PromptVersion(id, *row)
 
 

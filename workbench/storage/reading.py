@@ -11,12 +11,19 @@ from typing import cast
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 
-_DAMAGE = re.compile(r"disk I/O|^no such (column|table)")  # the latter: the file's own description of its tables is damaged
+_DAMAGE = re.compile(
+    r"disk I/O|^no such (column|table)"
+)  # the latter: the file's own description of its tables is damaged
 
 
 def no_room(error: sqlite3.OperationalError) -> bool:
     """The disk is full, or has no room for the shared memory file that every connection to a write-ahead log needs."""
-    return getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMMAP")
+    return getattr(error, "sqlite_errorname", "") in (
+        "SQLITE_FULL",
+        "SQLITE_IOERR_SHMSIZE",
+        "SQLITE_IOERR_SHMOPEN",
+        "SQLITE_IOERR_SHMMAP",
+    )
 
 
 class ReadingCursor(sqlite3.Cursor):
@@ -60,10 +67,16 @@ class ReadingCursor(sqlite3.Cursor):
             return error
         if "Could not decode to UTF-8" in what:
             what = _("it holds text that is not UTF-8")
-        elif isinstance(error, sqlite3.DatabaseError) and type(error) is not sqlite3.DatabaseError and not _DAMAGE.search(what):
+        elif (
+            isinstance(error, sqlite3.DatabaseError)
+            and type(error) is not sqlite3.DatabaseError
+            and not _DAMAGE.search(what)
+        ):
             return error  # a fault of this program, or a file that is busy
         self.close()  # else the traceback would keep the file open
-        hint = _("Take a backup of it; `glossbench project check` says where. The file was left as it is.")
+        hint = _(
+            "Take a backup of it; `glossbench project check` says where. The file was left as it is."
+        )
         return ProjectError(_("The project file is damaged: {what}.").format(what=what), hint=hint)
 
 
@@ -84,5 +97,7 @@ class Reader(sqlite3.Connection):
         finally:
             self.using.release()
 
-    def execute(self, *args) -> sqlite3.Cursor:  # sqlite3's own makes a plain cursor, whatever `cursor` is
+    def execute(
+        self, *args
+    ) -> sqlite3.Cursor:  # sqlite3's own makes a plain cursor, whatever `cursor` is
         return self.cursor(ReadingCursor).execute(*args)

@@ -51,10 +51,19 @@ class Run:
 def add(db: Database, name: str, kind: str = "train", **values: Any) -> Run:
     """A new run; `values` are columns of it. Raises WorkbenchError if the name is taken."""
     _check_name(db, name)
-    row = {"uid": new_uid(), "status": "waiting", "at": now(), **_stored(values), "name": name, "kind": kind}
+    row = {
+        "uid": new_uid(),
+        "status": "waiting",
+        "at": now(),
+        **_stored(values),
+        "name": name,
+        "kind": kind,
+    }
     names = ", ".join(row)
     marks = ", ".join("?" * len(row))
-    id = db.writer.execute(f"insert into run({names}) values({marks})", tuple(row.values())).lastrowid
+    id = db.writer.execute(
+        f"insert into run({names}) values({marks})", tuple(row.values())
+    ).lastrowid
     return get(db, id)
 
 
@@ -72,7 +81,9 @@ def _check_name(db: Database, name: str) -> None:
     if not name.strip():
         raise WorkbenchError(_("A run needs a name."))
     if by_name(db, name) is not None:
-        raise WorkbenchError(_("There is a run {name!r} already.").format(name=name), hint=_("Choose another name."))
+        raise WorkbenchError(
+            _("There is a run {name!r} already.").format(name=name), hint=_("Choose another name.")
+        )
 
 
 def _stored(values: dict[str, Any]) -> dict[str, Any]:
@@ -136,7 +147,9 @@ def _run(row: tuple, lost: bool) -> Run:
 def record_interrupted(db: Database) -> int:
     """For a writer that has just opened the project: no process of it can be running. Gives how many runs were marked."""
     marks = ", ".join("?" * len(UNFINISHED))
-    return db.writer.execute(f"update run set status = 'interrupted' where status in ({marks})", UNFINISHED).rowcount
+    return db.writer.execute(
+        f"update run set status = 'interrupted' where status in ({marks})", UNFINISHED
+    ).rowcount
 
 
 # ---------------------------------------------------------------- predictions
@@ -144,23 +157,36 @@ def record_interrupted(db: Database) -> int:
 
 def save_predictions(db: Database, run_id: int, rows: Iterable[tuple[int, str, dict]]) -> int:
     """(document id, text hash, Prediction.to_json()) each; an earlier one of the same run and document is replaced. Gives how many."""
-    stored = [(run_id, document_id, text_hash, json_in(payload) or "{}") for document_id, text_hash, payload in rows]
+    stored = [
+        (run_id, document_id, text_hash, json_in(payload) or "{}")
+        for document_id, text_hash, payload in rows
+    ]
     db.writer.executemany("insert or replace into prediction values(?, ?, ?, ?)", stored)
     return len(stored)
 
 
-def predictions(db: Database, run_id: int, document_ids: Iterable[int] | None = None) -> dict[int, tuple[str, Prediction]]:
+def predictions(
+    db: Database, run_id: int, document_ids: Iterable[int] | None = None
+) -> dict[int, tuple[str, Prediction]]:
     """Document id → (hash of the text that was predicted on, prediction)."""
     from workbench.text.fields import Prediction
 
-    return {id: (text_hash, Prediction.from_json(raw)) for id, text_hash, raw in prediction_rows(db, run_id, document_ids)}
+    return {
+        id: (text_hash, Prediction.from_json(raw))
+        for id, text_hash, raw in prediction_rows(db, run_id, document_ids)
+    }
 
 
-def prediction_rows(db: Database, run_id: int, document_ids: Iterable[int] | None = None) -> list[tuple[int, str, dict]]:
+def prediction_rows(
+    db: Database, run_id: int, document_ids: Iterable[int] | None = None
+) -> list[tuple[int, str, dict]]:
     """As `predictions`, with the JSON object itself."""
     statement = "select document_id, text_hash, payload from prediction where run_id = ?"
     values: list[object] = [run_id]
     if document_ids is not None:
         statement += " and document_id in (select value from json_each(?))"
         values.append(ids_in(document_ids))
-    return [(id, text_hash, json_out(payload)) for id, text_hash, payload in db.reader().execute(statement, values).fetchall()]
+    return [
+        (id, text_hash, json_out(payload))
+        for id, text_hash, payload in db.reader().execute(statement, values).fetchall()
+    ]

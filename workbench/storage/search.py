@@ -33,7 +33,11 @@ def seg(text: str | bytes | None) -> str:
     if text is None:
         return ""
     text = text_out(text).replace("\0", " ")
-    return text if text.isascii() else _SPECIAL.sub(_replace, text).encode("utf-8", "replace").decode("utf-8")
+    return (
+        text
+        if text.isascii()
+        else _SPECIAL.sub(_replace, text).encode("utf-8", "replace").decode("utf-8")
+    )
 
 
 def query(text: str) -> str | None:
@@ -52,7 +56,14 @@ def _is_word_char(char: str) -> bool:
 
 def snippet(text: str, wanted: str = "", width: int = 160) -> str:
     """At most `width` code points on one line, around the first word of `wanted` that is found; "…" where something is left out."""
-    found = min((text.casefold().find(word.casefold()) for word in wanted.split() if word.casefold() in text.casefold()), default=0)
+    found = min(
+        (
+            text.casefold().find(word.casefold())
+            for word in wanted.split()
+            if word.casefold() in text.casefold()
+        ),
+        default=0,
+    )
     start = max(0, found - width // 3) if found + width // 2 > width else 0
     piece = text[start : start + width]
     line = " ".join(piece.split())

@@ -93,7 +93,20 @@ class StagingWriter:
         length = sum(len(content) for _, content in document.texts)
         meta = json_in(dict(document.meta))
         texts = len(document.texts)
-        rows["doc"].append((seq, file, line, name_in(key), document.split, group, meta, document.text_hash, length, texts))
+        rows["doc"].append(
+            (
+                seq,
+                file,
+                line,
+                name_in(key),
+                document.split,
+                group,
+                meta,
+                document.text_hash,
+                length,
+                texts,
+            )
+        )
         for field, content in document.texts:
             rows["body"].append((seq, field, text_in(content)))
         for field, borders in document.tokens.items():
@@ -108,7 +121,13 @@ class StagingWriter:
                 rows["span"].append((seq, layer, label, one.field, one.start, one.end))
         for name, state in record.states.items():
             if state != "pending":
-                rows["state"].append((seq, self._layer(name, "class" if name in record.marks else "span", texts), state))
+                rows["state"].append(
+                    (
+                        seq,
+                        self._layer(name, "class" if name in record.marks else "span", texts),
+                        state,
+                    )
+                )
         self._waiting += 1
         if self._waiting >= _BATCH:
             self.flush()
@@ -125,7 +144,9 @@ class StagingWriter:
         if len(labels) > 1:
             self._several.add(layer)
         for name in labels:
-            self._rows["mark"].append((seq, layer, self._labels.get((layer, name)) or self._label(layer, Label(name))))
+            self._rows["mark"].append(
+                (seq, layer, self._labels.get((layer, name)) or self._label(layer, Label(name)))
+            )
 
     def _layer(self, name: str, kind: str, texts: int) -> int:
         if name in self._declared:
@@ -136,13 +157,23 @@ class StagingWriter:
             wanted = f"{name} {'spans' if kind == 'span' else 'class'}" if taken else name
             found = self._layers.get((wanted, texts)) if taken else None
             if found is None:
-                found = self._layers[wanted, texts] = self._new_layer(Layer(wanted, kind, texts=texts), declared=False)
+                found = self._layers[wanted, texts] = self._new_layer(
+                    Layer(wanted, kind, texts=texts), declared=False
+                )
         return found
 
     def _new_layer(self, layer: Layer, *, declared: bool) -> int:
         number = len(self._info) + 1
         self._info[number] = layer
-        row = (number, name_in(layer.name), layer.kind, layer.texts, layer.guideline, json_in(dict(layer.options)), int(declared))
+        row = (
+            number,
+            name_in(layer.name),
+            layer.kind,
+            layer.texts,
+            layer.guideline,
+            json_in(dict(layer.options)),
+            int(declared),
+        )
         self._conn.execute("insert into layer values(?, ?, ?, ?, ?, ?, ?)", row)
         return number
 
@@ -161,7 +192,8 @@ class StagingWriter:
                 rows.clear()
         except sqlite3.OperationalError as error:
             raise ImportFailed(
-                _("The import could not be prepared: {error}.").format(error=error), hint=_("Make room on the disk, then try again.")
+                _("The import could not be prepared: {error}.").format(error=error),
+                hint=_("Make room on the disk, then try again."),
             ) from error
         self._waiting = 0
 
@@ -197,19 +229,38 @@ def examine(path: Path) -> Staged:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
             labels: dict[int, list[tuple[int, Label]]] = {}
-            for n, layer, name, colour, key, description in conn.execute("select * from label order by n").fetchall():
+            for n, layer, name, colour, key, description in conn.execute(
+                "select * from label order by n"
+            ).fetchall():
                 labels.setdefault(layer, []).append((n, Label(name, colour, key, description)))
             layers = tuple(
-                StagedLayer(n, Layer(name, kind, (), texts, guideline, json_out(options)), tuple(labels.get(n, ())), bool(declared))
-                for n, name, kind, texts, guideline, options, declared in conn.execute("select * from layer order by n").fetchall()
+                StagedLayer(
+                    n,
+                    Layer(name, kind, (), texts, guideline, json_out(options)),
+                    tuple(labels.get(n, ())),
+                    bool(declared),
+                )
+                for n, name, kind, texts, guideline, options, declared in conn.execute(
+                    "select * from layer order by n"
+                ).fetchall()
             )
             complete = conn.execute("select documents from complete").fetchone()
-            skipped = tuple(conn.execute("select file, line, reason from skipped order by file, line").fetchall())
-            warnings = tuple(message for (message,) in conn.execute("select message from warning").fetchall())
+            skipped = tuple(
+                conn.execute(
+                    "select file, line, reason from skipped order by file, line"
+                ).fetchall()
+            )
+            warnings = tuple(
+                message for (message,) in conn.execute("select message from warning").fetchall()
+            )
     except sqlite3.Error as error:
         raise WorkbenchError(
-            _("The prepared import {path} cannot be read: {error}.").format(path=path, error=error), hint=_("Import the file again.")
+            _("The prepared import {path} cannot be read: {error}.").format(path=path, error=error),
+            hint=_("Import the file again."),
         ) from error
     if complete is None:
-        raise WorkbenchError(_("The prepared import {path} is not complete.").format(path=path), hint=_("Import the file again."))
+        raise WorkbenchError(
+            _("The prepared import {path} is not complete.").format(path=path),
+            hint=_("Import the file again."),
+        )
     return Staged(path, complete[0], layers, skipped, warnings)

@@ -30,7 +30,13 @@ class NewSuggestion:
     @property
     def what(self) -> tuple:
         """Equal for suggestions that say the same."""
-        return self.document_id, self.label_id, self.start, self.end, self.field if self.start is not None else ""
+        return (
+            self.document_id,
+            self.label_id,
+            self.start,
+            self.end,
+            self.field if self.start is not None else "",
+        )
 
 
 @dataclass(frozen=True)
@@ -60,25 +66,68 @@ _ROW = (
 
 def suggestions(db: Database, document_id: int, status: str = "open") -> tuple[SuggestionRow, ...]:
     """In order of the text, classes first. Open ones that equal gold by now are left out."""
-    rows = db.reader().execute(f"{_ROW} where g.document_id = ? and g.status = ?", (document_id, status)).fetchall()
+    rows = (
+        db.reader()
+        .execute(f"{_ROW} where g.document_id = ? and g.status = ?", (document_id, status))
+        .fetchall()
+    )
     found = [SuggestionRow(*row) for row in rows]
     if status == "open" and found:
         gold = gold_of(db, [document_id])
         found = [one for one in found if _what(one) not in gold]
-    return tuple(sorted(found, key=lambda one: (one.kind, one.layer_id, one.field, one.start or 0, -(one.end or 0), -(one.score or 0))))
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: (
+                one.kind,
+                one.layer_id,
+                one.field,
+                one.start or 0,
+                -(one.end or 0),
+                -(one.score or 0),
+            ),
+        )
+    )
 
 
 def by_ids(db: Database, ids: Iterable[int]) -> tuple[SuggestionRow, ...]:
-    rows = db.reader().execute(f"{_ROW} where g.id in (select value from json_each(?)) order by g.id", (ids_in(ids),)).fetchall()
+    rows = (
+        db.reader()
+        .execute(
+            f"{_ROW} where g.id in (select value from json_each(?)) order by g.id", (ids_in(ids),)
+        )
+        .fetchall()
+    )
     return tuple(SuggestionRow(*row) for row in rows)
 
 
-def add_suggestions(db: Database, rows: Iterable[NewSuggestion], *, source_id: int, run_id: int | None = None) -> int:
+def add_suggestions(
+    db: Database, rows: Iterable[NewSuggestion], *, source_id: int, run_id: int | None = None
+) -> int:
     """As they are; see `operations.annotate.add_suggestions` for the rules. Gives how many."""
-    columns = 'document_id, layer_id, label_id, kind, field, start, "end", score, source_id, run_id, at'
+    columns = (
+        'document_id, layer_id, label_id, kind, field, start, "end", score, source_id, run_id, at'
+    )
     at = now()
-    stored = [(r.document_id, r.layer_id, r.label_id, r.kind, r.field, r.start, r.end, r.score, source_id, run_id, at) for r in rows]
-    db.writer.executemany(f"insert into suggestion({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", stored)
+    stored = [
+        (
+            r.document_id,
+            r.layer_id,
+            r.label_id,
+            r.kind,
+            r.field,
+            r.start,
+            r.end,
+            r.score,
+            source_id,
+            run_id,
+            at,
+        )
+        for r in rows
+    ]
+    db.writer.executemany(
+        f"insert into suggestion({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", stored
+    )
     return len(stored)
 
 
@@ -92,7 +141,9 @@ def set_suggestion_status(db: Database, ids: Iterable[int], status: str) -> int:
 
 def delete_open(db: Database, run_id: int) -> int:
     """All open suggestions of a run."""
-    return db.writer.execute("delete from suggestion where run_id = ? and status = 'open'", (run_id,)).rowcount
+    return db.writer.execute(
+        "delete from suggestion where run_id = ? and status = 'open'", (run_id,)
+    ).rowcount
 
 
 def rejected(db: Database, run_id: int) -> set[tuple]:
@@ -108,9 +159,13 @@ def gold_of(db: Database, document_ids: Iterable[int]) -> set[tuple]:
     read = db.reader().execute
     found = {
         _key(document, label, None, None, "")
-        for document, label in read(f"select t.document_id, t.label_id from mark t {gold}", (ids,)).fetchall()
+        for document, label in read(
+            f"select t.document_id, t.label_id from mark t {gold}", (ids,)
+        ).fetchall()
     }
-    spans = read(f'select t.document_id, t.label_id, t.start, t."end", t.field from span t {gold}', (ids,)).fetchall()
+    spans = read(
+        f'select t.document_id, t.label_id, t.start, t."end", t.field from span t {gold}', (ids,)
+    ).fetchall()
     return found | {_key(*row) for row in spans}
 
 

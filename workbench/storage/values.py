@@ -45,7 +45,11 @@ def text_out(stored: str | bytes) -> str:
 
 def name_in(name: str) -> str:
     """A key or name: lone surrogates become U+FFFD, as they have no meaning there."""
-    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not name.isascii() else name
+    return (
+        name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if not name.isascii()
+        else name
+    )
 
 
 def json_in(value: Mapping | Iterable | None) -> str | None:

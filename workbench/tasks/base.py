@@ -47,7 +47,9 @@ class Features:
 
     @property
     def lengths(self) -> np.ndarray:
-        return np.fromiter((len(one.ids) for one in self.items), dtype=np.int64, count=len(self.items))
+        return np.fromiter(
+            (len(one.ids) for one in self.items), dtype=np.int64, count=len(self.items)
+        )
 
     @classmethod
     def join(cls, parts: Sequence[Features]) -> Features:
@@ -56,7 +58,9 @@ class Features:
         return cls(
             [one for part in parts for one in part.documents],
             [one for part in parts for one in part.items],
-            np.concatenate([part.owner + offset for part, offset in zip(parts, offsets, strict=True)]),
+            np.concatenate(
+                [part.owner + offset for part, offset in zip(parts, offsets, strict=True)]
+            ),
             np.concatenate([part.cut for part in parts]),
             None if parts[0].targets is None else [one for part in parts for one in part.targets],
             [one for part in parts for one in part.words],
@@ -89,12 +93,16 @@ class Task(Protocol):
 
     def forward(self, model: nn.Module, batch: Mapping[str, Tensor]) -> Outputs: ...
 
-    def decode(self, logits: Sequence[np.ndarray], features: Features, labels: Sequence[str]) -> list[Prediction]:
+    def decode(
+        self, logits: Sequence[np.ndarray], features: Features, labels: Sequence[str]
+    ) -> list[Prediction]:
         """One logits array per item, (L,) or (T, L) without padding → one prediction per document."""
         ...
 
 
-def collate(features: Features, chosen: Sequence[int], *, pad: int, types: bool, device: torch.device) -> dict[str, Tensor]:
+def collate(
+    features: Features, chosen: Sequence[int], *, pad: int, types: bool, device: torch.device
+) -> dict[str, Tensor]:
     """Items padded on the right to the longest of them: input_ids, attention_mask, token_type_ids, labels, each (B, T); class labels (B,)."""
     items = [features.items[one] for one in chosen]
     longest = max(len(one.ids) for one in items)
@@ -107,8 +115,12 @@ def collate(features: Features, chosen: Sequence[int], *, pad: int, types: bool,
     if features.targets is not None:
         targets = [features.targets[one] for one in chosen]
         per_item = np.ndim(targets[0]) == 0
-        arrays["labels"] = np.asarray(targets, dtype=np.int64) if per_item else _padded(targets, longest, IGNORED)
-    return {name: torch.from_numpy(one).to(device, non_blocking=True) for name, one in arrays.items()}
+        arrays["labels"] = (
+            np.asarray(targets, dtype=np.int64) if per_item else _padded(targets, longest, IGNORED)
+        )
+    return {
+        name: torch.from_numpy(one).to(device, non_blocking=True) for name, one in arrays.items()
+    }
 
 
 def _padded(rows: Sequence[np.ndarray], length: int, value: int) -> np.ndarray:

@@ -57,5 +57,10 @@ class Classify:
         losses = {"task": F.cross_entropy(logits, batch["labels"])} if "labels" in batch else {}
         return Outputs(losses, logits)
 
-    def decode(self, logits: Sequence[np.ndarray], features: Features, labels: Sequence[str]) -> list[Prediction]:
-        return [decoding.classes(one, labels, cut=bool(cut)) for one, cut in zip(logits, features.cut, strict=True)]
+    def decode(
+        self, logits: Sequence[np.ndarray], features: Features, labels: Sequence[str]
+    ) -> list[Prediction]:
+        return [
+            decoding.classes(one, labels, cut=bool(cut))
+            for one, cut in zip(logits, features.cut, strict=True)
+        ]

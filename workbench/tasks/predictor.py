@@ -45,7 +45,9 @@ def infer(
     found: list[np.ndarray | None] = [None] * len(lengths)
     done, total, weight = 0, 0.0, 0
     for chosen in batches_of(lengths, tokens):
-        batch = collate(features, chosen, pad=checkpoint.tokenizer.pad, types=checkpoint.types, device=device)
+        batch = collate(
+            features, chosen, pad=checkpoint.tokenizer.pad, types=checkpoint.types, device=device
+        )
         with torch.inference_mode():
             outputs = task.forward(model, batch)
         logits = outputs.logits.cpu().numpy()
@@ -62,7 +64,14 @@ def infer(
 class Predictor:
     """A loaded model with its task and labels. Made by `load`."""
 
-    def __init__(self, task: Task, checkpoint: Checkpoint, labels: Sequence[str], max_length: int, description: Mapping):
+    def __init__(
+        self,
+        task: Task,
+        checkpoint: Checkpoint,
+        labels: Sequence[str],
+        max_length: int,
+        description: Mapping,
+    ):
         self.task = task
         self.checkpoint = checkpoint
         self.labels = tuple(labels)
@@ -70,29 +79,44 @@ class Predictor:
         self.description = description
 
     @classmethod
-    def load(cls, folder: Path | str, device: str = "auto", *, attention: str = "sdpa") -> Predictor:
+    def load(
+        cls, folder: Path | str, device: str = "auto", *, attention: str = "sdpa"
+    ) -> Predictor:
         """Raises ModelError where the folder is no trained model, SpecError where the device is not there."""
         description = folders.description(folder)
         task = builtins().get("task", description["task"])()
         labels = tuple(description["labels"])
         where = devices.pick(device)
-        checkpoint = TransformerFamily().load(folder, head=task.head, labels=task.outputs_of(labels), attention=attention)
+        checkpoint = TransformerFamily().load(
+            folder, head=task.head, labels=task.outputs_of(labels), attention=attention
+        )
         checkpoint.model.to(where).eval()
         return cls(task, checkpoint, labels, int(description["max_length"]), description)
 
     def features(self, documents: Sequence[Document]) -> Features:
-        return self.task.features(documents, self.checkpoint.tokenizer, self.labels, self.max_length)
+        return self.task.features(
+            documents, self.checkpoint.tokenizer, self.labels, self.max_length
+        )
 
-    def predict(self, documents: Sequence[Document], batch_tokens: int | None = None) -> list[Prediction]:
+    def predict(
+        self, documents: Sequence[Document], batch_tokens: int | None = None
+    ) -> list[Prediction]:
         """One prediction for each document, in order."""
         return [one for _, found in self.stream(documents, batch_tokens) for one in found]
 
     def predict_texts(self, texts: Sequence[str | tuple[str, str]]) -> list[Prediction]:
         """One prediction for each text, or for each pair of texts, in order."""
         given = [(one,) if isinstance(one, str) else one for one in texts]
-        return self.predict([Document(str(n), tuple(zip((TEXT, TEXT_B), one, strict=False))) for n, one in enumerate(given, 1)])
+        return self.predict(
+            [
+                Document(str(n), tuple(zip((TEXT, TEXT_B), one, strict=False)))
+                for n, one in enumerate(given, 1)
+            ]
+        )
 
-    def stream(self, documents: Sequence[Document], batch_tokens: int | None = None) -> Iterator[tuple[float, list[Prediction]]]:
+    def stream(
+        self, documents: Sequence[Document], batch_tokens: int | None = None
+    ) -> Iterator[tuple[float, list[Prediction]]]:
         """(documents done so far, new predictions) after each batch; most batches finish no document, so the list is often empty.
 
         Documents under way count by the share of their windows: one of some megabytes has thousands.
@@ -104,7 +128,10 @@ class Predictor:
                 try:
                     share = next(work) / len(features.items)
                 except StopIteration as end:
-                    yield start + len(features.documents), self.task.decode(end.value[0], features, self.labels)
+                    yield (
+                        start + len(features.documents),
+                        self.task.decode(end.value[0], features, self.labels),
+                    )
                     break
                 yield start + share * len(features.documents), []
 
@@ -125,7 +152,9 @@ def read_documents(path: Path) -> Iterator[Document]:
                 yield record_from_json(raw).document if "texts" in raw else _typed(raw, number)
             except (ValueError, KeyError, TypeError) as error:
                 raise ModelError(
-                    _("{path}, line {number}: no document ({error!r}).").format(path=path, number=number, error=error)
+                    _("{path}, line {number}: no document ({error!r}).").format(
+                        path=path, number=number, error=error
+                    )
                 ) from error
 
 
@@ -147,7 +176,9 @@ def answer(document: Document, prediction: Prediction) -> dict:
     }
 
 
-def write_answers(file, documents: Sequence[Document], predictions: Sequence[Prediction], **more: object) -> None:
+def write_answers(
+    file, documents: Sequence[Document], predictions: Sequence[Prediction], **more: object
+) -> None:
     for document, prediction in zip(documents, predictions, strict=True):
         file.write(json.dumps({**answer(document, prediction), **more}, ensure_ascii=True) + "\n")
 

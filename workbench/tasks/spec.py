@@ -14,7 +14,9 @@ from workbench.text.labels import Layer
 from workbench.text.spans import Span, flatten
 
 if TYPE_CHECKING:
-    from workbench.text.fields import Prediction  # brings numpy, which stays off the way to the first window
+    from workbench.text.fields import (
+        Prediction,
+    )  # brings numpy, which stays off the way to the first window
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,10 @@ LATER = ("choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "tex
 def info(task: str) -> TaskInfo:
     """Raises SpecError naming the tasks that exist."""
     if task not in BY_ID:
-        raise SpecError(_("There is no task {task!r}.").format(task=task), hint=_("Known: {known}.").format(known=", ".join(BY_ID)))
+        raise SpecError(
+            _("There is no task {task!r}.").format(task=task),
+            hint=_("Known: {known}.").format(known=", ".join(BY_ID)),
+        )
     return BY_ID[task]
 
 
@@ -67,7 +72,11 @@ class Gold:
 
     def to_json(self) -> object:
         """For `gold_fingerprint`."""
-        return self.label if self.label is not None else [[one.start, one.end, one.label] for one in self.spans]
+        return (
+            self.label
+            if self.label is not None
+            else [[one.start, one.end, one.label] for one in self.spans]
+        )
 
 
 def gold(task: str, record: Record, layer: str) -> Gold:
@@ -83,7 +92,9 @@ def gold(task: str, record: Record, layer: str) -> Gold:
 
 def usable(task: str, record: Record, layer: str) -> bool:
     """Whether the record can be learned from: submitted, with a class where the task needs one."""
-    return record.states.get(layer) == "submitted" and (task == "tag" or bool(record.marks.get(layer)))
+    return record.states.get(layer) == "submitted" and (
+        task == "tag" or bool(record.marks.get(layer))
+    )
 
 
 def score(task: str, golds: Sequence[Gold], predictions: Sequence[Prediction]) -> dict[str, float]:
@@ -94,7 +105,12 @@ def score(task: str, golds: Sequence[Gold], predictions: Sequence[Prediction]) -
     from workbench.metrics import classes, spans
 
     if task in ("classify", "pairs"):
-        return dict(classes.scores([one.label for one in golds], [one.label for one in predictions]))
+        return dict(
+            classes.scores([one.label for one in golds], [one.label for one in predictions])
+        )
     borders = [[(word.start, word.end) for word in one.words] for one in predictions]
     right, found = [one.spans for one in golds], [one.spans for one in predictions]
-    return {**spans.scores(right, found), "token_accuracy": spans.token_accuracy(right, found, borders)}
+    return {
+        **spans.scores(right, found),
+        "token_accuracy": spans.token_accuracy(right, found, borders),
+    }

@@ -40,10 +40,13 @@ class Tagging:
         golds: Sequence[Gold] | None = None,
         options: Mapping[str, object] | None = None,
     ) -> Features:
-        windows = list(tokenizer.windows([one.text for one in documents], max_length, max_length // OVERLAP))
+        windows = list(
+            tokenizer.windows([one.text for one in documents], max_length, max_length // OVERLAP)
+        )
         words = [borders_of(one) for one in documents]
         alignments = [
-            decoding.align(borders, [(one.borders, one.text == 0) for one in found]) for borders, found in zip(words, windows, strict=True)
+            decoding.align(borders, [(one.borders, one.text == 0) for one in found])
+            for borders, found in zip(words, windows, strict=True)
         ]
         features = Features(
             list(documents),
@@ -60,17 +63,32 @@ class Tagging:
 
     @staticmethod
     def _add_targets(
-        features: Features, windows: Sequence[Sequence[Piece]], golds: Sequence[Gold], tags: Sequence[str], everywhere: bool
+        features: Features,
+        windows: Sequence[Sequence[Piece]],
+        golds: Sequence[Gold],
+        tags: Sequence[str],
+        everywhere: bool,
     ) -> None:
         number = {tag: position for position, tag in enumerate(tags)}
         features.targets = []
-        for found, words, where, gold in zip(windows, features.words, features.alignments, golds, strict=True):
+        for found, words, where, gold in zip(
+            windows, features.words, features.alignments, golds, strict=True
+        ):
             targets = [np.full(len(one.ids), IGNORED, dtype=np.int64) for one in found]
             for word, tag in enumerate(decoding.tag_words(words, gold.spans)):
-                _aim(targets, where, word, number[tag], number[f"I{tag[1:]}"] if everywhere and tag != "O" else 0, everywhere)
+                _aim(
+                    targets,
+                    where,
+                    word,
+                    number[tag],
+                    number[f"I{tag[1:]}"] if everywhere and tag != "O" else 0,
+                    everywhere,
+                )
             features.targets.extend(targets)
             starts, ends = {start for start, _ in words}, {end for _, end in words}
-            features.shifted += sum(one.start not in starts or one.end not in ends for one in gold.spans)
+            features.shifted += sum(
+                one.start not in starts or one.end not in ends for one in gold.spans
+            )
 
     def forward(self, model: nn.Module, batch: Mapping[str, Tensor]) -> Outputs:
         inputs = {name: one for name, one in batch.items() if name != "labels"}
@@ -78,21 +96,43 @@ class Tagging:
         if "labels" not in batch:
             return Outputs({}, logits)
         targets = batch["labels"].flatten()  # (B, T) → (B * T)
-        count = (targets != IGNORED).sum().clamp(min=1)  # a batch of empty texts has no target, and no loss
-        return Outputs({"task": F.cross_entropy(logits.flatten(0, 1), targets, ignore_index=IGNORED, reduction="sum") / count}, logits)
+        count = (
+            (targets != IGNORED).sum().clamp(min=1)
+        )  # a batch of empty texts has no target, and no loss
+        return Outputs(
+            {
+                "task": F.cross_entropy(
+                    logits.flatten(0, 1), targets, ignore_index=IGNORED, reduction="sum"
+                )
+                / count
+            },
+            logits,
+        )
 
-    def decode(self, logits: Sequence[np.ndarray], features: Features, labels: Sequence[str]) -> list[Prediction]:
+    def decode(
+        self, logits: Sequence[np.ndarray], features: Features, labels: Sequence[str]
+    ) -> list[Prediction]:
         tags = bio_tags(labels)
         begin = np.searchsorted(features.owner, np.arange(len(features.documents)))
         return [
             decoding.tagged(
-                document.text, features.words[number], word_scores(logits, begin[number], features.alignments[number], len(tags)), tags
+                document.text,
+                features.words[number],
+                word_scores(logits, begin[number], features.alignments[number], len(tags)),
+                tags,
             )
             for number, document in enumerate(features.documents)
         ]
 
 
-def _aim(targets: Sequence[np.ndarray], where: Alignment, word: int, first: int, rest: int, everywhere: bool) -> None:
+def _aim(
+    targets: Sequence[np.ndarray],
+    where: Alignment,
+    word: int,
+    first: int,
+    rest: int,
+    everywhere: bool,
+) -> None:
     """Set the target of a word's first subword, and of its others where all are learned."""
     window = where.window[word]
     if window < 0:

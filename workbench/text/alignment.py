@@ -24,7 +24,9 @@ class Audit:
     lost: int = 0
 
     def __add__(self, other: Audit) -> Audit:
-        return Audit(self.crowded + other.crowded, self.shifted + other.shifted, self.lost + other.lost)
+        return Audit(
+            self.crowded + other.crowded, self.shifted + other.shifted, self.lost + other.lost
+        )
 
 
 def token_range(borders: Borders, start: int, end: int) -> tuple[int, int] | None:
@@ -58,9 +60,13 @@ def tags(borders: Borders, spans: Iterable[Span], scheme: str = "IOB2") -> tuple
     return schemes.tags(found, len(borders), scheme), audit
 
 
-def to_characters(borders: Borders, found: Iterable[TokenSpan], field: str = "text") -> tuple[Span, ...]:
+def to_characters(
+    borders: Borders, found: Iterable[TokenSpan], field: str = "text"
+) -> tuple[Span, ...]:
     """Spans of tokens as spans of characters."""
-    return tuple(Span(borders[one.first][0], borders[one.last - 1][1], one.label, field) for one in found)
+    return tuple(
+        Span(borders[one.first][0], borders[one.last - 1][1], one.label, field) for one in found
+    )
 
 
 def token_style(documents: Iterable[Document]) -> dict | None:
@@ -72,6 +78,12 @@ def token_style(documents: Iterable[Document]) -> dict | None:
     given = alike = tokens = total = 0
     for one in documents:
         total += 1
-        if borders := {(start, end) for start, end in one.tokens.get(TEXT, ()) if one.text[start:end].strip()}:
-            given, tokens, alike = given + 1, tokens + len(borders), alike + len(borders & set(words(one.text)))
+        if borders := {
+            (start, end) for start, end in one.tokens.get(TEXT, ()) if one.text[start:end].strip()
+        }:
+            given, tokens, alike = (
+                given + 1,
+                tokens + len(borders),
+                alike + len(borders & set(words(one.text))),
+            )
     return {"documents": given, "of": total, "alike": alike / tokens} if given else None

@@ -29,7 +29,9 @@ class Record:
     """
 
     document: Document
-    states: Mapping[str, str] = field(default_factory=dict, hash=False)  # layer → draft, submitted, discarded
+    states: Mapping[str, str] = field(
+        default_factory=dict, hash=False
+    )  # layer → draft, submitted, discarded
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)  # layer → labels
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict, hash=False)  # layer → spans
 
@@ -59,7 +61,9 @@ class Dataset:
 
 def gold_fingerprint(items: Iterable[tuple[str, object]]) -> str:
     """32 hex digits over (text hash, gold) of what was scored, whatever the order; gold is any JSON value."""
-    rows = sorted(json.dumps([text, gold], ensure_ascii=True, sort_keys=True) for text, gold in items)
+    rows = sorted(
+        json.dumps([text, gold], ensure_ascii=True, sort_keys=True) for text, gold in items
+    )
     return hashlib.blake2b("\n".join(rows).encode(), digest_size=16).hexdigest()
 
 
@@ -67,7 +71,10 @@ def gold_fingerprint(items: Iterable[tuple[str, object]]) -> str:
 
 
 def layer_to_json(layer: Layer) -> dict:
-    labels = [{"name": one.name, "colour": one.colour, "key": one.key, "description": one.description} for one in layer.labels]
+    labels = [
+        {"name": one.name, "colour": one.colour, "key": one.key, "description": one.description}
+        for one in layer.labels
+    ]
     return {
         "name": layer.name,
         "kind": layer.kind,
@@ -80,11 +87,22 @@ def layer_to_json(layer: Layer) -> dict:
 
 def layer_from_json(raw: Mapping) -> Layer:
     labels = tuple(
-        Label(str(one["name"]), str(one.get("colour", "")), str(one.get("key", "")), str(one.get("description", "")), position)
+        Label(
+            str(one["name"]),
+            str(one.get("colour", "")),
+            str(one.get("key", "")),
+            str(one.get("description", "")),
+            position,
+        )
         for position, one in enumerate(raw.get("labels", ()))
     )
     return Layer(
-        str(raw["name"]), str(raw["kind"]), labels, int(raw.get("texts", 1)), str(raw.get("guideline", "")), dict(raw.get("options") or {})
+        str(raw["name"]),
+        str(raw["kind"]),
+        labels,
+        int(raw.get("texts", 1)),
+        str(raw.get("guideline", "")),
+        dict(raw.get("options") or {}),
     )
 
 
@@ -95,7 +113,9 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict:
     if ids and document.id is not None:
         raw["id"] = document.id
     if document.tokens:
-        raw["tokens"] = {name: [list(border) for border in borders] for name, borders in document.tokens.items()}
+        raw["tokens"] = {
+            name: [list(border) for border in borders] for name, borders in document.tokens.items()
+        }
     for name in ("group", "split"):
         if getattr(document, name) is not None:
             raw[name] = getattr(document, name)
@@ -103,7 +123,11 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict:
         raw["states"] = dict(sorted(record.states.items()))
     if marks := {name: sorted(labels) for name, labels in sorted(record.marks.items()) if labels}:
         raw["marks"] = marks
-    if spans := {name: [_span_to_json(one) for one in sorted(found, key=_order)] for name, found in sorted(record.spans.items()) if found}:
+    if spans := {
+        name: [_span_to_json(one) for one in sorted(found, key=_order)]
+        for name, found in sorted(record.spans.items())
+        if found
+    }:
         raw["spans"] = spans
     if document.meta:
         raw["meta"] = dict(document.meta)
@@ -113,21 +137,43 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict:
 def record_from_json(raw: Mapping) -> Record:
     """Raises KeyError, TypeError or ValueError where the line is not of this format; offsets are not checked here."""
     if not isinstance(raw, Mapping):
-        raise TypeError(_("a document is {kind}, expected an object").format(kind=type(raw).__name__))
+        raise TypeError(
+            _("a document is {kind}, expected an object").format(kind=type(raw).__name__)
+        )
     for name in ("texts", "tokens", "meta", "states", "marks", "spans"):
         if not isinstance(raw.get(name, {}), Mapping):
-            raise TypeError(_("{name} is {kind}, expected an object").format(name=name, kind=type(raw[name]).__name__))
-    tokens = {name: tuple((int(a), int(b)) for a, b in borders) for name, borders in raw.get("tokens", {}).items()}
+            raise TypeError(
+                _("{name} is {kind}, expected an object").format(
+                    name=name, kind=type(raw[name]).__name__
+                )
+            )
+    tokens = {
+        name: tuple((int(a), int(b)) for a, b in borders)
+        for name, borders in raw.get("tokens", {}).items()
+    }
     texts = tuple((str(name), _text(content)) for name, content in raw["texts"].items())
-    document = Document(str(raw["key"]), texts, raw.get("split"), raw.get("group"), dict(raw.get("meta", {})), tokens, raw.get("id"))
+    document = Document(
+        str(raw["key"]),
+        texts,
+        raw.get("split"),
+        raw.get("group"),
+        dict(raw.get("meta", {})),
+        tokens,
+        raw.get("id"),
+    )
     marks = {name: tuple(map(str, labels)) for name, labels in raw.get("marks", {}).items()}
-    spans = {name: tuple(_span_from_json(one) for one in found) for name, found in raw.get("spans", {}).items()}
+    spans = {
+        name: tuple(_span_from_json(one) for one in found)
+        for name, found in raw.get("spans", {}).items()
+    }
     return Record(document, dict(raw.get("states", {})), marks, spans)
 
 
 def _text(content: object) -> str:
     if not isinstance(content, str):
-        raise TypeError(_("a text is {kind}, expected a string").format(kind=type(content).__name__))
+        raise TypeError(
+            _("a text is {kind}, expected a string").format(kind=type(content).__name__)
+        )
     return content
 
 
@@ -136,7 +182,11 @@ def _order(span: Span) -> tuple:
 
 
 def _span_to_json(span: Span) -> list:
-    return [span.start, span.end, span.label] if span.field == TEXT else [span.start, span.end, span.label, span.field]
+    return (
+        [span.start, span.end, span.label]
+        if span.field == TEXT
+        else [span.start, span.end, span.label, span.field]
+    )
 
 
 def _span_from_json(raw: list) -> Span:
@@ -148,14 +198,18 @@ def dumps(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
-def lines(layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False) -> Iterator[str]:
+def lines(
+    layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False
+) -> Iterator[str]:
     """The file line by line, without line ends."""
     yield dumps({"glossbench": FORMAT_VERSION, "layers": [layer_to_json(one) for one in layers]})
     for record in records:
         yield dumps(record_to_json(record, ids=ids))
 
 
-def write(path: Path, layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False) -> None:
+def write(
+    path: Path, layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False
+) -> None:
     """Write the own format as UTF-8, a lone surrogate kept as it is."""
     with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         for line in lines(layers, records, ids=ids):
@@ -168,13 +222,19 @@ def read(path: Path | str) -> Dataset:
         try:
             layers = tuple(layer_from_json(one) for one in json.loads(next(file))["layers"])
         except (StopIteration, ValueError, KeyError, TypeError) as error:
-            raise ImportFailed(_("{path}, line 1: the layers cannot be read ({error!r}).").format(path=path, error=error)) from error
+            raise ImportFailed(
+                _("{path}, line 1: the layers cannot be read ({error!r}).").format(
+                    path=path, error=error
+                )
+            ) from error
         records = []
         for number, line in enumerate(file, 2):
             try:
                 records.append(record_from_json(json.loads(line)))
             except (ValueError, KeyError, TypeError) as error:
                 raise ImportFailed(
-                    _("{path}, line {number}: not a document of the own format ({error!r}).").format(path=path, number=number, error=error)
+                    _(
+                        "{path}, line {number}: not a document of the own format ({error!r})."
+                    ).format(path=path, number=number, error=error)
                 ) from error
     return Dataset(layers, tuple(records))

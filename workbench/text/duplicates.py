@@ -12,7 +12,9 @@ _NOISE = re.compile(r"[\W_]+")
 def plain(text: str) -> str:
     """A text as near duplicates share it: without case, accents, punctuation and spaces."""
     folded = unicodedata.normalize("NFKD", text.casefold())
-    return _NOISE.sub("", "".join(char for char in folded if not unicodedata.combining(char))) or text
+    return (
+        _NOISE.sub("", "".join(char for char in folded if not unicodedata.combining(char))) or text
+    )
 
 
 def groups(texts: Iterable[tuple[int, str]]) -> dict[int, int]:

@@ -97,8 +97,14 @@ class Prediction:
         return {
             "label": self.label,
             "scores": self.classes.as_dict() if self.classes else None,
-            "tokens": [{"start": w.start, "end": w.end, "label": w.label, "score": w.score} for w in self.words],
-            "spans": [{"start": s.start, "end": s.end, "label": s.label, "score": s.score} for s in self.spans],
+            "tokens": [
+                {"start": w.start, "end": w.end, "label": w.label, "score": w.score}
+                for w in self.words
+            ],
+            "spans": [
+                {"start": s.start, "end": s.end, "label": s.label, "score": s.score}
+                for s in self.spans
+            ],
             "cut": self.cut,
         }
 
@@ -106,6 +112,11 @@ class Prediction:
     def from_json(cls, raw: Mapping) -> Prediction:
         scores = raw.get("scores")
         classes = ClassScores(tuple(scores), tuple(scores.values())) if scores else None
-        words = tuple(WordTag(w["start"], w["end"], w["label"], w["score"]) for w in raw.get("tokens") or ())
-        spans = tuple(Span(s["start"], s["end"], s["label"], score=s.get("score")) for s in raw.get("spans") or ())
+        words = tuple(
+            WordTag(w["start"], w["end"], w["label"], w["score"]) for w in raw.get("tokens") or ()
+        )
+        spans = tuple(
+            Span(s["start"], s["end"], s["label"], score=s.get("score"))
+            for s in raw.get("spans") or ()
+        )
         return cls(classes, words, spans, bool(raw.get("cut")))

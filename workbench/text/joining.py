@@ -11,7 +11,9 @@ _CJK = re.compile(
 )
 
 
-def join(tokens: Sequence[str], glued: Sequence[bool] | None = None) -> tuple[str, tuple[tuple[int, int], ...]]:
+def join(
+    tokens: Sequence[str], glued: Sequence[bool] | None = None
+) -> tuple[str, tuple[tuple[int, int], ...]]:
     """The text, and the borders of each token in it.
 
     `glued[n]`: no space follows token n. Nor does one between two letters of Chinese or Japanese.
@@ -30,4 +32,8 @@ def join(tokens: Sequence[str], glued: Sequence[bool] | None = None) -> tuple[st
 
 
 def _both_cjk(one: str, other: str) -> bool:
-    return not one.isascii() and not other.isascii() and bool(_CJK.match(one[-1]) and _CJK.match(other[0]))
+    return (
+        not one.isascii()
+        and not other.isascii()
+        and bool(_CJK.match(one[-1]) and _CJK.match(other[0]))
+    )

@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
-KINDS = ("class", "multi", "score", "span", "tag", "relation", "answer", "cluster", "choice", "text")
+KINDS = (
+    "class",
+    "multi",
+    "score",
+    "span",
+    "tag",
+    "relation",
+    "answer",
+    "cluster",
+    "choice",
+    "text",
+)
 SPAN_KEYS = "123456789"
-CLASS_KEYS = "qwertyiopsdfghjklzcvbnm"  # letters without A, X and U, which accept, reject and unselect
+CLASS_KEYS = (
+    "qwertyiopsdfghjklzcvbnm"  # letters without A, X and U, which accept, reject and unselect
+)
 LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 
 
@@ -33,7 +46,9 @@ class Layer:
     labels: tuple[Label, ...] = ()
     texts: int = 1
     guideline: str = ""
-    options: Mapping[str, object] = field(default_factory=dict, hash=False)  # the rest of layer.options
+    options: Mapping[str, object] = field(
+        default_factory=dict, hash=False
+    )  # the rest of layer.options
     id: int | None = None
     uid: str = ""
 

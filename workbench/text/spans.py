@@ -41,7 +41,9 @@ def flatten(spans: Iterable[Span]) -> tuple[tuple[Span, ...], int]:
     Of overlapping spans the longest is kept, the earliest on a tie. Zero-length spans are left out.
     """
     given = list(spans)
-    kept: dict[str, list[Span]] = {}  # by text, in order; none overlaps another, so the neighbours alone can be in the way
+    kept: dict[
+        str, list[Span]
+    ] = {}  # by text, in order; none overlaps another, so the neighbours alone can be in the way
     for span in sorted(given, key=lambda s: (s.start - s.end, s.start, s.label)):
         row = kept.setdefault(span.field, [])
         place = bisect_left(row, span.start, key=lambda other: other.start)

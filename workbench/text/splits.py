@@ -28,7 +28,9 @@ class _Unit:
     stratum: str
 
 
-def assign(items: Sequence[Item], *, seed: int, homes: Mapping[str, str] | None = None) -> dict[int, str]:
+def assign(
+    items: Sequence[Item], *, seed: int, homes: Mapping[str, str] | None = None
+) -> dict[int, str]:
     """New splits by id, only for documents whose split changes. No document ever leaves test.
 
     The first split (no document is in dev or test yet): 80 % train, 10 % dev, 10 % test; documents that are in train already stay
@@ -40,13 +42,21 @@ def assign(items: Sequence[Item], *, seed: int, homes: Mapping[str, str] | None 
     found = _joined(items, homes or {})
     rest = [one for one in items if not one.split and one.id not in found]
     first = not any(one.split in SHARES for one in items)
-    found.update(_first_split(rest, seed, alone=len(rest) == len(items)) if first else dict.fromkeys((one.id for one in rest), "train"))
+    found.update(
+        _first_split(rest, seed, alone=len(rest) == len(items))
+        if first
+        else dict.fromkeys((one.id for one in rest), "train")
+    )
     placed = {one.id: one.split or found[one.id] for one in items}
     if "dev" not in placed.values():
         train = [one for one in items if placed[one.id] == "train"]
-        tied = {one.group for one in items if one.group and placed[one.id] == "test"} | {group for group in homes or {}}
+        tied = {one.group for one in items if one.group and placed[one.id] == "test"} | {
+            group for group in homes or {}
+        }
         units = _units([one for one in train if one.group not in tied])
-        for unit in _cut(units, {"dev": _share(0.1, len(train), at_least=len(train) > 1)}, seed)["dev"]:
+        for unit in _cut(units, {"dev": _share(0.1, len(train), at_least=len(train) > 1)}, seed)[
+            "dev"
+        ]:
             found.update(dict.fromkeys(unit.ids, "dev"))
     return found
 
@@ -83,7 +93,11 @@ def _units(items: Sequence[Item]) -> list[_Unit]:
     for one in items:
         groups.setdefault(one.group or f"\0{one.id}", []).append(one)
     return [
-        _Unit(tuple(one.id for one in members), Counter(one.stratum for one in members).most_common(1)[0][0]) for members in groups.values()
+        _Unit(
+            tuple(one.id for one in members),
+            Counter(one.stratum for one in members).most_common(1)[0][0],
+        )
+        for members in groups.values()
     ]
 
 

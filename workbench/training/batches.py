@@ -13,7 +13,9 @@ from workbench.tasks.base import IGNORED
 MEGA = 50  # batches among which like lengths are looked for, at most
 
 
-def bucketed(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+def bucketed(
+    lengths: np.ndarray, batch_size: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
     """Every item once, in batches of like length in random order; ceil(n / batch_size) of them.
 
     Items are shuffled, sorted by length within groups of several batches, cut, and the batches shuffled. Few items make small
@@ -35,7 +37,9 @@ def usual_targets(targets: Sequence, batch_size: int) -> float | None:
     """How many targets a batch of usual make holds; None where every item has just one (a class)."""
     if not len(targets) or np.ndim(targets[0]) == 0:
         return None
-    return max(1.0, batch_size * float(np.mean([np.count_nonzero(one != IGNORED) for one in targets])))
+    return max(
+        1.0, batch_size * float(np.mean([np.count_nonzero(one != IGNORED) for one in targets]))
+    )
 
 
 def weight(batch: Mapping[str, Tensor], usual: float | None) -> float:
@@ -63,7 +67,9 @@ class CheapDropout(nn.Module):
         if not self.training or not level:
             return x
         count = x.numel()
-        drawn = self.rng.integers(0, 2**64, (count + 7) // 8, dtype=np.uint64).view(np.uint8)[:count]
+        drawn = self.rng.integers(0, 2**64, (count + 7) // 8, dtype=np.uint64).view(np.uint8)[
+            :count
+        ]
         keep = torch.from_numpy(drawn).view(x.shape) >= level
         return x * keep.to(x.dtype).mul_(256 / (256 - level))
 
@@ -71,7 +77,12 @@ class CheapDropout(nn.Module):
 def use_cheap_dropout(model: nn.Module, seed: int) -> int:
     """Put CheapDropout in the place of every plain dropout of a model on the CPU; returns how many."""
     rng = np.random.Generator(np.random.SFC64(seed))
-    found = [(parent, name, one) for parent in model.modules() for name, one in parent.named_children() if type(one) is nn.Dropout]
+    found = [
+        (parent, name, one)
+        for parent in model.modules()
+        for name, one in parent.named_children()
+        if type(one) is nn.Dropout
+    ]
     for parent, name, one in found:
         setattr(parent, name, CheapDropout(one.p, rng).train(one.training))
     return len(found)

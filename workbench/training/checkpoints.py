@@ -29,14 +29,17 @@ def save(family: Family, checkpoint: Checkpoint, folder: Path, description: Mapp
 
 def check_room(folder: Path, checkpoint: Checkpoint) -> None:
     """Before hours of work: the best version and the next one lie side by side for a moment. Raises SpecError."""
-    needed = 2 * sum(one.numel() * one.element_size() for one in checkpoint.model.parameters()) + SMALL_FILES
+    needed = (
+        2 * sum(one.numel() * one.element_size() for one in checkpoint.model.parameters())
+        + SMALL_FILES
+    )
     folder.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SpecError(
-            _("The disk of {folder} has {free:,.0f} MB free; the run takes about {needed:,.0f} MB.").format(
-                folder=folder, free=free / 1e6, needed=needed / 1e6
-            ),
+            _(
+                "The disk of {folder} has {free:,.0f} MB free; the run takes about {needed:,.0f} MB."
+            ).format(folder=folder, free=free / 1e6, needed=needed / 1e6),
             hint=_("Make room, then start again."),
         )
 

@@ -32,7 +32,10 @@ Feed = Generator[Event, str | None, object]
 
 
 def train(
-    spec: TrainSpec, data: Dataset, folder: Path | str, splits: Mapping[str, Sequence[int]] | None = None
+    spec: TrainSpec,
+    data: Dataset,
+    folder: Path | str,
+    splits: Mapping[str, Sequence[int]] | None = None,
 ) -> Generator[Event, str | None, dict]:
     """Fine-tune `spec.model` on the documents of `data`, the best version going to `folder/model`.
 
@@ -62,14 +65,23 @@ def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
 class _Run:
     """One training from the first line of the log to the last prediction."""
 
-    def __init__(self, spec: TrainSpec, data: Dataset, folder: Path, splits: Mapping[str, Sequence[int]] | None):
+    def __init__(
+        self,
+        spec: TrainSpec,
+        data: Dataset,
+        folder: Path,
+        splits: Mapping[str, Sequence[int]] | None,
+    ):
         self.spec, self.folder = spec, folder
         self.layer = data.layer(spec.layer)
         self.labels = self.layer.names
         self.records = records_of(spec, data, splits)
         self.task = builtins().get("task", spec.task)()
         self.family = builtins().get("family", "transformer")()
-        self.golds = {split: [tasks.gold(spec.task, one, spec.layer) for one in found] for split, found in self.records.items()}
+        self.golds = {
+            split: [tasks.gold(spec.task, one, spec.layer) for one in found]
+            for split, found in self.records.items()
+        }
         self.stopping = False
         self.began, self.quiet_since = time.monotonic(), time.monotonic()
         self.best: float | None = None
@@ -83,11 +95,15 @@ class _Run:
 
     def go(self) -> Generator[Event, str | None, dict]:
         check(self.spec, self.records, self.labels)
-        yield from self.say(Log(_("Loading {model}").format(model=self.spec.model_name or self.spec.model)))
+        yield from self.say(
+            Log(_("Loading {model}").format(model=self.spec.model_name or self.spec.model))
+        )
         self.device = devices.pick(self.spec.option("device"))
         if self.spec.option("precision") == "bf16" and not devices.has_bf16(self.device):
             raise SpecError(
-                _("precision is 'bf16', which {device} does not have in hardware.").format(device=devices.name(self.device)),
+                _("precision is 'bf16', which {device} does not have in hardware.").format(
+                    device=devices.name(self.device)
+                ),
                 hint=_("Choose auto or fp32."),
             )
         threads = settle(self.spec.seed, self.device)
@@ -156,7 +172,12 @@ class _Run:
             documents = [one.document for one in records[part]]
             found.append(
                 self.task.features(
-                    documents, self.checkpoint.tokenizer, self.labels, length, golds=golds[part], options=self.spec.all_options
+                    documents,
+                    self.checkpoint.tokenizer,
+                    self.labels,
+                    length,
+                    golds=golds[part],
+                    options=self.spec.all_options,
                 )
             )
             yield from self.breathe()
@@ -167,9 +188,16 @@ class _Run:
     def learn(self) -> Feed:
         option, model = self.spec.option, self.checkpoint.model
         parts = self.family.parts(model)
-        freezing = optim.Freezing(parts, freeze=option("freeze"), gradual=option("gradual_unfreezing"))
+        freezing = optim.Freezing(
+            parts, freeze=option("freeze"), gradual=option("gradual_unfreezing")
+        )
         freezing.apply(10**6)  # the optimiser knows all that will ever learn
-        groups = optim.groups(parts, rate=self.plan.learning_rate, decay=option("layer_decay"), weight_decay=option("weight_decay"))
+        groups = optim.groups(
+            parts,
+            rate=self.plan.learning_rate,
+            decay=option("layer_decay"),
+            weight_decay=option("weight_decay"),
+        )
         optimiser = optim.optimiser(groups, self.device)
         rng = np.random.default_rng(self.spec.seed)
         self.usual = batches.usual_targets(self.train_set.targets or (), self.plan.batch_size)
@@ -192,10 +220,18 @@ class _Run:
         """One optimiser step over one or more batches."""
         begun, sums = time.monotonic(), {}
         for chosen in bundle:
-            batch = collate(self.train_set, chosen, pad=self.checkpoint.tokenizer.pad, types=self.checkpoint.types, device=self.device)
+            batch = collate(
+                self.train_set,
+                chosen,
+                pad=self.checkpoint.tokenizer.pad,
+                types=self.checkpoint.types,
+                device=self.device,
+            )
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
                 outputs = self.task.forward(self.checkpoint.model, batch)
-            (sum(outputs.losses.values()) * batches.weight(batch, self.usual) / len(bundle)).backward()
+            (
+                sum(outputs.losses.values()) * batches.weight(batch, self.usual) / len(bundle)
+            ).backward()
             for name, loss in outputs.losses.items():
                 sums[name] = sums.get(name, 0.0) + float(loss.detach()) / len(bundle)
             yield from self.breathe()
@@ -204,27 +240,51 @@ class _Run:
         total = sum(sums.values())
         if not math.isfinite(total):
             raise SpecError(
-                _("The loss became {total} at step {step}: the training has diverged.").format(total=total, step=self.step),
+                _("The loss became {total} at step {step}: the training has diverged.").format(
+                    total=total, step=self.step
+                ),
                 hint=_("Use a smaller learning_rate, or precision fp32."),
             )
         self.losses.append(total)
-        yield from self.say(self.stepped(optimiser, sums, sum(map(len, bundle)) / max(1e-9, time.monotonic() - begun)))
+        yield from self.say(
+            self.stepped(
+                optimiser, sums, sum(map(len, bundle)) / max(1e-9, time.monotonic() - begun)
+            )
+        )
 
     def apply_gradients(self, optimiser: torch.optim.Optimizer) -> None:
         if clip := self.spec.option("grad_clip"):
-            learning = [one for group in optimiser.param_groups for one in group["params"] if one.grad is not None]
+            learning = [
+                one
+                for group in optimiser.param_groups
+                for one in group["params"]
+                if one.grad is not None
+            ]
             torch.nn.utils.clip_grad_norm_(learning, clip)
         schedule = optim.SCHEDULES[self.spec.option("schedule")]
         for group in optimiser.param_groups:
-            group["lr"] = schedule(self.step, self.plan.steps, peak=group["peak"], cut=self.plan.warmup)
+            group["lr"] = schedule(
+                self.step, self.plan.steps, peak=group["peak"], cut=self.plan.warmup
+            )
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
 
-    def stepped(self, optimiser: torch.optim.Optimizer, losses: Mapping[str, float], speed: float) -> Step:
+    def stepped(
+        self, optimiser: torch.optim.Optimizer, losses: Mapping[str, float], speed: float
+    ) -> Step:
         spent = time.monotonic() - self.started
         left = spent / self.step * (self.plan.steps - self.step)
         rate = max(group["lr"] for group in optimiser.param_groups)
-        return Step(self.step, self.plan.steps, self.epoch + 1, dict(losses), rate, speed, devices.memory_mb(self.device), left)
+        return Step(
+            self.step,
+            self.plan.steps,
+            self.epoch + 1,
+            dict(losses),
+            rate,
+            speed,
+            devices.memory_mb(self.device),
+            left,
+        )
 
     @property
     def bf16(self) -> bool:
@@ -246,7 +306,13 @@ class _Run:
             self.stale += 1
             return
         before = self.best, self.best_step, self.best_scores, self.best_answers
-        self.best, self.best_step, self.best_scores, self.best_answers, self.stale = value, self.step, scores, answers, 0
+        self.best, self.best_step, self.best_scores, self.best_answers, self.stale = (
+            value,
+            self.step,
+            scores,
+            answers,
+            0,
+        )
         try:
             yield from self.keep()
         except Exception as error:
@@ -255,10 +321,16 @@ class _Run:
             self.best, self.best_step, self.best_scores, self.best_answers = before
             self.stopping = True
             yield from self.say(
-                Log(_("The disk is full: the training ends here, and the version of step {step} is kept.").format(step=self.best_step))
+                Log(
+                    _(
+                        "The disk is full: the training ends here, and the version of step {step} is kept."
+                    ).format(step=self.best_step)
+                )
             )
 
-    def answers(self, chunks: Sequence[Features]) -> Generator[Event, str | None, tuple[list[Prediction], float]]:
+    def answers(
+        self, chunks: Sequence[Features]
+    ) -> Generator[Event, str | None, tuple[list[Prediction], float]]:
         """Predictions of every document, and the mean loss."""
         self.checkpoint.model.eval()
         found, total, weight = [], 0.0, 0
@@ -323,7 +395,11 @@ class _Run:
     def test(self) -> Generator[Event, str | None, list[Prediction]]:
         """Answers of the best version on the test documents."""
         if self.saved_step != self.step:
-            best = self.family.load(self.folder / checkpoints.MODEL, head=self.task.head, labels=self.task.outputs_of(self.labels))
+            best = self.family.load(
+                self.folder / checkpoints.MODEL,
+                head=self.task.head,
+                labels=self.task.outputs_of(self.labels),
+            )
             self.checkpoint.model.load_state_dict(best.model.state_dict())
         found, _ = yield from self.answers((yield from self.encode("test")))
         return found
@@ -332,7 +408,12 @@ class _Run:
         draft = self.folder / "predictions.jsonl.new"
         with open(draft, "w", encoding="utf-8", newline="\n") as file:
             for split, found in answers.items():
-                write_answers(file, [one.document for one in self.records[split]][: len(found)], found, split=split)
+                write_answers(
+                    file,
+                    [one.document for one in self.records[split]][: len(found)],
+                    found,
+                    split=split,
+                )
         os.replace(draft, self.folder / "predictions.jsonl")
 
     def result(self, scores: Mapping, stopped: bool, test: Sequence[Prediction]) -> dict:

@@ -13,7 +13,9 @@ from workbench.models.base import Parts
 from workbench.training.spec import frozen_layers
 
 
-def slanted_triangular(step: int, total: int, *, peak: float, cut: float = 0.1, ratio: float = 32) -> float:
+def slanted_triangular(
+    step: int, total: int, *, peak: float, cut: float = 0.1, ratio: float = 32
+) -> float:
     """Learning rate at `step` (0-based) of `total`: short linear rise, long linear fall to `peak / ratio`.
 
     `cut` is the fraction of steps spent rising, in [0, 1). `peak` is the highest rate.
@@ -43,7 +45,11 @@ def constant(step: int, total: int, *, peak: float, cut: float = 0.1) -> float:
     return peak * (step + 1) / (top + 1) if step < top else peak
 
 
-SCHEDULES: dict[str, Callable[..., float]] = {"linear": linear, "constant": constant, "slanted": slanted_triangular}
+SCHEDULES: dict[str, Callable[..., float]] = {
+    "linear": linear,
+    "constant": constant,
+    "slanted": slanted_triangular,
+}
 
 
 def layer_rates(count: int, decay: float) -> tuple[float, ...]:
@@ -56,7 +62,11 @@ def layer_rates(count: int, decay: float) -> tuple[float, ...]:
 
 def levels(parts: Parts) -> list[list[nn.Parameter]]:
     """Embeddings, each layer, and the top (what stands on the last layer, and the head): bottom first."""
-    return [list(parts.embeddings), *(list(one) for one in parts.layers), [*parts.summit, *parts.head]]
+    return [
+        list(parts.embeddings),
+        *(list(one) for one in parts.layers),
+        [*parts.summit, *parts.head],
+    ]
 
 
 def groups(parts: Parts, *, rate: float, decay: float, weight_decay: float) -> list[dict]:
@@ -66,14 +76,24 @@ def groups(parts: Parts, *, rate: float, decay: float, weight_decay: float) -> l
         for matrix, pull in ((True, weight_decay), (False, 0.0)):
             chosen = [one for one in members if one.requires_grad and (one.ndim > 1) == matrix]
             if chosen:
-                found.append({"params": chosen, "lr": rate * factor, "peak": rate * factor, "weight_decay": pull})
+                found.append(
+                    {
+                        "params": chosen,
+                        "lr": rate * factor,
+                        "peak": rate * factor,
+                        "weight_decay": pull,
+                    }
+                )
     return found
 
 
 def optimiser(found: Sequence[dict], device: torch.device) -> torch.optim.Optimizer:
     """Raises SpecError where everything is frozen."""
     if not found:
-        raise SpecError(_("Nothing is left to learn: every part of the model is frozen."), hint=_("Set freeze to encoder at most."))
+        raise SpecError(
+            _("Nothing is left to learn: every part of the model is frozen."),
+            hint=_("Set freeze to encoder at most."),
+        )
     return torch.optim.AdamW(found, fused=device.type in ("cpu", "cuda"))
 
 
@@ -91,10 +111,16 @@ class Freezing:
         count = len(parts.layers)
         if isinstance(kept, int) and kept > count:
             raise SpecError(
-                _("freeze is {kept}, but the model has only {count} layers.").format(kept=kept, count=count),
+                _("freeze is {kept}, but the model has only {count} layers.").format(
+                    kept=kept, count=count
+                ),
                 hint=_("Choose a smaller number, or encoder."),
             )
-        self.kept = {"none": 0, "embeddings": 1, "encoder": count + 1}.get(kept, 0) if isinstance(kept, str) else kept + 1
+        self.kept = (
+            {"none": 0, "embeddings": 1, "encoder": count + 1}.get(kept, 0)
+            if isinstance(kept, str)
+            else kept + 1
+        )
         self.encoder = kept == "encoder"
 
     def learning(self, epoch: int) -> list[bool]:

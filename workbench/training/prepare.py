@@ -17,14 +17,19 @@ from workbench.text.dataset import Dataset, Record
 from workbench.training.spec import Plan, TrainSpec, limited
 
 
-def records_of(spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None) -> dict[str, list[Record]]:
+def records_of(
+    spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None
+) -> dict[str, list[Record]]:
     usable = [one for one in data.records if tasks.usable(spec.task, one, spec.layer)]
     if splits is None:
         wanted = ("train", "dev", "test") if spec.with_test else ("train", "dev")
         found = {split: [one for one in usable if one.document.split == split] for split in wanted}
     else:
         by_id = {one.document.id: one for one in usable}
-        found = {split: [by_id[number] for number in ids if number in by_id] for split, ids in splits.items()}
+        found = {
+            split: [by_id[number] for number in ids if number in by_id]
+            for split, ids in splits.items()
+        }
     found = {split: found.get(split, []) for split in ("train", "dev", "test")}
     found["train"] = limited(found["train"], spec.option("train_limit"), spec.seed)
     return found
@@ -33,12 +38,16 @@ def records_of(spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int
 def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequence[str]) -> None:
     if not records["train"]:
         raise SpecError(
-            _("There is no submitted document with labels of layer {layer!r} in the training split.").format(layer=spec.layer),
+            _(
+                "There is no submitted document with labels of layer {layer!r} in the training split."
+            ).format(layer=spec.layer),
             hint=_("Label and submit some first, or import labelled data."),
         )
     if not labels or (spec.task != "tag" and len(labels) < 2):
         raise SpecError(
-            _("Layer {layer!r} has {count} labels; a model needs something to tell apart.").format(layer=spec.layer, count=len(labels)),
+            _("Layer {layer!r} has {count} labels; a model needs something to tell apart.").format(
+                layer=spec.layer, count=len(labels)
+            ),
             hint=_("Add labels to the layer."),
         )
 

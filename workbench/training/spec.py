@@ -44,26 +44,48 @@ class Option:
             parsed = _READERS[self.kind](text)
         except ValueError:
             raise SpecError(
-                _("{name} is {text!r}, expected {wanted}.").format(name=self.name, text=text, wanted=self._wanted()), hint=_(self.help)
+                _("{name} is {text!r}, expected {wanted}.").format(
+                    name=self.name, text=text, wanted=self._wanted()
+                ),
+                hint=_(self.help),
             ) from None
         if self.choices and self.kind == "choice" and parsed not in self.choices:
             raise SpecError(
-                _("{name} is {text!r}, expected one of {choices}.").format(name=self.name, text=text, choices=", ".join(self.choices)),
+                _("{name} is {text!r}, expected one of {choices}.").format(
+                    name=self.name, text=text, choices=", ".join(self.choices)
+                ),
                 hint=_(self.help),
             )
-        if (self.low is not None and parsed < self.low) or (self.high is not None and parsed > self.high):
+        if (self.low is not None and parsed < self.low) or (
+            self.high is not None and parsed > self.high
+        ):
             raise SpecError(
-                _("{name} is {text}, expected {wanted}.").format(name=self.name, text=text, wanted=self._wanted()), hint=_(self.help)
+                _("{name} is {text}, expected {wanted}.").format(
+                    name=self.name, text=text, wanted=self._wanted()
+                ),
+                hint=_(self.help),
             )
         if self.name == "freeze":
             frozen_layers(parsed)
         return parsed
 
     def _wanted(self) -> str:
-        kinds = {"int": _("a whole number"), "float": _("a number"), "bool": _("yes or no"), "choice": _("a choice"), "text": _("text")}
+        kinds = {
+            "int": _("a whole number"),
+            "float": _("a number"),
+            "bool": _("yes or no"),
+            "choice": _("a choice"),
+            "text": _("text"),
+        }
         low = _("from {number:g}").format(number=self.low) if self.low is not None else ""
         high = _("to {number:g}").format(number=self.high) if self.high is not None else ""
-        return " ".join([kinds[self.kind], *filter(None, (low, high)), *([_("or auto")] if self.automatic else [])])
+        return " ".join(
+            [
+                kinds[self.kind],
+                *filter(None, (low, high)),
+                *([_("or auto")] if self.automatic else []),
+            ]
+        )
 
 
 def _read_float(text: str) -> float:
@@ -74,13 +96,28 @@ def _read_float(text: str) -> float:
 
 
 def _read_bool(text: str) -> bool:
-    known = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    known = {
+        "true": True,
+        "yes": True,
+        "on": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "off": False,
+        "0": False,
+    }
     if text.lower() not in known:
         raise ValueError(text)
     return known[text.lower()]
 
 
-_READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": _read_float, "bool": _read_bool, "choice": str, "text": str}
+_READERS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": _read_float,
+    "bool": _read_bool,
+    "choice": str,
+    "text": str,
+}
 
 
 def frozen_layers(freeze: str) -> int | str:
@@ -90,7 +127,9 @@ def frozen_layers(freeze: str) -> int | str:
     if freeze.isascii() and freeze.isdigit():
         return int(freeze)
     raise SpecError(
-        _("freeze is {freeze!r}, expected none, embeddings, encoder or a number of layers.").format(freeze=freeze),
+        _("freeze is {freeze!r}, expected none, embeddings, encoder or a number of layers.").format(
+            freeze=freeze
+        ),
         hint=_("3 keeps the embeddings and the three lowest layers as they are."),
     )
 
@@ -136,8 +175,15 @@ BEST_BY = {
 def options(task: str) -> tuple[Option, ...]:
     """The settings of a task; the choices of `best_by` are those the task has. Raises SpecError for an unknown task."""
     if task not in TASKS:
-        raise SpecError(_("There is no task {task!r}.").format(task=task), hint=_("Known: {known}.").format(known=", ".join(TASKS)))
-    return tuple(_with_choices(one, BEST_BY[task]) if one.name == "best_by" else one for one in OPTIONS if task in one.tasks)
+        raise SpecError(
+            _("There is no task {task!r}.").format(task=task),
+            hint=_("Known: {known}.").format(known=", ".join(TASKS)),
+        )
+    return tuple(
+        _with_choices(one, BEST_BY[task]) if one.name == "best_by" else one
+        for one in OPTIONS
+        if task in one.tasks
+    )
 
 
 def _with_choices(option: Option, choices: tuple[str, ...]) -> Option:
@@ -151,7 +197,9 @@ def parse_settings(task: str, settings: Mapping[str, object]) -> dict[str, objec
     for name, value in settings.items():
         if name not in known:
             raise SpecError(
-                _("There is no setting {name!r} (value {value!r}) for task {task}.").format(name=name, value=value, task=task),
+                _("There is no setting {name!r} (value {value!r}) for task {task}.").format(
+                    name=name, value=value, task=task
+                ),
                 hint=_("Known: {known}.").format(known=", ".join(known)),
             )
         parsed[name] = known[name].parse(value)
@@ -181,9 +229,15 @@ class TrainSpec:
 
     def __post_init__(self):
         object.__setattr__(self, "options", parse_settings(self.task, self.options))
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed <= MOST_SEED:
+        if (
+            isinstance(self.seed, bool)
+            or not isinstance(self.seed, int)
+            or not 0 <= self.seed <= MOST_SEED
+        ):
             raise SpecError(
-                _("The seed is {seed}, expected a whole number from 0 to {most:,}.").format(seed=self.seed, most=MOST_SEED),
+                _("The seed is {seed}, expected a whole number from 0 to {most:,}.").format(
+                    seed=self.seed, most=MOST_SEED
+                ),
                 hint=_("Any will do; equal ones give equal runs."),
             )
 
@@ -202,7 +256,14 @@ class TrainSpec:
         """Keys of a later version are dropped. Raises SpecError where a value does not fit, KeyError where one is missing."""
         given = {name: raw[name] for name in _FIELDS if name in raw}
         known = {one.name for one in options(raw["task"])}
-        return cls(**{**given, "options": {name: value for name, value in raw.get("options", {}).items() if name in known}})
+        return cls(
+            **{
+                **given,
+                "options": {
+                    name: value for name, value in raw.get("options", {}).items() if name in known
+                },
+            }
+        )
 
 
 _FIELDS = ("task", "layer", "model", "model_name", "seed", "name", "with_test", "allow_pickle")
@@ -232,7 +293,14 @@ class Plan:
         return self.epochs * self.steps_per_epoch
 
 
-def plan(spec: TrainSpec, *, documents: int, width: int = 384, model_length: int = 512, items: int | None = None) -> Plan:
+def plan(
+    spec: TrainSpec,
+    *,
+    documents: int,
+    width: int = 384,
+    model_length: int = 512,
+    items: int | None = None,
+) -> Plan:
     """Work out the automatic settings for so many training documents (`items`: windows, where tags have more).
 
     `width` is the hidden size of the model, `model_length` the most subwords that it takes.
@@ -284,7 +352,11 @@ def _evaluate_every(epochs: int, per_epoch: int) -> int:
     """At epoch ends where an epoch is short, inside the epoch where it is long: about ten times a run."""
     if epochs >= EVALUATIONS:
         return per_epoch * math.ceil(epochs / EVALUATIONS)
-    return max(1, math.ceil(per_epoch / max(1, EVALUATIONS // epochs))) if per_epoch >= 200 else per_epoch
+    return (
+        max(1, math.ceil(per_epoch / max(1, EVALUATIONS // epochs)))
+        if per_epoch >= 200
+        else per_epoch
+    )
 
 
 def limited(ids: Sequence[int], limit: int | None, seed: int) -> list[int]:

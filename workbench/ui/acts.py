@@ -14,7 +14,9 @@ def has_project(window) -> bool:
 
 
 def can_write(window) -> bool:
-    return has_project(window) and not (window.app.project.read_only or window.app.project.busy or window.app.working)
+    return has_project(window) and not (
+        window.app.project.read_only or window.app.project.busy or window.app.working
+    )
 
 
 def may_close(window) -> bool:
@@ -29,18 +31,53 @@ def window_commands() -> tuple[Command, ...]:
 def page_commands(pages: Sequence[Contribution]) -> tuple[Command, ...]:
     """One command a page, with Ctrl+Alt+1 … 9."""
     return tuple(
-        Command(f"page.{page.id}", _(page.title), lambda w, id=page.id: w.go(id), "View", f"Ctrl+Alt+{number}", group="pages")
+        Command(
+            f"page.{page.id}",
+            _(page.title),
+            lambda w, id=page.id: w.go(id),
+            "View",
+            f"Ctrl+Alt+{number}",
+            group="pages",
+        )
         for number, page in enumerate(pages, 1)
     )
 
 
 def _file() -> tuple[Command, ...]:
     return (
-        Command("new", _("&New project…"), lambda w: w.app.act("new"), "File", "Ctrl+Shift+O", group="open"),
+        Command(
+            "new",
+            _("&New project…"),
+            lambda w: w.app.act("new"),
+            "File",
+            "Ctrl+Shift+O",
+            group="open",
+        ),
         Command("open", _("&Open…"), lambda w: w.app.act("open"), "File", "Ctrl+O", group="open"),
-        Command("sample", _("Open the &sample project"), lambda w: w.app.act("sample"), "File", group="open"),
-        Command("welcome", _("&Welcome page"), lambda w: w.go("welcome"), "File", "Ctrl+Alt+0", group="open"),
-        Command("import", _("&Import data…"), lambda w: w.go("data", dialog="import"), "File", "Ctrl+I", enabled=can_write, group="data"),
+        Command(
+            "sample",
+            _("Open the &sample project"),
+            lambda w: w.app.act("sample"),
+            "File",
+            group="open",
+        ),
+        Command(
+            "welcome",
+            _("&Welcome page"),
+            lambda w: w.go("welcome"),
+            "File",
+            "Ctrl+Alt+0",
+            group="open",
+        ),
+        Command(
+            "import",
+            _("&Import data…"),
+            lambda w: w.go("data", dialog="import"),
+            "File",
+            "Ctrl+I",
+            enabled=can_write,
+            group="data",
+        ),
         Command(
             "export-data",
             _("&Export data…"),
@@ -50,27 +87,86 @@ def _file() -> tuple[Command, ...]:
             enabled=has_project,
             group="data",
         ),
-        Command("close", _("&Close project"), lambda w: w.app.close_project(), "File", "Ctrl+W", enabled=may_close, group="close"),
-        Command("settings", _("Se&ttings…"), lambda w: w.app.act("settings"), "File", "Ctrl+,", group="settings"),
+        Command(
+            "close",
+            _("&Close project"),
+            lambda w: w.app.close_project(),
+            "File",
+            "Ctrl+W",
+            enabled=may_close,
+            group="close",
+        ),
+        Command(
+            "settings",
+            _("Se&ttings…"),
+            lambda w: w.app.act("settings"),
+            "File",
+            "Ctrl+,",
+            group="settings",
+        ),
         Command("quit", _("&Quit"), lambda w: w.close(), "File", "Ctrl+Q", group="quit"),
     )
 
 
 def _edit() -> tuple[Command, ...]:
     return (
-        Command("undo", undo_title, lambda w: w.app.undo(), "Edit", "Ctrl+Z", enabled=can_undo, group="undo", name=_("Undo")),
         Command(
-            "redo", redo_title, lambda w: w.app.redo(), "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), enabled=can_redo, group="undo", name=_("Redo")
+            "undo",
+            undo_title,
+            lambda w: w.app.undo(),
+            "Edit",
+            "Ctrl+Z",
+            enabled=can_undo,
+            group="undo",
+            name=_("Undo"),
         ),
-        Command("palette", _("&Find a command…"), lambda w: w.app.act("palette"), "Edit", "Ctrl+Shift+P", group="find"),
+        Command(
+            "redo",
+            redo_title,
+            lambda w: w.app.redo(),
+            "Edit",
+            ("Ctrl+Shift+Z", "Ctrl+Y"),
+            enabled=can_redo,
+            group="undo",
+            name=_("Redo"),
+        ),
+        Command(
+            "palette",
+            _("&Find a command…"),
+            lambda w: w.app.act("palette"),
+            "Edit",
+            "Ctrl+Shift+P",
+            group="find",
+        ),
     )
 
 
 def _view() -> tuple[Command, ...]:
     return (
-        Command("larger", _("&Larger text"), lambda w: w.app.change_text_size(1), "View", ("Ctrl++", "Ctrl+="), group="size"),
-        Command("smaller", _("S&maller text"), lambda w: w.app.change_text_size(-1), "View", "Ctrl+-", group="size"),
-        Command("usual", _("&Usual text size"), lambda w: w.app.change_text_size(0), "View", "Ctrl+0", group="size"),
+        Command(
+            "larger",
+            _("&Larger text"),
+            lambda w: w.app.change_text_size(1),
+            "View",
+            ("Ctrl++", "Ctrl+="),
+            group="size",
+        ),
+        Command(
+            "smaller",
+            _("S&maller text"),
+            lambda w: w.app.change_text_size(-1),
+            "View",
+            "Ctrl+-",
+            group="size",
+        ),
+        Command(
+            "usual",
+            _("&Usual text size"),
+            lambda w: w.app.change_text_size(0),
+            "View",
+            "Ctrl+0",
+            group="size",
+        ),
         *(
             Command(
                 f"theme.{name}",
@@ -80,7 +176,11 @@ def _view() -> tuple[Command, ...]:
                 checked=lambda w, name=name: w.app.settings.theme == name,
                 group="theme",
             )
-            for name, title in (("system", _("Colours of the s&ystem")), ("light", _("L&ight")), ("dark", _("&Dark")))
+            for name, title in (
+                ("system", _("Colours of the s&ystem")),
+                ("light", _("L&ight")),
+                ("dark", _("&Dark")),
+            )
         ),
         Command(
             "dock.jobs",
@@ -103,16 +203,44 @@ def _view() -> tuple[Command, ...]:
             group="docks",
         ),
         Command(
-            "tear-off", _("Page in its own &window"), lambda w: w.tear_off(), "View", "Ctrl+Shift+W", enabled=has_project, group="docks"
+            "tear-off",
+            _("Page in its own &window"),
+            lambda w: w.tear_off(),
+            "View",
+            "Ctrl+Shift+W",
+            enabled=has_project,
+            group="docks",
         ),
-        Command("full-screen", _("&Full screen"), _full_screen, "View", "F11", checked=lambda w: w.isFullScreen(), group="docks"),
+        Command(
+            "full-screen",
+            _("&Full screen"),
+            _full_screen,
+            "View",
+            "F11",
+            checked=lambda w: w.isFullScreen(),
+            group="docks",
+        ),
     )
 
 
 def _run() -> tuple[Command, ...]:
     return (
-        Command("stop-run", _("&Stop the run and keep the best"), lambda w: w.app.stop_jobs(), "Run", enabled=_running, group="stop"),
-        Command("jobs", _("Show &jobs"), lambda w: w.toggle_dock("jobs", True), "Run", enabled=has_project, group="stop"),
+        Command(
+            "stop-run",
+            _("&Stop the run and keep the best"),
+            lambda w: w.app.stop_jobs(),
+            "Run",
+            enabled=_running,
+            group="stop",
+        ),
+        Command(
+            "jobs",
+            _("Show &jobs"),
+            lambda w: w.toggle_dock("jobs", True),
+            "Run",
+            enabled=has_project,
+            group="stop",
+        ),
     )
 
 
@@ -120,8 +248,16 @@ def _help() -> tuple[Command, ...]:
     return (
         Command("keys", _("&Keys"), lambda w: w.app.act("keys"), "Help", "F1", group="help"),
         Command("log", _("Open &log file"), lambda w: w.app.act("log"), "Help", group="log"),
-        Command("diagnostics", _("Copy &diagnostics"), lambda w: w.app.act("diagnostics"), "Help", group="log"),
-        Command("about", _("&About Glossbench"), lambda w: w.app.act("about"), "Help", group="about"),
+        Command(
+            "diagnostics",
+            _("Copy &diagnostics"),
+            lambda w: w.app.act("diagnostics"),
+            "Help",
+            group="log",
+        ),
+        Command(
+            "about", _("&About Glossbench"), lambda w: w.app.act("about"), "Help", group="about"
+        ),
     )
 
 

@@ -16,14 +16,23 @@ from workbench.base.manifest import Contribution
 from workbench.jobs import threads
 
 PAUSE = 40  # milliseconds between two modules
-LIBRARIES = ("numpy", "pyqtgraph", "workbench.prompting.template")  # what the pages import when they are built
+LIBRARIES = (
+    "numpy",
+    "pyqtgraph",
+    "workbench.prompting.template",
+)  # what the pages import when they are built
 LATER = ("workbench.ui.panels.data.import_dialog", "workbench.ui.dialogs.settings")
 
 
 def modules(panels: Iterable[Contribution]) -> list[str]:
     """What the built-in pages are made of, those first that a project opens on."""
     packages = [one.object.split(":")[0] for one in panels]
-    own = [f"{package}.{part}" for package in packages if package.startswith("workbench.") for part in ("state", "view")]
+    own = [
+        f"{package}.{part}"
+        for package in packages
+        if package.startswith("workbench.")
+        for part in ("state", "view")
+    ]
     return [LIBRARIES[0], *own, *LIBRARIES[1:], *LATER]
 
 
@@ -51,7 +60,9 @@ class Ahead:
             self._left.pop(0)
         if self._left:
             name = self._left[0]
-            threads.run(lambda: importlib.import_module(name), self._imported, dispatch=self._dispatch)
+            threads.run(
+                lambda: importlib.import_module(name), self._imported, dispatch=self._dispatch
+            )
 
     def _imported(self, _module: object, error: Exception | None) -> None:
         """One that cannot be imported is told when its page is opened."""

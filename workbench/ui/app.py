@@ -30,7 +30,12 @@ SPARE_AFTER = 4.0  # seconds after a project is opened, when its first page stan
 class App:
     """What the window, its panels and dialogs share. Made once by `main`; tests make one of their own."""
 
-    def __init__(self, qt: QApplication, chosen: settings.Settings | None = None, registry: Registry | None = None):
+    def __init__(
+        self,
+        qt: QApplication,
+        chosen: settings.Settings | None = None,
+        registry: Registry | None = None,
+    ):
         self.qt, self.settings = qt, chosen or settings.load()
         self.settings.tell_faults(self._settings_fault)
         self.registry = registry or builtins()
@@ -53,7 +58,11 @@ class App:
         from workbench.jobs.spare import Warm
 
         self._queue_used = True
-        warm = Warm(("torch", "transformers"), "workbench.models.device:describe") if self.settings.warm_worker else None
+        warm = (
+            Warm(("torch", "transformers"), "workbench.models.device:describe")
+            if self.settings.warm_worker
+            else None
+        )
         queue = Queue(dispatch=self.dispatch, warm=warm)
         queue.changed.connect(lambda *_event: self._jobs_changed())
         queue.reported.connect(self._devices_reported)
@@ -97,10 +106,20 @@ class App:
         try:
             project = Project.open_or_read_only(path, dispatch=self.dispatch)
         except WorkbenchError as error:
-            self.fail(error if path.name in str(error) else WorkbenchError(f"{path}: {error.message}", hint=error.hint))
+            self.fail(
+                error
+                if path.name in str(error)
+                else WorkbenchError(f"{path}: {error.message}", hint=error.hint)
+            )
             return False
         except OSError as error:
-            self.fail(WorkbenchError(_("{path} cannot be opened: {error}.").format(path=path, error=error.strerror or error)))
+            self.fail(
+                WorkbenchError(
+                    _("{path} cannot be opened: {error}.").format(
+                        path=path, error=error.strerror or error
+                    )
+                )
+            )
             return False
         self._take(project)
         self.window.go(page or self._landing(), **args)
@@ -120,7 +139,10 @@ class App:
         self.window.show_project()
         if project.read_only:
             self.window.tell(
-                _("{name} is read-only here: {reason}.").format(name=project.path.name, reason=project.read_only_reason), "warn"
+                _("{name} is read-only here: {reason}.").format(
+                    name=project.path.name, reason=project.read_only_reason
+                ),
+                "warn",
             )
         elif project.notice:
             self.window.tell(project.notice, "accent")
@@ -154,7 +176,10 @@ class App:
         from workbench.jobs import threads
 
         def wait() -> None:
-            QTimer.singleShot(round(1000 * seconds), lambda: threads.run(work, lambda *_result: None, dispatch=self.dispatch))
+            QTimer.singleShot(
+                round(1000 * seconds),
+                lambda: threads.run(work, lambda *_result: None, dispatch=self.dispatch),
+            )
 
         self.dispatch(wait)  # a bulk edit asks from a thread of the pool, where no timer ever fires
 
@@ -183,7 +208,11 @@ class App:
             except WorkbenchError as error:
                 self.fail(error)
             return
-        self.work.start(doing.format(title=found[-1].title), lambda watch: getattr(project, way)(len(found), watch=watch), done)
+        self.work.start(
+            doing.format(title=found[-1].title),
+            lambda watch: getattr(project, way)(len(found), watch=watch),
+            done,
+        )
 
     def _next_steps(self, way: str, steps: int) -> list:
         """The next `steps` to undo or redo, in that order."""
@@ -207,7 +236,11 @@ class App:
             if self.project is not None and self.project.history(1) == newest:
                 self.undo()
             else:
-                self.note(_("Something else has changed since. Edit ▸ Undo takes that back first; History shows all steps."))
+                self.note(
+                    _(
+                        "Something else has changed since. Edit ▸ Undo takes that back first; History shows all steps."
+                    )
+                )
 
         return undo
 
@@ -297,7 +330,9 @@ class App:
         """Ask if jobs run or a long act is under way; False: the person goes back."""
         from workbench.ui.dialogs import closing
 
-        return (not self.working or closing.ask_to_cancel(self)) and (not self.active_jobs() or closing.ask(self))
+        return (not self.working or closing.ask_to_cancel(self)) and (
+            not self.active_jobs() or closing.ask(self)
+        )
 
     def closed(self) -> None:
         """The window has closed: end the rest, keep the settings."""

@@ -24,7 +24,12 @@ def source(name: str) -> str:
 
 def tinted(name: str, colour: str) -> bytes:
     """The SVG with `currentColor` replaced by #RRGGBB and the stroke that we use."""
-    return source(name).replace("currentColor", colour).replace('stroke-width="2"', f'stroke-width="{STROKE}"').encode()
+    return (
+        source(name)
+        .replace("currentColor", colour)
+        .replace('stroke-width="2"', f'stroke-width="{STROKE}"')
+        .encode()
+    )
 
 
 def icon(name: str, tone: str = "muted", size: int = 18) -> QIcon:
@@ -50,7 +55,9 @@ def _draw(name: str, colour: str, size: int) -> QPixmap:
     picture = QPixmap(size * _SCALE, size * _SCALE)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
-    QSvgRenderer(QByteArray(tinted(name, colour))).render(painter, QRectF(0, 0, size * _SCALE, size * _SCALE))
+    QSvgRenderer(QByteArray(tinted(name, colour))).render(
+        painter, QRectF(0, 0, size * _SCALE, size * _SCALE)
+    )
     painter.end()
     picture.setDevicePixelRatio(_SCALE)
     return picture

@@ -12,16 +12,45 @@ import unicodedata
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-_ROWS_LINUX = ((10, "1234567890"), (24, "qwertyuiop[]"), (38, "asdfghjkl"), (52, "zxcvbnm"), (61, "/"))  # key code of X11 and Wayland
+_ROWS_LINUX = (
+    (10, "1234567890"),
+    (24, "qwertyuiop[]"),
+    (38, "asdfghjkl"),
+    (52, "zxcvbnm"),
+    (61, "/"),
+)  # key code of X11 and Wayland
 _LINUX = {first + place: letter for first, row in _ROWS_LINUX for place, letter in enumerate(row)}
 _MAC = {  # kVK_ANSI_… of Carbon, Events.h
     **dict(enumerate("asdfhgzxcv")),
     **dict(enumerate("bqweryt123465", 11)),
-    **{25: "9", 26: "7", 28: "8", 29: "0", 30: "]", 31: "o", 32: "u", 33: "[", 34: "i", 35: "p", 37: "l", 38: "j", 40: "k"},
+    **{
+        25: "9",
+        26: "7",
+        28: "8",
+        29: "0",
+        30: "]",
+        31: "o",
+        32: "u",
+        33: "[",
+        34: "i",
+        35: "p",
+        37: "l",
+        38: "j",
+        40: "k",
+    },
     **{44: "/", 45: "n", 46: "m"},
 }
-_WINDOWS = {0xBF: "/", 0xDB: "[", 0xDD: "]", **{ord(one): one.lower() for one in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"}}
-_SIGNS = {("/", "q"), ("'", "w"), (".", "/")}  # what Hebrew and Russian layouts have on places of keys of ours
+_WINDOWS = {
+    0xBF: "/",
+    0xDB: "[",
+    0xDD: "]",
+    **{ord(one): one.lower() for one in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"},
+}
+_SIGNS = {
+    ("/", "q"),
+    ("'", "w"),
+    (".", "/"),
+}  # what Hebrew and Russian layouts have on places of keys of ours
 _SHIFTED = {"[": "{", "]": "}"}
 
 
@@ -49,4 +78,6 @@ def meant(event: QKeyEvent, platform: str = sys.platform) -> str:
 
 def foreign(letter: str) -> bool:
     """Whether it is a letter or vowel sign of a script other than Latin."""
-    return unicodedata.category(letter)[0] in "LM" and not unicodedata.name(letter, "").startswith("LATIN")
+    return unicodedata.category(letter)[0] in "LM" and not unicodedata.name(letter, "").startswith(
+        "LATIN"
+    )

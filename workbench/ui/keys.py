@@ -15,12 +15,17 @@ def keys_of(command: Command, settings: Settings) -> tuple[str, ...]:
 
 
 def sequences(command: Command, settings: Settings) -> list[QKeySequence]:
-    return [QKeySequence(key, QKeySequence.SequenceFormat.PortableText) for key in keys_of(command, settings)]
+    return [
+        QKeySequence(key, QKeySequence.SequenceFormat.PortableText)
+        for key in keys_of(command, settings)
+    ]
 
 
 def shown(command: Command, settings: Settings) -> str:
     """The keys as this platform writes them, "" for none."""
-    return ", ".join(one.toString(QKeySequence.SequenceFormat.NativeText) for one in sequences(command, settings))
+    return ", ".join(
+        one.toString(QKeySequence.SequenceFormat.NativeText) for one in sequences(command, settings)
+    )
 
 
 def remap(command: Command, keys: list[str], settings: Settings) -> None:
@@ -34,7 +39,9 @@ def remap(command: Command, keys: list[str], settings: Settings) -> None:
     settings.save()
 
 
-def clashes(commands: list[tuple[Command, str]], settings: Settings) -> list[tuple[str, Command, Command]]:
+def clashes(
+    commands: list[tuple[Command, str]], settings: Settings
+) -> list[tuple[str, Command, Command]]:
     """Keys that two commands of one place share: (key, first, second). `commands` are (command, place); "" is everywhere."""
     seen: dict[str, list[tuple[Command, str]]] = {}
     found = []

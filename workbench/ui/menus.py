@@ -31,7 +31,13 @@ class Menus:
     While no menu is open every entry of the shown page stays enabled, so its key arrives; the command asks `enabled` again then.
     """
 
-    def __init__(self, window: QMainWindow, settings: Settings, page_shown: Callable[[], str], go: Callable[[str], None]):
+    def __init__(
+        self,
+        window: QMainWindow,
+        settings: Settings,
+        page_shown: Callable[[], str],
+        go: Callable[[str], None],
+    ):
         self._window, self._settings, self._page_shown, self._go = window, settings, page_shown, go
         self.entries: list[Entry] = []
         self.menus: dict[str, QMenu] = {}
@@ -94,7 +100,11 @@ class Menus:
         """Only what belongs to the page shown or acts anywhere: the entries of all pages at once would be a long grey list."""
         menu, group = self.menus[name], None
         menu.clear()
-        entries = [one for one in self.entries if one.command.menu == name and one.action is not None and self._belongs(one)]
+        entries = [
+            one
+            for one in self.entries
+            if one.command.menu == name and one.action is not None and self._belongs(one)
+        ]
         for entry in sorted(entries, key=lambda one: one.command.group == LAST):
             if group is not None and (entry.page, entry.command.group) != group:
                 menu.addSeparator()

@@ -7,7 +7,15 @@ from datetime import UTC, datetime
 
 from workbench.base.i18n import N_, _
 
-DAYS = (N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"))
+DAYS = (
+    N_("Monday"),
+    N_("Tuesday"),
+    N_("Wednesday"),
+    N_("Thursday"),
+    N_("Friday"),
+    N_("Saturday"),
+    N_("Sunday"),
+)
 
 
 def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
@@ -35,14 +43,20 @@ def when_iso(at: str, now: float | None = None, *, brief: bool = False) -> str:
         moment = datetime.fromisoformat(at)
     except ValueError:
         return at
-    return when((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), now, brief=brief)
+    return when(
+        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), now, brief=brief
+    )
 
 
 def size(count: float) -> str:
     """Bytes as a person reads them: 512 B, 1.4 MB, 2 GB."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:
-            return f"{count:.0f} {unit}" if unit in ("B", "kB") or count >= 100 else f"{count:.1f} {unit}"
+            return (
+                f"{count:.0f} {unit}"
+                if unit in ("B", "kB") or count >= 100
+                else f"{count:.1f} {unit}"
+            )
         count /= 1000
     return f"{count:.1f} GB"
 

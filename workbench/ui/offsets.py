@@ -13,7 +13,9 @@ from bisect import bisect_left, bisect_right
 
 # CR LF is one break of two code points; the others are those of the Unicode newline guidelines (UAX 14, BK CR LF NL).
 _BREAK = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
-_UNSHOWABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffc\ufffe\uffff]")
+_UNSHOWABLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffc\ufffe\uffff]"
+)
 _STRONG_SEARCH = 4000  # code points looked at for a paragraph's direction
 
 
@@ -37,7 +39,9 @@ class Utf16Map:
 
     def __init__(self, text: str):
         self.length = len(text)
-        self._points = [] if text.isascii() else [at for at, char in enumerate(text) if char > "\uffff"]
+        self._points = (
+            [] if text.isascii() else [at for at, char in enumerate(text) if char > "\uffff"]
+        )
         self._units = [point + count for count, point in enumerate(self._points)]
         self.units = self.length + len(self._points)
 
@@ -63,7 +67,9 @@ class DisplayText:
 
     def __init__(self, text: str):
         self.text = text
-        self.shown = text if text.isascii() and text.isprintable() else _UNSHOWABLE.sub(_picture, text)
+        self.shown = (
+            text if text.isascii() and text.isprintable() else _UNSHOWABLE.sub(_picture, text)
+        )
         self.starts, self.ends = [0], []
         for found in _BREAK.finditer(text):
             self.ends.append(found.start())
@@ -104,7 +110,9 @@ def is_rtl(text: str) -> bool:
     return False
 
 
-_RTL_CHARACTER = re.compile("[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+_RTL_CHARACTER = re.compile(
+    "[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 
 
 def has_rtl(text: str) -> bool:

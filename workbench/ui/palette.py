@@ -19,7 +19,11 @@ class Palette(Dialog):
         super().__init__(app.window, _("Find a command"), width=600)
         self._app, self._pages = app, {one.id: _(one.title) for one in app.registry.all("panel")}
         menus = app.window.menus
-        self._entries = [entry for entry in menus.entries if not entry.command.shown_only and menus.can_act(entry)]
+        self._entries = [
+            entry
+            for entry in menus.entries
+            if not entry.command.shown_only and menus.can_act(entry)
+        ]
         self._search = QLineEdit()
         self._search.setAccessibleName(_("Find a command"))
         self._search.setPlaceholderText(_("What do you want to do?"))
@@ -27,7 +31,9 @@ class Palette(Dialog):
         self._search.installEventFilter(self)
         columns = (
             Column(_("Command"), self._title),
-            Column(_("Where"), lambda entry: self._pages.get(entry.page, _(entry.command.menu)), 110),
+            Column(
+                _("Where"), lambda entry: self._pages.get(entry.page, _(entry.command.menu)), 110
+            ),
             Column(_("Key"), lambda entry: shown(entry.command, app.settings), 140),
         )
         self._table = Table(columns, name=_("Commands"), key=lambda entry: entry.command.id)
@@ -43,7 +49,10 @@ class Palette(Dialog):
     def _fill(self) -> None:
         wanted = self._search.text().casefold().strip()
         ranked = sorted(
-            ((rank(wanted, self._title(entry).casefold()), number, entry) for number, entry in enumerate(self._entries)),
+            (
+                (rank(wanted, self._title(entry).casefold()), number, entry)
+                for number, entry in enumerate(self._entries)
+            ),
             key=lambda one: one[:2],
         )
         self._table.set_rows([entry for place, _number, entry in ranked if place < NO_MATCH])
@@ -57,9 +66,16 @@ class Palette(Dialog):
         if event.type() == event.Type.KeyPress:
             if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
                 step = 1 if event.key() == Qt.Key.Key_Down else -1
-                self._table.selectRow(min(max(self._table.currentIndex().row() + step, 0), len(self._table.rows()) - 1))
+                self._table.selectRow(
+                    min(
+                        max(self._table.currentIndex().row() + step, 0), len(self._table.rows()) - 1
+                    )
+                )
                 return True
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._table.current_row() is not None:
+            if (
+                event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+                and self._table.current_row() is not None
+            ):
                 self._do(self._table.current_row())
                 return True
         return super().eventFilter(watched, event)

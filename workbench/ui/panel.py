@@ -97,7 +97,12 @@ class PanelContext:
             self.fail(error)
             return None
 
-    def run(self, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None] | None = None) -> None:
+    def run(
+        self,
+        work: Callable[[], Any],
+        done: Callable[[Any], None],
+        failed: Callable[[Exception], None] | None = None,
+    ) -> None:
         """Short work off the main thread; `done(result)` on the main thread unless the panel was closed meanwhile."""
         from workbench.jobs import threads
 

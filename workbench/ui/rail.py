@@ -33,7 +33,10 @@ class Rail(QFrame):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(lambda _checked=False, id=page.id: choose(id))
             self._group.addButton(button)
-            self._buttons[page.id], self._icons[page.id] = button, page.options.get("icon", "square")
+            self._buttons[page.id], self._icons[page.id] = (
+                button,
+                page.options.get("icon", "square"),
+            )
             layout.addWidget(button)
         layout.addStretch(1)
         self._dress()

@@ -23,7 +23,9 @@ class Status(QStatusBar):
         self.setSizeGripEnabled(False)
         self._mark, self._saved = IconLabel("circle-check", "good", 14), words("", "small", "muted")
         self._file = words("", "small", "muted")
-        self._run = Button("", "activity", "quiet", small=True, on=show_run, name=_("Run under way"))
+        self._run = Button(
+            "", "activity", "quiet", small=True, on=show_run, name=_("Run under way")
+        )
         self._meter = fixed(Meter(0.0, name=_("Progress of the run under way")), 90)
         self._device = words("", "small", "muted")
         self._left = row(self._mark, self._saved, self._file, gap=6, margins=(8, 0, 0, 0))
@@ -37,7 +39,11 @@ class Status(QStatusBar):
     def unused(self) -> QRect:
         """What lies between the file's name and the run, or the device where nothing runs."""
         right = self._busy if self._busy.isVisible() else self._where
-        left = self._left.geometry().left() + self._left.sizeHint().width() if self._left.isVisible() else 0
+        left = (
+            self._left.geometry().left() + self._left.sizeHint().width()
+            if self._left.isVisible()
+            else 0
+        )
         return QRect(QPoint(left + 16, 0), QPoint(right.geometry().left() - 16, self.height() - 1))
 
     def show_project(self, project) -> None:
@@ -68,5 +74,7 @@ class Status(QStatusBar):
         name = settings.device if settings.device != "auto" else settings.devices.get("best", "cpu")
         told = next((one for one in settings.devices.get("all", ()) if one.get("name") == name), {})
         cores = os.cpu_count() or 1
-        title = told.get("title") or (_("CPU, {count} cores").format(count=cores) if name == "cpu" else name.upper())
+        title = told.get("title") or (
+            _("CPU, {count} cores").format(count=cores) if name == "cpu" else name.upper()
+        )
         self._device.setText(title.replace(", ", " · "))

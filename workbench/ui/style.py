@@ -37,7 +37,9 @@ _ROLES = {
 
 def apply(app: QApplication, settings: Settings) -> None:
     """Put the settings' theme, text size and font on the application; everything that stands is drawn again."""
-    theme.set_up(dark=wants_dark(settings), percent=settings.text_size, system_font=settings.font == "system")
+    theme.set_up(
+        dark=wants_dark(settings), percent=settings.text_size, system_font=settings.font == "system"
+    )
     app.setPalette(palette())
     app.setFont(theme.font())
     app.setStyleSheet(style_sheet())
@@ -54,7 +56,11 @@ def palette() -> QPalette:
     it = QPalette()
     for role, name in _ROLES.items():
         it.setColor(getattr(QPalette.ColorRole, role), QColor(theme.colour(name)))
-    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
+    for role in (
+        QPalette.ColorRole.WindowText,
+        QPalette.ColorRole.Text,
+        QPalette.ColorRole.ButtonText,
+    ):
         it.setColor(QPalette.ColorGroup.Disabled, role, QColor(theme.colour("faint")))
     return it
 

@@ -77,7 +77,20 @@ FONT = {  # pixels at 100 % text size
 }
 FAMILY, MONO = "Inter", "JetBrains Mono"
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent
-HUES = (262, 150, 35, 305, 85, 200, 350, 120, 235, 60, 330, 175)  # order of a new label's colour: neighbours far apart
+HUES = (
+    262,
+    150,
+    35,
+    305,
+    85,
+    200,
+    350,
+    120,
+    235,
+    60,
+    330,
+    175,
+)  # order of a new label's colour: neighbours far apart
 NO_LABEL = "#808080"  # grey of a label that is gone: label_colours() makes it fit the theme
 NOTE_SECONDS = 8
 
@@ -208,8 +221,16 @@ def _own_colours(colour_: str, dark: bool) -> LabelColours:
 @lru_cache(maxsize=1024)
 def _hue_colours(hue: float, strength: float, dark: bool) -> LabelColours:
     if dark:
-        return LabelColours(oklch(0.80, 0.12 * strength, hue), oklch(0.36, 0.07 * strength, hue), oklch(0.30, 0.05 * strength, hue))
-    return LabelColours(oklch(0.47, 0.15 * strength, hue), oklch(0.925, 0.05 * strength, hue), oklch(0.955, 0.03 * strength, hue))
+        return LabelColours(
+            oklch(0.80, 0.12 * strength, hue),
+            oklch(0.36, 0.07 * strength, hue),
+            oklch(0.30, 0.05 * strength, hue),
+        )
+    return LabelColours(
+        oklch(0.47, 0.15 * strength, hue),
+        oklch(0.925, 0.05 * strength, hue),
+        oklch(0.955, 0.03 * strength, hue),
+    )
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> str:
@@ -230,7 +251,9 @@ def oklch(lightness: float, chroma: float, hue: float) -> str:
         if all(-0.002 <= channel <= 1.002 for channel in rgb) or chroma < 0.005:
             break
         chroma -= 0.005
-    return "#" + "".join(f"{round(255 * min(1, max(0, _encode(max(0, channel))))):02X}" for channel in rgb)
+    return "#" + "".join(
+        f"{round(255 * min(1, max(0, _encode(max(0, channel))))):02X}" for channel in rgb
+    )
 
 
 def to_oklch(colour_: str) -> tuple[float, float, float]:

@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 class TornPage(QMainWindow):
     """Holds one page; closing it gives the page back to the main window. The main window's keys work here too."""
 
-    def __init__(self, title: str, view: QWidget, main: QMainWindow, given_back: Callable[[], None]):
+    def __init__(
+        self, title: str, view: QWidget, main: QMainWindow, given_back: Callable[[], None]
+    ):
         super().__init__()
         self._given_back = given_back
         self.setWindowTitle(f"{title} – Glossbench")

@@ -6,7 +6,14 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QRect, Qt, QTimer
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QHBoxLayout,
+    QMainWindow,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
@@ -91,7 +98,11 @@ class Window(QMainWindow):
         self.menus.add(window_commands(), "", lambda: self)
         for entry in self._entries.values():
             if entry.options.get("place") != START:
-                self.menus.add(self.panel_class(entry.id).commands, entry.id, lambda id=entry.id: self._panels.get(id))
+                self.menus.add(
+                    self.panel_class(entry.id).commands,
+                    entry.id,
+                    lambda id=entry.id: self._panels.get(id),
+                )
         self.status = Status(lambda: self.go("train"))
         self.setStatusBar(self.status)
         self.status.setVisible(self.page != START)
@@ -150,9 +161,13 @@ class Window(QMainWindow):
     def _no_project(self, page: str) -> QWidget:
         if page not in self._empties:
             entry = self._entries[page]
-            leads = Button(_("Open or make a project"), "folder-open", "primary", on=lambda: self.go(START))
+            leads = Button(
+                _("Open or make a project"), "folder-open", "primary", on=lambda: self.go(START)
+            )
             hint = _("This page works on a project: one file with your texts and their labels.")
-            self._empties[page] = EmptyState(entry.options.get("icon", "square"), _("No project is open"), hint, leads)
+            self._empties[page] = EmptyState(
+                entry.options.get("icon", "square"), _("No project is open"), hint, leads
+            )
             self.stack.addWidget(self._empties[page])
         return self._empties[page]
 
@@ -167,7 +182,9 @@ class Window(QMainWindow):
 
     def set_title(self) -> None:
         project = self.app.project
-        self.setWindowTitle(f"{project.path.name} – Glossbench" if project is not None else "Glossbench")
+        self.setWindowTitle(
+            f"{project.path.name} – Glossbench" if project is not None else "Glossbench"
+        )
 
     def close_panels(self) -> None:
         for id in list(self._torn):
@@ -186,7 +203,9 @@ class Window(QMainWindow):
 
     def toggle_dock(self, id: str, show: bool | None = None) -> None:
         """Show or hide a dock; it is built when first shown."""
-        if id not in self._entries or (self.app.project is None and self.panel_class(id).needs_project):
+        if id not in self._entries or (
+            self.app.project is None and self.panel_class(id).needs_project
+        ):
             return
         if id not in self._docks:
             if show is False:
@@ -221,7 +240,9 @@ class Window(QMainWindow):
         panel, entry = self._panels[page], self._entries[page]
         self.stack.removeWidget(panel.view)
         back = Button(_("Bring it back"), "arrow-up-right", on=lambda: self.bring_back(page))
-        stands_for = EmptyState(entry.options.get("icon", "square"), _("This page is in its own window"), "", back)
+        stands_for = EmptyState(
+            entry.options.get("icon", "square"), _("This page is in its own window"), "", back
+        )
         self._empties[f"torn.{page}"] = stands_for
         self.stack.addWidget(stands_for)
         self.stack.setCurrentWidget(stands_for)
@@ -291,7 +312,9 @@ class Window(QMainWindow):
     def dropEvent(self, event) -> None:
         files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
-        QTimer.singleShot(0, lambda: self.app.dropped(files))  # the drag ends first, dialogs come after
+        QTimer.singleShot(
+            0, lambda: self.app.dropped(files)
+        )  # the drag ends first, dialogs come after
 
 
 def there(entry: Contribution) -> bool:

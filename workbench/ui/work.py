@@ -45,14 +45,21 @@ class Work:
         """
         if self._watch is not None:
             self._app.fail(
-                ProjectBusy(_("{title} is still under way.").format(title=self.title), hint=_("Wait until it is done, or cancel it."))
+                ProjectBusy(
+                    _("{title} is still under way.").format(title=self.title),
+                    hint=_("Wait until it is done, or cancel it."),
+                )
             )
             return
         watch = Watch(lambda share: self._app.dispatch(lambda: self._told(watch, share)))
         self.title, self._watch = title, watch
         self._delay.start()
         self.changed.emit()
-        threads.run(lambda: act(watch), lambda result, error: self._ended(result, error, done), dispatch=self._app.dispatch)
+        threads.run(
+            lambda: act(watch),
+            lambda result, error: self._ended(result, error, done),
+            dispatch=self._app.dispatch,
+        )
 
     def cancel(self) -> None:
         """Everything is put back as it was before; the act ends a moment later."""

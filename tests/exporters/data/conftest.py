@@ -54,4 +54,6 @@ def ada():
     tokens = {"text": ((0, 3), (4, 7), (8, 11), (12, 14), (15, 19))}
     document = Document("k1", (("text", "Ada met Bob in Rome"),), "dev", None, {"page": 1}, tokens)
     states = {"spans": "submitted", "class": "submitted"}
-    return Record(document, states, {"class": ("good",)}, {"spans": (Span(0, 3, "PER"), Span(15, 19, "LOC"))})
+    return Record(
+        document, states, {"class": ("good",)}, {"spans": (Span(0, 3, "PER"), Span(15, 19, "LOC"))}
+    )

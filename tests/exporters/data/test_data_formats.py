@@ -34,7 +34,9 @@ def test_texts_keys_splits_classes_and_spans_come_back(back, ada, format):
 
 @pytest.mark.parametrize("format", ["glossbench", "doccano", "prodigy", "csv", "tsv"])
 def test_odd_letters_come_back_unchanged(back, format):
-    record = Record(Document("k", (("text", ODD),)), {"spans": "submitted"}, {}, {"spans": (Span(0, 5, "PER"),)})
+    record = Record(
+        Document("k", (("text", ODD),)), {"spans": "submitted"}, {}, {"spans": (Span(0, 5, "PER"),)}
+    )
     mapping = (("id", "id"), ("text", "text"), ("spans:spans", "spans"))
 
     (found,) = back(format, [record], **({"mapping": mapping} if format in ("csv", "tsv") else {}))
@@ -44,7 +46,10 @@ def test_odd_letters_come_back_unchanged(back, format):
 
 @pytest.mark.parametrize("format", ["doccano", "prodigy"])
 def test_a_document_that_is_not_labelled_stays_so(back, ada, format):
-    pending, empty = Record(Document("p", (("text", "a"),))), Record(Document("e", (("text", "b"),)), {"spans": "submitted"})
+    pending, empty = (
+        Record(Document("p", (("text", "a"),))),
+        Record(Document("e", (("text", "b"),)), {"spans": "submitted"}),
+    )
 
     found = back(format, [ada, pending, empty], (NER,))
 
@@ -60,7 +65,12 @@ def test_conll_gives_tokens_and_b_at_each_start(write, ada):
 
 def test_conll_counts_what_it_cannot_hold(write):
     spans = {"spans": (Span(0, 11, "PER"), Span(0, 3, "LOC"), Span(13, 15, "LOC"))}
-    nested = Record(Document("k", (("text", "Ada Lovelace"),)), {"spans": "submitted"}, {}, {"spans": spans["spans"][:2]})
+    nested = Record(
+        Document("k", (("text", "Ada Lovelace"),)),
+        {"spans": "submitted"},
+        {},
+        {"spans": spans["spans"][:2]},
+    )
     pending = Record(Document("p", (("text", "later"),)))
 
     found = write("conll", [nested, pending])
@@ -76,14 +86,22 @@ def test_conll_writes_groups_as_they_came(back, write):
     ]
 
     assert write("conll", rows).text == "-DOCSTART-\tO\n\na\tO\n\n# doc = novel\na\tO\n\na\tO\n"
-    assert [one.document.group for one in back("conll", rows)] == ["-DOCSTART- file.txt:1", "novel", "novel"]
+    assert [one.document.group for one in back("conll", rows)] == [
+        "-DOCSTART- file.txt:1",
+        "novel",
+        "novel",
+    ]
 
 
 def test_predictions_stand_in_a_third_column(write, ada):
     predicted = Layer("spans (r)", "span", (Label("PER"),), options={"predicted": "r"})
     record = Record(ada.document, ada.states, {}, {**ada.spans, "spans (r)": (Span(8, 11, "PER"),)})
 
-    assert write("conll", [record], (NER, predicted)).text.split("\n")[:3] == ["Ada\tB-PER\tO", "met\tO\tO", "Bob\tO\tB-PER"]
+    assert write("conll", [record], (NER, predicted)).text.split("\n")[:3] == [
+        "Ada\tB-PER\tO",
+        "met\tO\tO",
+        "Bob\tO\tB-PER",
+    ]
 
 
 def test_conllu_needs_tokens(back, write, ada):

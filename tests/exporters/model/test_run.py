@@ -29,7 +29,13 @@ FACTS = {
 
 
 def export(folder, out, texts="", formats=("hf", "onnx")):
-    params = {"model": str(folder), "texts": str(texts), "out": str(out), "formats": list(formats), "facts": FACTS}
+    params = {
+        "model": str(folder),
+        "texts": str(texts),
+        "out": str(out),
+        "formats": list(formats),
+        "facts": FACTS,
+    }
     job, events = run.export(params, out.parent), []
     try:
         while True:
@@ -42,7 +48,9 @@ def same(ours, theirs, **tolerance):
     assert len(ours) == len(theirs)
     for one, other in zip(ours, theirs, strict=True):
         assert (one.label, one.cut) == (other.label, other.cut)
-        assert [(s.start, s.end, s.label) for s in one.spans] == [(s.start, s.end, s.label) for s in other.spans]
+        assert [(s.start, s.end, s.label) for s in one.spans] == [
+            (s.start, s.end, s.label) for s in other.spans
+        ]
         if one.classes:
             assert one.classes.scores == pytest.approx(other.classes.scores, **tolerance)
 
@@ -59,7 +67,10 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
     same(ours, OnnxPredictor.load(out / "onnx").predict(documents), abs=1e-5)
     same(ours, Predictor.load(out / "hf", "cpu").predict(documents), abs=1e-5)
     assert result["check"]["texts"] == 20 and result["check"]["equal_labels"] == 1.0
-    assert result["check"]["largest_difference"] < 1e-4 and result["check_hf"]["largest_difference"] < 1e-4
+    assert (
+        result["check"]["largest_difference"] < 1e-4
+        and result["check_hf"]["largest_difference"] < 1e-4
+    )
     assert [one.name for one in (out / "onnx").iterdir() if one.suffix == ".onnx"] == ["model.onnx"]
     assert {Path(one["path"]).name for one in result["files"]} >= {
         "model.onnx",
@@ -68,7 +79,12 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
         "model.safetensors",
         "README.md",
     }
-    told = [row for one in events if one["kind"] == "checked" and one["format"] == "onnx" for row in one["rows"]]
+    told = [
+        row
+        for one in events
+        if one["kind"] == "checked" and one["format"] == "onnx"
+        for row in one["rows"]
+    ]
     assert len(told) == 20 and all(row["equal"] for row in told)
     _copied_code_runs(task, out / "onnx")
     card = (out / "hf" / "README.md").read_text(encoding="utf-8")
@@ -87,12 +103,22 @@ def _pipeline_agrees(task, folder, document, ours):
 
     if task == "tag":
         found = pipeline("token-classification", model=str(folder))(document.text)
-        assert {one["entity"][2:] for one in found if one["entity"] != "O"} <= {"delay", "praise", "ticket"}
+        assert {one["entity"][2:] for one in found if one["entity"] != "O"} <= {
+            "delay",
+            "praise",
+            "ticket",
+        }
         return
-    given = document.text if task == "classify" else {"text": document.text, "text_pair": document.content("text_b")}
+    given = (
+        document.text
+        if task == "classify"
+        else {"text": document.text, "text_pair": document.content("text_b")}
+    )
     found = pipeline("text-classification", model=str(folder), top_k=None)(given)
     found = found[0] if isinstance(found[0], list) else found
-    assert {one["label"]: one["score"] for one in found} == pytest.approx(ours.classes.as_dict(), abs=1e-5)
+    assert {one["label"]: one["score"] for one in found} == pytest.approx(
+        ours.classes.as_dict(), abs=1e-5
+    )
 
 
 def test_the_hugging_face_folder_alone_is_checked_too(tiny_run, texts_file, tmp_path):
@@ -100,7 +126,10 @@ def test_the_hugging_face_folder_alone_is_checked_too(tiny_run, texts_file, tmp_
 
     assert set(result["folders"]) == {"hf"} and not (tmp_path / "out" / "onnx").exists()
     assert result["check"]["texts"] == 20 and result["check"]["equal_labels"] == 1.0
-    assert json.loads((tmp_path / "out/hf/tokenizer_config.json").read_text())["model_max_length"] == 32
+    assert (
+        json.loads((tmp_path / "out/hf/tokenizer_config.json").read_text())["model_max_length"]
+        == 32
+    )
     assert [one["stage"] for one in events if one["kind"] == "stage"] == ["load", "hf", "check_hf"]
 
 
@@ -108,7 +137,13 @@ def test_the_card_names_scores_data_and_what_was_cut(tiny_run, tmp_path):
     export(tiny_run("classify"), tmp_path / "out", "", ("hf",))
 
     card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
-    for part in ('license: "apache-2.0"', "pipeline_tag: text-classification", "| accuracy | 65.0 |", "train: 180", "120 (not submitted)"):
+    for part in (
+        'license: "apache-2.0"',
+        "pipeline_tag: text-classification",
+        "| accuracy | 65.0 |",
+        "train: 180",
+        "120 (not submitted)",
+    ):
         assert part in card
     assert "32 subwords, so their end was not read: 3 documents" in card
 
@@ -116,7 +151,9 @@ def test_the_card_names_scores_data_and_what_was_cut(tiny_run, tmp_path):
 def test_the_card_of_a_tagger_names_the_style_of_its_tokens(tiny_run, tmp_path):
     model = tiny_run("tag")
     description = json.loads((model / "glossbench.json").read_text())
-    (model / "glossbench.json").write_text(json.dumps({**description, "tokens": {"documents": 8, "of": 9, "alike": 0.925}}))
+    (model / "glossbench.json").write_text(
+        json.dumps({**description, "tokens": {"documents": 8, "of": 9, "alike": 0.925}})
+    )
     export(model, tmp_path / "out", "", ("hf",))
 
     card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
@@ -127,7 +164,9 @@ def test_the_header_of_the_card_is_yaml(tiny_run, tmp_path):
     yaml = pytest.importorskip("yaml")
     export(tiny_run("classify"), tmp_path / "out", "", ("hf",))
 
-    head = yaml.safe_load((tmp_path / "out/hf/README.md").read_text(encoding="utf-8").split("---\n")[1])
+    head = yaml.safe_load(
+        (tmp_path / "out/hf/README.md").read_text(encoding="utf-8").split("---\n")[1]
+    )
 
     assert head["base_model"] == "starter-bert" and head["metrics"] == ["accuracy", "f1"]
     assert head["model-index"][0]["results"][0]["metrics"][0]["value"] == 0.65
@@ -153,7 +192,9 @@ def test_an_empty_folder_and_a_new_one_in_a_new_one_are_taken(tiny_run, tmp_path
     export(tiny_run("classify"), tmp_path / "empty", "", ("hf",))
     export(tiny_run("classify"), tmp_path / "a" / "b", "", ("hf",))
 
-    assert (tmp_path / "empty/hf/model.safetensors").is_file() and (tmp_path / "a/b/hf/config.json").is_file()
+    assert (tmp_path / "empty/hf/model.safetensors").is_file() and (
+        tmp_path / "a/b/hf/config.json"
+    ).is_file()
 
 
 def test_a_file_in_the_place_of_the_folder_is_named(tiny_run, tmp_path):
@@ -169,13 +210,21 @@ def test_a_folder_that_cannot_be_written_is_named(tiny_run):
 
 
 def test_too_little_room_is_told_with_numbers(tiny_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(run.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000})())
+    monkeypatch.setattr(
+        run.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000})()
+    )
 
     with pytest.raises(ExportFailed, match="has 1 MB free; the export takes about"):
         export(tiny_run("classify"), tmp_path / "out")
 
 
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), RuntimeError("IO error: No space left on device")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        RuntimeError("IO error: No space left on device"),
+    ],
+)
 def test_a_disk_that_fills_up_leaves_nothing_behind(tiny_run, tmp_path, monkeypatch, error):
     def fail(*_):
         raise error

@@ -29,7 +29,13 @@ class Job:
 
 
 def test_labels_can_be_typed_or_pasted():
-    assert split_labels("delay, crowding;driver\n ticket \n\ndelay\tlate train") == ["delay", "crowding", "driver", "ticket", "late train"]
+    assert split_labels("delay, crowding;driver\n ticket \n\ndelay\tlate train") == [
+        "delay",
+        "crowding",
+        "driver",
+        "ticket",
+        "late train",
+    ]
 
 
 def test_a_new_project_holds_what_was_asked_for_and_offers_the_import(app, qtbot, tmp_path):
@@ -41,8 +47,13 @@ def test_a_new_project_holds_what_was_asked_for_and_offers_the_import(app, qtbot
 
     dialog.make()
     assert app.project.path == tmp_path / "new folder" / "Metro.glossbench"
-    found = {layer.name: (layer.kind, layer.texts, layer.names) for layer in labels.layers(app.project)}
-    assert found == {"class": ("class", 1, ("delay", "crowding")), "spans": ("span", 1, ("STOP", "LINE"))}
+    found = {
+        layer.name: (layer.kind, layer.texts, layer.names) for layer in labels.layers(app.project)
+    }
+    assert found == {
+        "class": ("class", 1, ("delay", "crowding")),
+        "spans": ("span", 1, ("STOP", "LINE")),
+    }
     assert app.window.note_line._undo.accessibleName() == "Import…"
 
 
@@ -61,7 +72,11 @@ def test_the_button_beside_the_folder_stays_on_its_line_when_an_error_shows(app,
     dialog.set_place("Metro", "")
 
     dialog.make()
-    browse = next(one for one in dialog.findChildren(QPushButton) if one.accessibleName() == "Choose the folder")
+    browse = next(
+        one
+        for one in dialog.findChildren(QPushButton)
+        if one.accessibleName() == "Choose the folder"
+    )
     assert dialog._folder_field.error()
     middles = [one.mapTo(dialog, one.rect().center()).y() for one in (dialog._folder, browse)]
     assert abs(middles[0] - middles[1]) <= 1
@@ -90,7 +105,9 @@ def test_nothing_is_overwritten(app, qtbot, project_file):
 
 
 def test_a_label_that_does_not_fit_leaves_no_half_made_file(app, qtbot, tmp_path, monkeypatch):
-    monkeypatch.setattr(labels, "add_layer", lambda *_args, **_named: (_ for _ in ()).throw(WorkbenchError("no")))
+    monkeypatch.setattr(
+        labels, "add_layer", lambda *_args, **_named: (_ for _ in ()).throw(WorkbenchError("no"))
+    )
     dialog = NewProject(app)
     qtbot.addWidget(dialog)
     dialog.set_place("Half", tmp_path)
@@ -120,7 +137,9 @@ def test_a_changed_setting_takes_effect_and_is_kept(app, qtbot):
     app.change_theme("light")
 
 
-def test_an_uncaught_exception_is_shown_logged_and_leaves_the_project_open(app, project_file, monkeypatch):
+def test_an_uncaught_exception_is_shown_logged_and_leaves_the_project_open(
+    app, project_file, monkeypatch
+):
     app.open_project(project_file, page="results")
     shown = []
     monkeypatch.setattr(error.ErrorDialog, "exec", lambda self: shown.append(self._details))
@@ -158,7 +177,10 @@ def test_diagnostics_hold_versions_and_counts_but_no_text_and_no_names(app, proj
 
 def test_diagnostics_tell_where_a_fault_was_without_what_it_said(app, monkeypatch):
     trace = 'Traceback:\n  File "/home/ada/glossbench/workbench/ui/app.py", line 7, in go\n    x\nValueError: File of Ada: secret\nFile "a secret"\n'
-    monkeypatch.setattr("sys.excepthook", type("Reporter", (), {"last": trace, "caught": lambda self, *error: None})().caught)
+    monkeypatch.setattr(
+        "sys.excepthook",
+        type("Reporter", (), {"last": trace, "caught": lambda self, *error: None})().caught,
+    )
 
     told = diagnostics(app)
 

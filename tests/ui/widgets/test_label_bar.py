@@ -12,7 +12,10 @@ from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.label_palette import Choice, LabelPalette, matching
 
 NAMES = ("delay", "crowding", "driver", "ticket", "accessibility", "praise")
-LABELS = tuple(Label(name, key=key, position=n, id=n + 1) for n, (name, key) in enumerate(zip(NAMES, "qwerty", strict=True)))
+LABELS = tuple(
+    Label(name, key=key, position=n, id=n + 1)
+    for n, (name, key) in enumerate(zip(NAMES, "qwerty", strict=True))
+)
 
 
 def shown_bar(qtbot, width: int, **how) -> LabelBar:
@@ -38,7 +41,9 @@ def test_a_narrow_bar_uses_two_lines_and_puts_the_rest_behind_more(look, qtbot):
 
     assert all(chip.isVisible() for chip in two.chips) and two.chips[-1].y() > 0
     assert less._end.isVisible() and not less.chips[-1].isVisible()
-    assert all(chip.geometry().right() <= less._chips.width() for chip in less.chips if chip.isVisible())
+    assert all(
+        chip.geometry().right() <= less._chips.width() for chip in less.chips if chip.isVisible()
+    )
 
 
 def test_a_long_label_is_cut_and_told_on_hover(look, qtbot):
@@ -46,7 +51,13 @@ def test_a_long_label_is_cut_and_told_on_hover(look, qtbot):
     qtbot.addWidget(bar)
     bar.resize(600, 70)
     bar.show()
-    bar.set("span", (Label("a label with a name of sixty letters that takes a whole line", key="1", id=1), *LABELS[:2]))
+    bar.set(
+        "span",
+        (
+            Label("a label with a name of sixty letters that takes a whole line", key="1", id=1),
+            *LABELS[:2],
+        ),
+    )
 
     assert all(chip.isVisible() and chip.y() == 0 for chip in bar.chips)
     assert bar.chips[0].toolTip().startswith("a label with a name of sixty letters")
@@ -58,7 +69,9 @@ def test_a_chosen_label_shows_even_where_there_is_no_room_for_all(look, qtbot):
 
     bar.set("class", LABELS, chosen=(LABELS[-1].id,), checkable=True)
     assert bar.chips[-1].isVisible() and bar.chips[0].isVisible()
-    assert all(chip.geometry().bottom() <= bar._chips.height() for chip in bar.chips if chip.isVisible())
+    assert all(
+        chip.geometry().bottom() <= bar._chips.height() for chip in bar.chips if chip.isVisible()
+    )
     bar.set("class", LABELS, chosen=(), checkable=True)
     assert not bar.chips[-1].isVisible()
 
@@ -72,9 +85,16 @@ def test_a_pressed_chip_tells_its_label_and_takes_no_focus(look, qtbot):
 
 
 def test_typing_finds_beginnings_before_words_before_parts():
-    choices = [Choice(Label(name), "l") for name in ("REST_STOP", "STOP", "BUS STOP", "NONSTOP", "LINE")]
+    choices = [
+        Choice(Label(name), "l") for name in ("REST_STOP", "STOP", "BUS STOP", "NONSTOP", "LINE")
+    ]
 
-    assert [one.label.name for one in matching(choices, "sto")] == ["STOP", "REST_STOP", "BUS STOP", "NONSTOP"]
+    assert [one.label.name for one in matching(choices, "sto")] == [
+        "STOP",
+        "REST_STOP",
+        "BUS STOP",
+        "NONSTOP",
+    ]
     assert len(matching(choices, "")) == 5 and matching(choices, "zz") == []
 
 
@@ -116,7 +136,12 @@ def test_the_palette_is_as_tall_as_what_is_found_and_its_field_stays(look, qtbot
 
 def row(id: int):
     return SimpleNamespace(
-        id=id, key=f"k{id}", text="وصل الباص" if id % 2 else "text", state="draft", span_count=id % 3, suggestion_count=0
+        id=id,
+        key=f"k{id}",
+        text="وصل الباص" if id % 2 else "text",
+        state="draft",
+        span_count=id % 3,
+        suggestion_count=0,
     )
 
 
@@ -139,9 +164,13 @@ def test_a_long_list_of_documents_reads_only_what_it_shows(look, qtbot):
     assert listed.documents.data(listed.documents.index(50_000)) == "k50001, draft: وصل الباص"
 
 
-def test_a_long_list_is_not_asked_for_every_row_and_home_and_end_lead_to_its_ends(look, qtbot, monkeypatch):
+def test_a_long_list_is_not_asked_for_every_row_and_home_and_end_lead_to_its_ends(
+    look, qtbot, monkeypatch
+):
     asked, count = [], DocumentModel.rowCount
-    monkeypatch.setattr(DocumentModel, "rowCount", lambda self, *parent: asked.append(1) or count(self, *parent))
+    monkeypatch.setattr(
+        DocumentModel, "rowCount", lambda self, *parent: asked.append(1) or count(self, *parent)
+    )
     listed = DocumentList(lambda ids: [row(id) for id in ids], "Queue")
     qtbot.addWidget(listed)
     listed.resize(220, 400)
@@ -198,4 +227,7 @@ def test_the_row_shown_in_the_queue_has_its_neighbours_in_sight(look, qtbot):
     for at in (30, 31, 12):
         listed.show_row(at)
         sight = listed.viewport().rect()
-        assert all(sight.contains(listed.visualRect(listed.documents.index(near))) for near in (at - 1, at, at + 1))
+        assert all(
+            sight.contains(listed.visualRect(listed.documents.index(near)))
+            for near in (at - 1, at, at + 1)
+        )

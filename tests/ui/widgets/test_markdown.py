@@ -14,7 +14,10 @@ def shown(look, qtbot, text):
 
 def test_headings_have_the_sizes_of_the_theme(look, qtbot):
     document = shown(look, qtbot, "# One\n\ntext\n\n## Two").document()
-    sizes = [document.findBlockByNumber(number).begin().fragment().charFormat().font().pixelSize() for number in (0, 2)]
+    sizes = [
+        document.findBlockByNumber(number).begin().fragment().charFormat().font().pixelSize()
+        for number in (0, 2)
+    ]
     assert sizes == [theme.size("title"), theme.size("heading")]
 
 
@@ -29,7 +32,11 @@ def test_the_same_text_again_keeps_the_place(look, qtbot):
 def test_only_web_links_are_followed_and_no_file_is_read(look, qtbot, monkeypatch, tmp_path):
     opened = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    view = shown(look, qtbot, f"[web](https://example.org) [file](file:///etc/passwd) ![picture]({tmp_path}/x.png)")
+    view = shown(
+        look,
+        qtbot,
+        f"[web](https://example.org) [file](file:///etc/passwd) ![picture]({tmp_path}/x.png)",
+    )
     view.anchorClicked.emit(QUrl("https://example.org"))
     view.anchorClicked.emit(QUrl("file:///etc/passwd"))
 

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QFontMetrics
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
 
 from workbench.base import settings
 from workbench.ui import theme
@@ -319,14 +327,21 @@ def test_names_over_narrow_columns_of_a_matrix_are_turned_and_fit(look, qtbot):
     matrix.set_counts(names, [[int(a == b) for a in range(25)] for b in range(25)])
 
     head = matrix.horizontalHeader()
-    assert head.turned and [matrix.horizontalHeaderItem(index).text() for index in (0, 24)] == [names[0], names[24]]
+    assert head.turned and [matrix.horizontalHeaderItem(index).text() for index in (0, 24)] == [
+        names[0],
+        names[24],
+    ]
     assert matrix.verticalHeader().width() + 25 * matrix.columnWidth(0) <= 700
     matrix.set_counts(("yes", "no"), [[3, 1], [0, 2]])
     assert not head.turned and not matrix.grab().isNull()
 
 
 def test_an_empty_state_in_a_low_place_keeps_its_words(look, qtbot):
-    state = EmptyState("circle", "Not measured yet", "A sentence that takes two lines in a place as narrow as this one is here.")
+    state = EmptyState(
+        "circle",
+        "Not measured yet",
+        "A sentence that takes two lines in a place as narrow as this one is here.",
+    )
     place = QWidget()
     qtbot.addWidget(place)
     state.setParent(place)
@@ -348,7 +363,11 @@ def test_a_table_as_tall_as_its_rows_stays_so_when_the_text_grows(look, qtbot):
     table.fit_height(8)
     try:
         style.apply(look, settings.Settings(theme="light", text_size=150))
-        assert table.height() >= 3 * table.verticalHeader().defaultSectionSize() + table.horizontalHeader().sizeHint().height()
+        assert (
+            table.height()
+            >= 3 * table.verticalHeader().defaultSectionSize()
+            + table.horizontalHeader().sizeHint().height()
+        )
     finally:
         style.apply(look, settings.Settings(theme="light"))
 
@@ -409,7 +428,9 @@ def test_the_list_of_a_narrow_combo_box_shows_its_names_whole(look, qtbot):
     place = QWidget()
     qtbot.addWidget(place)
     place.resize(900, 300)
-    box = combo([(1, "a run with a name of about sixty letters, as people give them"), (2, "b")], value=2)
+    box = combo(
+        [(1, "a run with a name of about sixty letters, as people give them"), (2, "b")], value=2
+    )
     box.setParent(place)
     box.resize(120, 32)
     place.show()

@@ -3,7 +3,14 @@
 from PySide6.QtGui import QFont
 
 from workbench.ui.offsets import DisplayText
-from workbench.ui.widgets.span_layout import GOLD, PREDICTED, SUGGESTED, Index, TextSpan, assign_lanes
+from workbench.ui.widgets.span_layout import (
+    GOLD,
+    PREDICTED,
+    SUGGESTED,
+    Index,
+    TextSpan,
+    assign_lanes,
+)
 from workbench.ui.widgets.text_pieces import Measures, Pieces
 
 
@@ -26,28 +33,38 @@ def test_a_span_of_zero_length_takes_a_place_of_its_own():
 
 
 def test_a_nested_span_lies_under_the_outer_one_and_only_the_outer_has_a_ground(qapp):
-    outer, inner = items_of("The 42 tram came", TextSpan(0, 11, "VEHICLE", 0, 1), TextSpan(4, 6, "LINE", 1, 2))
+    outer, inner = items_of(
+        "The 42 tram came", TextSpan(0, 11, "VEHICLE", 0, 1), TextSpan(4, 6, "LINE", 1, 2)
+    )
 
     assert (outer.lane, inner.lane) == (0, 1)
     assert outer.ground == outer.runs and inner.ground == ()
 
 
 def test_of_crossing_spans_the_later_one_gets_ground_where_it_stands_out(qapp):
-    first, second = items_of("alpha beta gamma", TextSpan(0, 10, "A", 0, 1), TextSpan(6, 16, "B", 1, 2))
+    first, second = items_of(
+        "alpha beta gamma", TextSpan(0, 10, "A", 0, 1), TextSpan(6, 16, "B", 1, 2)
+    )
 
     assert second.lane == 1
     assert second.ground[0][0] == first.runs[0][1] and second.ground[0][1] == second.runs[0][1]
 
 
 def test_gold_is_nearest_to_the_text_whatever_is_suggested(qapp):
-    spans = (TextSpan(0, 16, "A", 0, 1, SUGGESTED, 0.9), TextSpan(6, 10, "B", 1, 2, GOLD), TextSpan(0, 5, "C", 2, 3, PREDICTED, 0.5))
+    spans = (
+        TextSpan(0, 16, "A", 0, 1, SUGGESTED, 0.9),
+        TextSpan(6, 10, "B", 1, 2, GOLD),
+        TextSpan(0, 5, "C", 2, 3, PREDICTED, 0.5),
+    )
     lanes = {item.span.label: item.lane for item in items_of("alpha beta gamma", *spans)}
 
     assert lanes == {"B": 0, "A": 1, "C": 0}
 
 
 def test_captions_end_before_the_next_span_of_their_lane(qapp):
-    first, second = items_of("of it", TextSpan(0, 2, "A LONG NAME", 0, 1), TextSpan(3, 5, "B", 1, 2))
+    first, second = items_of(
+        "of it", TextSpan(0, 2, "A LONG NAME", 0, 1), TextSpan(3, 5, "B", 1, 2)
+    )
 
     assert first.room[1] <= second.runs[0][0]
     assert second.room[1] == 800
@@ -79,7 +96,14 @@ def test_a_span_of_zero_length_can_be_seen_even_at_the_end(qapp):
 
 
 def test_the_index_finds_what_touches_a_range():
-    index = Index([TextSpan(0, 100, "L", 0, 1), TextSpan(10, 20, "A", 0, 2), TextSpan(20, 30, "B", 0, 3), TextSpan(25, 25, "Z", 0, 4)])
+    index = Index(
+        [
+            TextSpan(0, 100, "L", 0, 1),
+            TextSpan(10, 20, "A", 0, 2),
+            TextSpan(20, 30, "B", 0, 3),
+            TextSpan(25, 25, "Z", 0, 4),
+        ]
+    )
 
     assert [span.label for span in index.touching(20, 25)] == ["L", "B", "Z"]
     assert [span.label for span in index.at(12)] == ["A", "L"]

@@ -6,7 +6,9 @@ from workbench.ui.widgets.swatches import NAMES, Swatches
 
 
 def button(swatches, name):
-    return next(one for one in swatches.findChildren(QAbstractButton) if one.accessibleName() == name)
+    return next(
+        one for one in swatches.findChildren(QAbstractButton) if one.accessibleName() == name
+    )
 
 
 def test_every_hue_has_a_name_and_a_button(look, qtbot):

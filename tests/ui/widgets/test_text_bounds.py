@@ -36,7 +36,14 @@ def test_words_are_those_of_unicode(qapp, text, wanted):
 def test_a_caret_behind_a_word_still_means_it_and_one_in_space_the_next(qapp):
     it = bounds("alpha  beta")
 
-    assert [it.word_at(place) for place in (0, 3, 5, 6, 7, 11)] == [(0, 5), (0, 5), (0, 5), (7, 11), (7, 11), (7, 11)]
+    assert [it.word_at(place) for place in (0, 3, 5, 6, 7, 11)] == [
+        (0, 5),
+        (0, 5),
+        (0, 5),
+        (7, 11),
+        (7, 11),
+        (7, 11),
+    ]
 
 
 def test_snapping_grows_to_words_and_leaves_space_out(qapp):

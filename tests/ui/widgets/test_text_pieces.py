@@ -31,7 +31,11 @@ def make(text: str, width=500.0, spans=()) -> Pieces:
 
 
 def line_starts(pieces: Pieces) -> list[int]:
-    return [pieces.position(i, line.first) for i in range(len(pieces.pieces)) for line in pieces.ensure(i).lines]
+    return [
+        pieces.position(i, line.first)
+        for i in range(len(pieces.pieces))
+        for line in pieces.ensure(i).lines
+    ]
 
 
 def starts_in_one_layout(text: str, width=500.0) -> list[int]:
@@ -54,7 +58,9 @@ def settle(pieces: Pieces) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [long_line(20_000), long_line(9_000, list("公共汽车晚点了我们在站台"), ""), "x" * 8_000], ids=["words", "han", "one word"]
+    "text",
+    [long_line(20_000), long_line(9_000, list("公共汽车晚点了我们在站台"), ""), "x" * 8_000],
+    ids=["words", "han", "one word"],
 )
 def test_a_line_cut_into_pieces_wraps_as_it_does_in_one(qapp, text):
     pieces = make(text)

@@ -46,12 +46,16 @@ def point_of(view, position: int, part: float = 0.5) -> QPoint:
 def drag(view, start: int, end: int, modifiers=Qt.KeyboardModifier.NoModifier):
     """Press on the character at `start`, release on the one before `end`."""
     last = text_caret.previous(view.pieces, end)
-    QTest.mousePress(view.viewport(), Qt.MouseButton.LeftButton, modifiers, point_of(view, start, 0.2))
+    QTest.mousePress(
+        view.viewport(), Qt.MouseButton.LeftButton, modifiers, point_of(view, start, 0.2)
+    )
     for part in (0.4, 0.8):
         event_at = point_of(view, last, part)
         QTest.mouseMove(view.viewport(), event_at)
         _move(view, event_at, modifiers)
-    QTest.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, modifiers, point_of(view, last, 0.8))
+    QTest.mouseRelease(
+        view.viewport(), Qt.MouseButton.LeftButton, modifiers, point_of(view, last, 0.8)
+    )
 
 
 def _move(view, point, modifiers):
@@ -59,7 +63,16 @@ def _move(view, point, modifiers):
     from PySide6.QtGui import QMouseEvent
 
     where = QPointF(point)
-    view.mouseMoveEvent(QMouseEvent(QEvent.Type.MouseMove, where, where, Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton, modifiers))
+    view.mouseMoveEvent(
+        QMouseEvent(
+            QEvent.Type.MouseMove,
+            where,
+            where,
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.LeftButton,
+            modifiers,
+        )
+    )
 
 
 def press(view, *keys, modifiers=Qt.KeyboardModifier.NoModifier):
@@ -88,7 +101,13 @@ def test_a_drag_chooses_whole_words_and_with_alt_characters(make):
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [(HEBREW, "הגיע מאוחר"), (HEBREW, "👩‍👩‍👧"), (ARABIC, "رقم 42 متأخراً"), (ARABIC, "hello world"), (ARABIC, "متأخراً hello")],
+    [
+        (HEBREW, "הגיע מאוחר"),
+        (HEBREW, "👩‍👩‍👧"),
+        (ARABIC, "رقم 42 متأخراً"),
+        (ARABIC, "hello world"),
+        (ARABIC, "متأخراً hello"),
+    ],
 )
 def test_what_is_chosen_by_mouse_is_what_stands_in_the_stored_text(make, text, wanted):
     view, start = make(text), text.index(wanted)
@@ -237,7 +256,11 @@ def test_control_and_arrows_step_by_word_unless_the_page_wants_those_keys(make):
     view.word_steps = False
     press(view, Qt.Key.Key_Right, modifiers=Qt.KeyboardModifier.ControlModifier)
     assert view.caret == 6
-    press(view, Qt.Key.Key_Right, modifiers=Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    press(
+        view,
+        Qt.Key.Key_Right,
+        modifiers=Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+    )
     assert chosen_text(view) == "beta "
 
 
@@ -312,7 +335,9 @@ def test_what_stands_at_the_top_stays_there_while_heights_settle(make, qtbot):
 
     qtbot.waitUntil(lambda: view.pieces.is_settled, timeout=10_000)
     view.viewport().repaint()
-    assert abs(view.position_at(QPointF(LEFT, 5)) - top) < 120  # a guessed line may give way to the true one
+    assert (
+        abs(view.position_at(QPointF(LEFT, 5)) - top) < 120
+    )  # a guessed line may give way to the true one
 
 
 def test_zoom_goes_to_300_per_cent_and_keeps_the_place(make):
@@ -333,7 +358,10 @@ def test_a_long_line_never_needs_sideways_scrolling(make):
     view = make("x" * 5000)
 
     assert view.horizontalScrollBar().maximum() == 0
-    assert all(line.line.naturalTextWidth() <= view.pieces.measures.width + 1 for line in view.pieces.ensure(0).lines)
+    assert all(
+        line.line.naturalTextWidth() <= view.pieces.measures.width + 1
+        for line in view.pieces.ensure(0).lines
+    )
 
 
 def test_a_screen_reader_finds_text_caret_and_selection(make):
@@ -342,7 +370,10 @@ def test_a_screen_reader_finds_text_caret_and_selection(make):
     access = QAccessible.queryAccessibleInterface(view)
     text = access.textInterface()
 
-    assert access.text(QAccessible.Text.Name) == "Text" and access.role() == QAccessible.Role.EditableText
+    assert (
+        access.text(QAccessible.Text.Name) == "Text"
+        and access.role() == QAccessible.Role.EditableText
+    )
     assert text.text(0, text.characterCount()) == "a 😀 b"
     assert text.cursorPosition() == 4 and text.selection(0) == (2, 4)
     assert text.characterRect(0).width() > 3

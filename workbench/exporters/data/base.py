@@ -18,7 +18,9 @@ class Plan:
     """What is written: all layers of the project, and which of them the file is about (for formats that hold few)."""
 
     layers: tuple[Layer, ...]
-    counted: dict[str, int] = field(default_factory=dict)  # warnings by sentence, `{n}` in it stands for the count
+    counted: dict[str, int] = field(
+        default_factory=dict
+    )  # warnings by sentence, `{n}` in it stands for the count
 
     def count(self, sentence: str, n: int = 1) -> None:
         if n:
@@ -32,7 +34,11 @@ class Plan:
         return tuple(one for one in self.layers if one.kind in SPANLIKE)
 
     def class_layers(self, texts: int | None = None) -> tuple[Layer, ...]:
-        return tuple(one for one in self.layers if one.kind in ("class", "multi") and texts in (None, one.texts))
+        return tuple(
+            one
+            for one in self.layers
+            if one.kind in ("class", "multi") and texts in (None, one.texts)
+        )
 
 
 class DataExporter(Protocol):
@@ -59,4 +65,8 @@ def main_layer(layers: Sequence[Layer]) -> Layer | None:
 
 def labelled(record: Record, layer: str) -> bool:
     """Whether the record says anything of this layer: an empty answer counts, a missing one does not."""
-    return record.states.get(layer) in ("submitted", "draft") or bool(record.marks.get(layer)) or bool(record.spans.get(layer))
+    return (
+        record.states.get(layer) in ("submitted", "draft")
+        or bool(record.marks.get(layer))
+        or bool(record.spans.get(layer))
+    )

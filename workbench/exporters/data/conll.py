@@ -21,13 +21,25 @@ DOCSTART = "-DOCSTART-"
 
 class ConllExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [_(COMMON), _(LOOKS), _("Keys, splits, states, metadata and classes are not written.")]
-        found.append(_("Columns hold no overlapping spans: of each heap the longest is kept; borders within a word move to the word's."))
+        found = [
+            _(COMMON),
+            _(LOOKS),
+            _("Keys, splits, states, metadata and classes are not written."),
+        ]
+        found.append(
+            _(
+                "Columns hold no overlapping spans: of each heap the longest is kept; borders within a word move to the word's."
+            )
+        )
         found.append(_("The text is given back by its tokens; spaces between them are not."))
         spans = [one for one in layers if one.kind in ("span", "tag")]
         if len(spans) > 1:
             others = ", ".join(one.name for one in spans[1:])
-            found.append(_("One layer is written, {layer}; left out: {others}.").format(layer=spans[0].name, others=others))
+            found.append(
+                _("One layer is written, {layer}; left out: {others}.").format(
+                    layer=spans[0].name, others=others
+                )
+            )
         return tuple(found)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
@@ -56,7 +68,9 @@ def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
     predicted = [one for one in spans if one.options.get("predicted")][:1]
     gold = [one for one in spans if not one.options.get("predicted")]
     wanted = (
-        [one for one in gold if predicted and one.name == predicted[0].options.get("of")] or [one for one in gold if one.labels] or gold
+        [one for one in gold if predicted and one.name == predicted[0].options.get("of")]
+        or [one for one in gold if one.labels]
+        or gold
     )
     return tuple(wanted[:1] + predicted)
 
@@ -64,10 +78,16 @@ def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
 def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str], Audit]:
     """The lines of one document."""
     text = record.document.text
-    borders = [one for one in record.document.tokens.get(TEXT) or words(text) if text[one[0] : one[1]].strip(" \t\r\n\f\v")]
+    borders = [
+        one
+        for one in record.document.tokens.get(TEXT) or words(text)
+        if text[one[0] : one[1]].strip(" \t\r\n\f\v")
+    ]
     columns, audit = [], Audit()
     for layer in layers:
-        column, found = tags(borders, [one for one in record.spans.get(layer.name, ()) if one.field == TEXT])
+        column, found = tags(
+            borders, [one for one in record.spans.get(layer.name, ()) if one.field == TEXT]
+        )
         columns.append(column)
         audit += found
     if layers and not labelled(record, layers[0].name):
@@ -85,5 +105,7 @@ def _group_line(group: str, columns: int) -> str:
 
 def tell(plan: Plan, audit: Audit) -> None:
     plan.count(_("{n} spans overlap longer ones and were left out."), audit.crowded)
-    plan.count(_("{n} spans begin or end within a word and were moved to its border."), audit.shifted)
+    plan.count(
+        _("{n} spans begin or end within a word and were moved to its border."), audit.shifted
+    )
     plan.count(_("{n} spans cover no word and were left out."), audit.lost)

@@ -19,10 +19,16 @@ class ConlluExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         spans = [one for one in layers if one.kind in ("span", "tag")]
         found = [_(COMMON), _(LOOKS)]
-        found.append(_("Splits, states, metadata and classes are not written; lemmas, features and dependencies are empty."))
+        found.append(
+            _(
+                "Splits, states, metadata and classes are not written; lemmas, features and dependencies are empty."
+            )
+        )
         found.append(_("Documents that were imported without tokens are left out."))
         if spans:
-            told = _("The labels of layer {layer} are written as UPOS where each covers one word, else as tags in MISC.")
+            told = _(
+                "The labels of layer {layer} are written as UPOS where each covers one word, else as tags in MISC."
+            )
             found.append(told.format(layer=spans[0].name))
         return tuple(found)
 
@@ -31,7 +37,11 @@ class ConlluExporter:
         group, count, audit = None, 0, Audit()
         for record in records:
             document = record.document
-            borders = [one for one in document.tokens.get(TEXT, ()) if document.text[one[0] : one[1]].strip()]
+            borders = [
+                one
+                for one in document.tokens.get(TEXT, ())
+                if document.text[one[0] : one[1]].strip()
+            ]
             if not borders:
                 plan.count(_("{n} documents have no tokens and were left out."))
                 continue
@@ -50,8 +60,12 @@ class ConlluExporter:
                 following = borders[n + 1][0] if n + 1 < len(borders) else end + 1
                 extra = [f"Tag={misc[n]}"] if misc and misc[n] != "O" else []
                 extra += ["SpaceAfter=No"] if following == end else []
-                word = "".join("\u00a0" if char in "\t\n" else char for char in document.text[start:end])
-                out.write(f"{n + 1}\t{word}\t_\t{names.get(n, '_')}\t_\t_\t_\t_\t_\t{'|'.join(extra) or '_'}\n")
+                word = "".join(
+                    "\u00a0" if char in "\t\n" else char for char in document.text[start:end]
+                )
+                out.write(
+                    f"{n + 1}\t{word}\t_\t{names.get(n, '_')}\t_\t_\t_\t_\t_\t{'|'.join(extra) or '_'}\n"
+                )
             out.write("\n")
             count += 1
         tell(plan, audit)

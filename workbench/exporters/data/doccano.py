@@ -25,7 +25,11 @@ class DoccanoExporter:
             if len(names := [one.name for one in layers if one.kind in kinds and one.labels]) > 1:
                 found.append(told.format(names=", ".join(names)))
         if any(one.texts > 1 for one in layers):
-            found.append(_("doccano knows no pairs: the second text is written as text_b, which only Glossbench reads."))
+            found.append(
+                _(
+                    "doccano knows no pairs: the second text is written as text_b, which only Glossbench reads."
+                )
+            )
         return tuple(found)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
@@ -34,22 +38,36 @@ class DoccanoExporter:
         names = ("entities", "cats") if spans and classes else ("label", "label")
         count = 0
         for record in records:
-            out.write(json.dumps(_record(record, spans, classes, names, plan), ensure_ascii=False) + "\n")
+            out.write(
+                json.dumps(_record(record, spans, classes, names, plan), ensure_ascii=False) + "\n"
+            )
             count += 1
         return count
 
 
-def _record(record: Record, spans: list[str], classes: list[str], names: tuple[str, str], plan: Plan) -> dict:
+def _record(
+    record: Record, spans: list[str], classes: list[str], names: tuple[str, str], plan: Plan
+) -> dict:
     document = record.document
     raw: dict = {"id": document.key, "text": document.text}
     raw.update({name: content for name, content in document.texts[1:]})
     if any(labelled(record, layer) for layer in spans):
         found = [one for layer in spans for one in record.spans.get(layer, ())]
-        raw[names[0]] = [[one.start, one.end, one.label] for one in sorted(found, key=_order) if one.field == TEXT]
-        plan.count(_("{n} spans of second texts were left out."), sum(one.field != TEXT for one in found))
+        raw[names[0]] = [
+            [one.start, one.end, one.label]
+            for one in sorted(found, key=_order)
+            if one.field == TEXT
+        ]
+        plan.count(
+            _("{n} spans of second texts were left out."), sum(one.field != TEXT for one in found)
+        )
     if any(labelled(record, layer) for layer in classes):
         raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]
-    for name, value in (("split", document.split), ("group", document.group), ("meta", dict(document.meta))):
+    for name, value in (
+        ("split", document.split),
+        ("group", document.group),
+        ("meta", dict(document.meta)),
+    ):
         if value:
             raw[name] = value
     return raw

@@ -23,8 +23,14 @@ class ProdigyExporter:
         found = [_(COMMON), _(LOOKS), _("Drafts are written without an answer.")]
         for kinds in (("span", "tag"), ("class", "multi")):
             one = [layer for layer in layers if layer.kind in kinds and layer.texts == 1]
-            if len(others := [layer.name for layer in one if layer != main_layer(one) and layer.labels]):
-                found.append(_("Only one layer of each kind is written; left out: {others}.").format(others=", ".join(others)))
+            if len(
+                others := [layer.name for layer in one if layer != main_layer(one) and layer.labels]
+            ):
+                found.append(
+                    _("Only one layer of each kind is written; left out: {others}.").format(
+                        others=", ".join(others)
+                    )
+                )
         if any(layer.texts > 1 for layer in layers):
             found.append(_("Prodigy knows no pairs: such documents are left out."))
         return tuple(found)
@@ -44,7 +50,11 @@ class ProdigyExporter:
 def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -> dict:
     document = record.document
     raw: dict = {"id": document.key, "text": document.text}
-    states = [record.states.get(layer.name) for layer in (span_layer, class_layer) if layer and layer.labels]
+    states = [
+        record.states.get(layer.name)
+        for layer in (span_layer, class_layer)
+        if layer and layer.labels
+    ]
     if span_layer and labelled(record, span_layer.name):
         borders = document.tokens.get(TEXT) or words(document.text)
         raw["tokens"] = [_token(n, border, document.text) for n, border in enumerate(borders)]
@@ -53,7 +63,12 @@ def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -
         raw["options"] = [{"id": name, "text": name} for name in class_layer.names]
         raw["accept"] = list(record.marks.get(class_layer.name, ()))
     answer = next((_ANSWERS[state] for state in states if state in _ANSWERS), None)
-    for name, value in (("split", document.split), ("group", document.group), ("meta", dict(document.meta)), ("answer", answer)):
+    for name, value in (
+        ("split", document.split),
+        ("group", document.group),
+        ("meta", dict(document.meta)),
+        ("answer", answer),
+    ):
         if value:
             raw[name] = value
     return raw
@@ -61,7 +76,13 @@ def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -
 
 def _token(number: int, border: tuple[int, int], text: str) -> dict:
     start, end = border
-    return {"text": text[start:end], "start": start, "end": end, "id": number, "ws": text[end : end + 1] == " "}
+    return {
+        "text": text[start:end],
+        "start": start,
+        "end": end,
+        "id": number,
+        "ws": text[end : end + 1] == " ",
+    }
 
 
 def _span(span: Span, borders: Sequence[tuple[int, int]]) -> dict:

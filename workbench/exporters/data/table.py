@@ -20,7 +20,9 @@ class CsvExporter:
     dialect = "excel"
 
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        tokens = _("Tokens are not written; a document without labels cannot be told from one that is not labelled.")
+        tokens = _(
+            "Tokens are not written; a document without labels cannot be told from one that is not labelled."
+        )
         return _(COMMON), _(LOOKS), _(STATES), tokens
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
@@ -32,7 +34,13 @@ class CsvExporter:
         count = 0
         for record in records:
             document = record.document
-            first = [document.key, document.text, dict(document.texts).get("text_b", ""), document.split or "", document.group or ""]
+            first = [
+                document.key,
+                document.text,
+                dict(document.texts).get("text_b", ""),
+                document.split or "",
+                document.group or "",
+            ]
             meta = json.dumps(dict(document.meta), ensure_ascii=False) if document.meta else ""
             writer.writerow([*first, *(_cell(record, one) for one in layers), meta])
             count += 1

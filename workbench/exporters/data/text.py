@@ -13,7 +13,9 @@ from workbench.text.labels import Layer
 
 class TextExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        return _(COMMON), _("Only the texts are written, each on one line: no labels, keys, splits or states.")
+        return _(COMMON), _(
+            "Only the texts are written, each on one line: no labels, keys, splits or states."
+        )
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         count = 0
@@ -22,7 +24,10 @@ class TextExporter:
             if "\n" in text or "\r" in text:
                 plan.count(_("In {n} texts, line ends became spaces."))
                 text = " ".join(text.split("\n")).replace("\r", " ")
-            plan.count(_("{n} pairs were written on one line, ‖ between the texts."), int(len(record.document.texts) > 1))
+            plan.count(
+                _("{n} pairs were written on one line, ‖ between the texts."),
+                int(len(record.document.texts) > 1),
+            )
             out.write(text + "\n")
             count += 1
         return count

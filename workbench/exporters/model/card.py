@@ -11,7 +11,11 @@ from collections.abc import Iterable, Mapping
 
 from workbench.exporters.model.spec import PIPELINES, loading_code
 
-_WORDS = {"classify": "document classes", "pairs": "classes of sentence pairs", "tag": "spans, by a BIO tag for each word"}
+_WORDS = {
+    "classify": "document classes",
+    "pairs": "classes of sentence pairs",
+    "tag": "spans, by a BIO tag for each word",
+}
 _METRICS = {"accuracy": "accuracy", "macro_f1": "f1", "span_f1": "f1", "token_accuracy": "accuracy"}
 
 
@@ -42,7 +46,12 @@ def _header(facts: Mapping, description: Mapping) -> str:
     if facts.get("base_model"):
         lines.append(f"base_model: {_text(facts['base_model'])}")
     lines += ["tags:", "- glossbench"]
-    found = {_METRICS[name]: None for scores in (facts.get("scores") or {}).values() for name in scores if name in _METRICS}
+    found = {
+        _METRICS[name]: None
+        for scores in (facts.get("scores") or {}).values()
+        for name in scores
+        if name in _METRICS
+    }
     if found:
         lines += ["metrics:", *(f"- {one}" for one in found)]
         lines += _index(facts, task)
@@ -54,9 +63,18 @@ def _index(facts: Mapping, task: str) -> list[str]:
     lines = ["model-index:", f"- name: {_text(facts.get('run') or 'model')}", "  results:"]
     for split, scores in facts["scores"].items():
         lines += ["  - task:", f"      type: {PIPELINES[task]}", "    dataset:"]
-        lines += [f"      name: {_text(facts.get('layer') or 'own data')}", "      type: private", f"      split: {split}", "    metrics:"]
+        lines += [
+            f"      name: {_text(facts.get('layer') or 'own data')}",
+            "      type: private",
+            f"      split: {split}",
+            "    metrics:",
+        ]
         for name, value in scores.items():
-            lines += [f"    - type: {_METRICS.get(name, name)}", f"      name: {name}", f"      value: {value:.6f}"]
+            lines += [
+                f"    - type: {_METRICS.get(name, name)}",
+                f"      name: {name}",
+                f"      value: {value:.6f}",
+            ]
     return lines
 
 
@@ -81,19 +99,32 @@ def _scores(facts: Mapping) -> str:
     names = list(dict.fromkeys(name for one in scores.values() for name in one))
     if not names:
         return ""
-    rows = [[name, *(f"{100 * one[name]:.1f}" if name in one else "" for one in scores.values())] for name in names]
-    return "## Scores\n\n" + _table(["%", *scores], rows) + (f"\n{facts['definition']}\n" if facts.get("definition") else "")
+    rows = [
+        [name, *(f"{100 * one[name]:.1f}" if name in one else "" for one in scores.values())]
+        for name in names
+    ]
+    return (
+        "## Scores\n\n"
+        + _table(["%", *scores], rows)
+        + (f"\n{facts['definition']}\n" if facts.get("definition") else "")
+    )
 
 
 def _data(facts: Mapping, description: Mapping) -> str:
     counts = facts.get("counts") or {}
     lines = [f"- {split}: {count:,} documents" for split, count in counts.items()]
-    lines += [f"- left out: {one['count']:,} ({one['reason']})" for one in facts.get("left_out") or ()]
+    lines += [
+        f"- left out: {one['count']:,} ({one['reason']})" for one in facts.get("left_out") or ()
+    ]
     length = description.get("max_length")
     if facts.get("cut") is not None and description["task"] != "tag":
-        lines.append(f"- longer than {length} subwords, so their end was not read: {facts['cut']:,} documents")
+        lines.append(
+            f"- longer than {length} subwords, so their end was not read: {facts['cut']:,} documents"
+        )
     elif description["task"] == "tag":
-        lines.append(f"- longer texts run in overlapping windows of {length} subwords; nothing is cut")
+        lines.append(
+            f"- longer texts run in overlapping windows of {length} subwords; nothing is cut"
+        )
     tokens = description.get("tokens") or {}
     if tokens:
         lines.append(
@@ -107,7 +138,9 @@ def _check(check: Mapping | None) -> str:
     if not check:
         return ""
     speed = check.get("speed") or {}
-    lines = [f"ONNX against the original on {check['texts']:,} texts of dev and test, in mixed batches and singly: {_compared(check)}."]
+    lines = [
+        f"ONNX against the original on {check['texts']:,} texts of dev and test, in mixed batches and singly: {_compared(check)}."
+    ]
     if speed:
         lines.append(
             f"One text at a time: {speed['torch_ms']:.1f} ms with torch, {speed['onnx_ms']:.1f} ms with onnxruntime (medians, CPU, measured at export)."
@@ -123,11 +156,19 @@ def _compared(check: Mapping) -> str:
 
 
 def _use(description: Mapping) -> str:
-    return "## Use\n\n```python\n" + loading_code("hf", "path/of/this/folder", description["task"]) + "```\n"
+    return (
+        "## Use\n\n```python\n"
+        + loading_code("hf", "path/of/this/folder", description["task"])
+        + "```\n"
+    )
 
 
 def _settings(facts: Mapping) -> str:
-    rows = [[name, f"`{value}`"] for name, value in (facts.get("options") or {}).items() if value is not None]
+    rows = [
+        [name, f"`{value}`"]
+        for name, value in (facts.get("options") or {}).items()
+        if value is not None
+    ]
     rows += [["seed", f"`{facts['seed']}`"]] if facts.get("seed") is not None else []
     rows += [[name, f"`{value}`"] for name, value in (facts.get("versions") or {}).items()]
     return "## Settings\n\n" + _table(["Setting", "Value"], rows) if rows else ""

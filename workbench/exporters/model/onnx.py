@@ -39,7 +39,9 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
     graph(predictor.checkpoint, names, folder / FILE)
     for name in ("tokenizer_config.json", "config.json"):
         shutil.copyfile(tokenizer_folder / name, folder / name)
-    _write_tokenizer(tokenizer_folder / "tokenizer.json", folder / "tokenizer.json", predictor.max_length)
+    _write_tokenizer(
+        tokenizer_folder / "tokenizer.json", folder / "tokenizer.json", predictor.max_length
+    )
     labels = predictor.labels
     description = {
         "task": predictor.task.id,
@@ -50,14 +52,21 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
         "output": "logits",
         "opset": OPSET,
     }
-    (folder / LABELS).write_text(json.dumps(description, indent=1, ensure_ascii=False), encoding="utf-8")
+    (folder / LABELS).write_text(
+        json.dumps(description, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
 
 
 def _write_tokenizer(source: Path, target: Path, max_length: int) -> None:
     """The vocabulary with the cut that training made, and without the padding to a fixed length that some files ask for."""
     raw = json.loads(source.read_text(encoding="utf-8"))
     raw["padding"] = None
-    raw["truncation"] = {"direction": "Right", "max_length": max_length, "strategy": "LongestFirst", "stride": 0}
+    raw["truncation"] = {
+        "direction": "Right",
+        "max_length": max_length,
+        "strategy": "LongestFirst",
+        "stride": 0,
+    }
     target.write_text(json.dumps(raw, ensure_ascii=False), encoding="utf-8")
 
 
@@ -90,7 +99,11 @@ def graph(checkpoint: Checkpoint, names: tuple[str, ...], path: Path) -> None:
         except (OSError, MemoryError, torch.OutOfMemoryError):
             raise
         except Exception as error:  # torch.export and onnxscript raise many kinds
-            reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+            reason = (
+                str(error).strip().splitlines()[0][:200]
+                if str(error).strip()
+                else type(error).__name__
+            )
             raise ExportFailed(
                 _("A model of the family {family} could not be turned into ONNX: {reason}").format(
                     family=checkpoint.info.family, reason=reason
@@ -101,7 +114,12 @@ def graph(checkpoint: Checkpoint, names: tuple[str, ...], path: Path) -> None:
 
 def _example(checkpoint: Checkpoint, names: tuple[str, ...]) -> tuple[torch.Tensor, ...]:
     """Two texts of different length, so that padding is part of the trace."""
-    rows = [piece.ids for piece, _ in checkpoint.tokenizer.whole([("A few words to trace with, and more.",), ("Two words",)], 32)]
+    rows = [
+        piece.ids
+        for piece, _ in checkpoint.tokenizer.whole(
+            [("A few words to trace with, and more.",), ("Two words",)], 32
+        )
+    ]
     longest = max(map(len, rows))
     ids = torch.full((2, longest), checkpoint.tokenizer.pad, dtype=torch.long)
     mask = torch.zeros_like(ids)

@@ -44,7 +44,12 @@ def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
 
 
 def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, dict]:
-    from workbench.exporters.model import card, hf_folder, onnx, verify  # torch, after the folders are known to be right
+    from workbench.exporters.model import (
+        card,
+        hf_folder,
+        onnx,
+        verify,
+    )  # torch, after the folders are known to be right
     from workbench.models import device
     from workbench.tasks.predictor import Predictor
 
@@ -54,17 +59,28 @@ def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, dict]:
     documents = texts_of(spec.texts)
     checks: dict[str, dict] = {}
     yield {"kind": "stage", "stage": "hf", "title": _("Writing the Hugging Face folder")}
-    hf = draft / "hf"  # written in any case: it holds the tokenizer in the form that the onnx folder takes
+    hf = (
+        draft / "hf"
+    )  # written in any case: it holds the tokenizer in the form that the onnx folder takes
     hf_folder.write(predictor, Path(spec.model), hf)
     if "onnx" in spec.formats:
-        yield {"kind": "stage", "stage": "onnx", "title": _("Turning the model into a graph (about a minute)")}
+        yield {
+            "kind": "stage",
+            "stage": "onnx",
+            "title": _("Turning the model into a graph (about a minute)"),
+        }
         onnx.write(predictor, hf, draft / "onnx")
         title = _("Comparing on {n} texts").format(n=len(documents))
         yield {"kind": "stage", "stage": "check", "title": title, "total": len(documents)}
         checks["onnx"] = yield from verify.check(predictor, draft / "onnx", documents)
     if "hf" in spec.formats:
         some = documents if "onnx" not in spec.formats else documents[:50]
-        yield {"kind": "stage", "stage": "check_hf", "title": _("Loading the Hugging Face folder again"), "total": len(some)}
+        yield {
+            "kind": "stage",
+            "stage": "check_hf",
+            "title": _("Loading the Hugging Face folder again"),
+            "total": len(some),
+        }
         checks["hf"] = yield from verify.check_folder(predictor, hf, some)
         text = card.readme(spec.facts, predictor.description, checks.get("onnx"))
         (hf / "README.md").write_text(text, encoding="utf-8")
@@ -89,10 +105,15 @@ def texts_of(path: str) -> tuple[Document, ...]:
 def check_target(out: Path) -> None:
     """Raises ExportFailed where nothing can be put there."""
     if out.exists() and not out.is_dir():
-        raise ExportFailed(_("{out} is a file.").format(out=out), hint=_("Name a folder that is empty or does not exist yet."))
+        raise ExportFailed(
+            _("{out} is a file.").format(out=out),
+            hint=_("Name a folder that is empty or does not exist yet."),
+        )
     if out.is_dir() and (found := sorted(one.name for one in out.iterdir())):
         raise ExportFailed(
-            _("The folder {out} is not empty (it holds {found!r}).").format(out=out, found=found[0]),
+            _("The folder {out} is not empty (it holds {found!r}).").format(
+                out=out, found=found[0]
+            ),
             hint=_("Choose an empty or a new folder."),
         )
     try:
@@ -102,7 +123,9 @@ def check_target(out: Path) -> None:
         probe.rmdir()
     except OSError as error:
         raise ExportFailed(
-            _("Nothing can be written in {parent}: {strerror}.").format(parent=out.parent, strerror=error.strerror or error),
+            _("Nothing can be written in {parent}: {strerror}.").format(
+                parent=out.parent, strerror=error.strerror or error
+            ),
             hint=_("Choose another folder."),
         ) from error
 
@@ -111,9 +134,9 @@ def check_space(out: Path, needed: int) -> None:
     free = shutil.disk_usage(out.parent).free
     if free < needed:
         raise ExportFailed(
-            _("The disk of {parent} has {free:,.0f} MB free; the export takes about {needed:,.0f} MB.").format(
-                parent=out.parent, free=free / 1e6, needed=needed / 1e6
-            ),
+            _(
+                "The disk of {parent} has {free:,.0f} MB free; the export takes about {needed:,.0f} MB."
+            ).format(parent=out.parent, free=free / 1e6, needed=needed / 1e6),
             hint=_("Make room or choose a folder on another disk."),
         )
 
@@ -133,7 +156,9 @@ def _disk_errors(out: Path) -> Iterator[None]:
             ) from error
         if isinstance(error, OSError) and str(out.parent) in str(error.filename or ""):
             raise ExportFailed(
-                _("{filename} cannot be written: {strerror}.").format(filename=error.filename, strerror=error.strerror),
+                _("{filename} cannot be written: {strerror}.").format(
+                    filename=error.filename, strerror=error.strerror
+                ),
                 hint=_("Choose another folder."),
             ) from error
         raise

@@ -12,7 +12,11 @@ from workbench.base.i18n import N_, _
 TARGET = "workbench.exporters.model.run:export"
 OPSET = 18
 MOST_TEXTS = 500  # texts that the check reads
-PIPELINES = {"classify": "text-classification", "pairs": "text-classification", "tag": "token-classification"}
+PIPELINES = {
+    "classify": "text-classification",
+    "pairs": "text-classification",
+    "tag": "token-classification",
+}
 
 
 @dataclass(frozen=True)
@@ -26,26 +30,38 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "hf",
         N_("Hugging Face folder"),
-        N_("For Python with transformers, to train further, or to upload: safetensors, tokenizer, model card."),
+        N_(
+            "For Python with transformers, to train further, or to upload: safetensors, tokenizer, model card."
+        ),
     ),
     Format(
         "onnx",
         N_("ONNX, 32 bit"),
-        N_("For programs without Python or torch: one file for onnxruntime, with tokenizer and labels beside it."),
+        N_(
+            "For programs without Python or torch: one file for onnxruntime, with tokenizer and labels beside it."
+        ),
     ),
 )
 
 
 def parse_formats(given: str | Sequence[str]) -> tuple[str, ...]:
     """ "hf,onnx" → ("hf", "onnx"). Raises SpecError naming what is unknown."""
-    names = [one.strip() for one in (given.split(",") if isinstance(given, str) else given) if one.strip()]
+    names = [
+        one.strip()
+        for one in (given.split(",") if isinstance(given, str) else given)
+        if one.strip()
+    ]
     known = tuple(one.id for one in FORMATS)
     if unknown := [one for one in names if one not in known]:
         raise SpecError(
-            _("There is no export format {unknown!r}.").format(unknown=unknown[0]), hint=_("Known: {names}.").format(names=", ".join(known))
+            _("There is no export format {unknown!r}.").format(unknown=unknown[0]),
+            hint=_("Known: {names}.").format(names=", ".join(known)),
         )
     if not names:
-        raise SpecError(_("No export format is chosen."), hint=_("Choose of {names}.").format(names=", ".join(known)))
+        raise SpecError(
+            _("No export format is chosen."),
+            hint=_("Choose of {names}.").format(names=", ".join(known)),
+        )
     return tuple(one for one in known if one in names)
 
 
@@ -67,11 +83,23 @@ class ExportSpec:
         object.__setattr__(self, "formats", parse_formats(self.formats))
 
     def to_json(self) -> dict:
-        return {"model": self.model, "texts": self.texts, "out": self.out, "formats": list(self.formats), "facts": dict(self.facts)}
+        return {
+            "model": self.model,
+            "texts": self.texts,
+            "out": self.out,
+            "formats": list(self.formats),
+            "facts": dict(self.facts),
+        }
 
     @classmethod
     def from_json(cls, raw: Mapping) -> ExportSpec:
-        return cls(raw["model"], raw.get("texts") or "", raw["out"], tuple(raw.get("formats") or ("hf", "onnx")), raw.get("facts") or {})
+        return cls(
+            raw["model"],
+            raw.get("texts") or "",
+            raw["out"],
+            tuple(raw.get("formats") or ("hf", "onnx")),
+            raw.get("facts") or {},
+        )
 
 
 def forecast(model: Path | str, formats: Sequence[str]) -> dict[str, int]:

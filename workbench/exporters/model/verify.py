@@ -20,7 +20,9 @@ BATCH = 8  # texts of all lengths together, so that most are padded
 TIMED = 20  # texts for the speeds
 
 
-def check(predictor: Predictor, folder: Path, documents: Sequence[Document]) -> Generator[dict, None, dict]:
+def check(
+    predictor: Predictor, folder: Path, documents: Sequence[Document]
+) -> Generator[dict, None, dict]:
     """Compare the ONNX folder with the original on all documents.
 
     Yields {"kind": "checked", format, done, total, rows: [{text, difference, equal}]} as it goes. Returns texts, labels (compared: one
@@ -39,14 +41,30 @@ def check(predictor: Predictor, folder: Path, documents: Sequence[Document]) -> 
     for number in range(len(documents)):
         items = range(begin[number], begin[number + 1])
         singly += [exported.run([prepared.pieces[item]])[0] for item in items]
-        gaps = [float(np.abs(original[item] - other[item]).max(initial=0.0)) for item in items for other in (singly, mixed)]
+        gaps = [
+            float(np.abs(original[item] - other[item]).max(initial=0.0))
+            for item in items
+            for other in (singly, mixed)
+        ]
         differences[number] = max(gaps, default=0.0)
         part = _part(prepared, number, items)
-        answers = [exported.decode([found[item] for item in items], part)[0] for found in (singly, mixed)]
+        answers = [
+            exported.decode([found[item] for item in items], part)[0] for found in (singly, mixed)
+        ]
         same, count = agreement(expected[number], answers)
         equal, total = equal + same, total + count
-        row = {"text": documents[number].text[:120], "difference": differences[number], "equal": same == count}
-        yield {"kind": "checked", "format": "onnx", "done": number + 1, "total": len(documents), "rows": [row]}
+        row = {
+            "text": documents[number].text[:120],
+            "difference": differences[number],
+            "equal": same == count,
+        }
+        yield {
+            "kind": "checked",
+            "format": "onnx",
+            "done": number + 1,
+            "total": len(documents),
+            "rows": [row],
+        }
     return {
         "texts": len(documents),
         "labels": total,
@@ -62,10 +80,14 @@ def agreement(expected: Prediction, answers: Sequence[Prediction]) -> tuple[int,
     if expected.classes:
         return int(all(one.label == expected.label for one in answers)), 1
     words = zip(expected.words, *(one.words for one in answers), strict=True)
-    return sum(all(other.label == first.label for other in others) for first, *others in words), len(expected.words)
+    return sum(
+        all(other.label == first.label for other in others) for first, *others in words
+    ), len(expected.words)
 
 
-def _reference(predictor: Predictor, documents: Sequence[Document]) -> Generator[dict, None, list[np.ndarray]]:
+def _reference(
+    predictor: Predictor, documents: Sequence[Document]
+) -> Generator[dict, None, list[np.ndarray]]:
     """The original's logits, in batches as the application predicts."""
     work = infer(predictor.task, predictor.checkpoint, predictor.features(documents))
     while True:
@@ -97,7 +119,9 @@ def _part(prepared, number: int, items: range):
     )
 
 
-def speeds(predictor: Predictor, exported: OnnxPredictor, documents: Sequence[Document]) -> dict[str, float]:
+def speeds(
+    predictor: Predictor, exported: OnnxPredictor, documents: Sequence[Document]
+) -> dict[str, float]:
     """Median milliseconds for one text, tokenising included, with torch and with onnxruntime; {} without texts."""
     chosen = list(documents[:TIMED])
     if not chosen:
@@ -116,7 +140,9 @@ def _timed(one: Predictor | OnnxPredictor, documents: Sequence[Document]) -> flo
     return median(times)
 
 
-def check_folder(predictor: Predictor, folder: Path, documents: Sequence[Document]) -> Generator[dict, None, dict]:
+def check_folder(
+    predictor: Predictor, folder: Path, documents: Sequence[Document]
+) -> Generator[dict, None, dict]:
     """The Hugging Face folder, loaded anew by transformers alone, against the model in memory; of long tagged texts the first window.
 
     Yields as `check`; returns texts, labels, equal_labels, largest_difference (of logits), seconds.
@@ -125,22 +151,47 @@ def check_folder(predictor: Predictor, folder: Path, documents: Sequence[Documen
 
     began = time.monotonic()
     auto = (
-        transformers.AutoModelForTokenClassification if predictor.task.head == "token" else transformers.AutoModelForSequenceClassification
+        transformers.AutoModelForTokenClassification
+        if predictor.task.head == "token"
+        else transformers.AutoModelForSequenceClassification
     )
-    model, tokenizer = auto.from_pretrained(folder).eval(), transformers.AutoTokenizer.from_pretrained(folder)
+    model, tokenizer = (
+        auto.from_pretrained(folder).eval(),
+        transformers.AutoTokenizer.from_pretrained(folder),
+    )
     original = yield from _reference(predictor, documents)
     first = np.searchsorted(predictor.features(documents).owner, np.arange(len(documents)))
     largest, equal, total = 0.0, 0, 0
     for number, document in enumerate(documents):
-        texts = predictor.task.inputs(document) if predictor.task.head == "sequence" else (document.text,)
+        texts = (
+            predictor.task.inputs(document)
+            if predictor.task.head == "sequence"
+            else (document.text,)
+        )
         with torch.inference_mode():
-            theirs = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits[0].numpy()
+            theirs = (
+                model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits[0].numpy()
+            )
         ours = original[first[number]]
-        difference = float(np.abs(ours - theirs).max(initial=0.0)) if ours.shape == theirs.shape else float("inf")
-        same = np.atleast_1d(ours.argmax(-1) == theirs.argmax(-1)) if ours.shape == theirs.shape else np.zeros(1, bool)
+        difference = (
+            float(np.abs(ours - theirs).max(initial=0.0))
+            if ours.shape == theirs.shape
+            else float("inf")
+        )
+        same = (
+            np.atleast_1d(ours.argmax(-1) == theirs.argmax(-1))
+            if ours.shape == theirs.shape
+            else np.zeros(1, bool)
+        )
         largest, equal, total = max(largest, difference), equal + int(same.sum()), total + len(same)
         row = {"text": document.text[:120], "difference": difference, "equal": bool(same.all())}
-        yield {"kind": "checked", "format": "hf", "done": number + 1, "total": len(documents), "rows": [row]}
+        yield {
+            "kind": "checked",
+            "format": "hf",
+            "done": number + 1,
+            "total": len(documents),
+            "rows": [row],
+        }
     return {
         "texts": len(documents),
         "labels": total,

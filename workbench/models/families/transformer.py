@@ -24,10 +24,34 @@ _HEADS = {
 }
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUT = (
-    *("hidden_dropout_prob", "hidden_dropout", "dropout", "resid_pdrop", "embd_pdrop", "embedding_dropout", "mlp_dropout"),
-    *("classifier_dropout", "classifier_dropout_prob", "seq_classif_dropout", "summary_first_dropout", "summary_last_dropout"),
+    *(
+        "hidden_dropout_prob",
+        "hidden_dropout",
+        "dropout",
+        "resid_pdrop",
+        "embd_pdrop",
+        "embedding_dropout",
+        "mlp_dropout",
+    ),
+    *(
+        "classifier_dropout",
+        "classifier_dropout_prob",
+        "seq_classif_dropout",
+        "summary_first_dropout",
+        "summary_last_dropout",
+    ),
 )
-_EMBEDDINGS = ("embeddings", "embed", "wte", "wpe", "tokens_embed", "positions_embed", "embed_tokens", "embed_in", "tok_embeddings")
+_EMBEDDINGS = (
+    "embeddings",
+    "embed",
+    "wte",
+    "wpe",
+    "tokens_embed",
+    "positions_embed",
+    "embed_tokens",
+    "embed_in",
+    "tok_embeddings",
+)
 
 
 class TransformerFamily:
@@ -55,7 +79,9 @@ class TransformerFamily:
         info = spec.read_folder(folder, allow_pickle=allow_pickle)
         if head == "token" and info.family in spec.NO_TOKEN_HEAD:
             raise ModelError(
-                _("{model} is a {family} model, for which there is no token tagging.").format(model=info.name, family=info.family),
+                _("{model} is a {family} model, for which there is no token tagging.").format(
+                    model=info.name, family=info.family
+                ),
                 hint=_("Choose a BERT, RoBERTa or GPT-2 model."),
             )
         config = _config(info, head, labels)
@@ -77,7 +103,9 @@ class TransformerFamily:
                 raise
             except Exception as error:  # the library checks little, so garbage ends in whatever its code trips over
                 raise ModelError(
-                    _("{path} cannot be loaded: {error}.").format(path=info.path, error=_first_line(error)),
+                    _("{path} cannot be loaded: {error}.").format(
+                        path=info.path, error=_first_line(error)
+                    ),
                     hint=_("Are config.json and the weights from the same model?"),
                 ) from error
         for key, value in own.items():
@@ -85,7 +113,9 @@ class TransformerFamily:
         tokenizer = self.tokenizer(info)
         _fit_vocabulary(info, model, tokenizer)
         if model.config.pad_token_id is None:
-            model.config.pad_token_id = tokenizer.pad  # GPT-2 and Llama find the last word of a padded text by it
+            model.config.pad_token_id = (
+                tokenizer.pad
+            )  # GPT-2 and Llama find the last word of a padded text by it
         return Checkpoint(info, model, tokenizer, info.max_length or 512, _takes_types(model))
 
     def tokenizer(self, info: spec.ModelInfo) -> Tokenizer:
@@ -103,21 +133,37 @@ class TransformerFamily:
                 raise
             except Exception as error:  # as above
                 raise ModelError(
-                    _("The tokenizer of {path} cannot be read: {error}.").format(path=info.path, error=_first_line(error)),
-                    hint=_("Save it with transformers' save_pretrained, which writes tokenizer.json."),
+                    _("The tokenizer of {path} cannot be read: {error}.").format(
+                        path=info.path, error=_first_line(error)
+                    ),
+                    hint=_(
+                        "Save it with transformers' save_pretrained, which writes tokenizer.json."
+                    ),
                 ) from error
         return Tokenizer.adopt(info.path, backend)
 
     def parts(self, model: nn.Module) -> Parts:
         body = model.base_model if model.base_model is not None else model
-        layers = _layers(body, getattr(model.config, "num_hidden_groups", None) or getattr(model.config, "num_hidden_layers", 0))
+        layers = _layers(
+            body,
+            getattr(model.config, "num_hidden_groups", None)
+            or getattr(model.config, "num_hidden_layers", 0),
+        )
         groups = [tuple(one.parameters()) for one in layers]
         seen = {id(one) for group in groups for one in group}
-        low = [(name, one) for name, one in body.named_children() if name in _EMBEDDINGS] or _deep_embeddings(body)
+        low = [
+            (name, one) for name, one in body.named_children() if name in _EMBEDDINGS
+        ] or _deep_embeddings(body)
         embeddings = _fresh((p for _, one in low for p in one.parameters()), seen)
         summit = _fresh(body.parameters(), seen)
         head = _fresh(model.parameters(), seen)
-        return Parts(tuple(embeddings), tuple(groups), tuple(summit), tuple(head), (*(one for _, one in low), *layers))
+        return Parts(
+            tuple(embeddings),
+            tuple(groups),
+            tuple(summit),
+            tuple(head),
+            (*(one for _, one in low), *layers),
+        )
 
     def save(self, checkpoint: Checkpoint, folder: Path) -> None:
         from transformers import AutoTokenizer
@@ -125,14 +171,18 @@ class TransformerFamily:
         with _quiet():
             checkpoint.model.save_pretrained(folder)
             try:
-                tokenizer = AutoTokenizer.from_pretrained(checkpoint.info.path, local_files_only=True, trust_remote_code=False)
+                tokenizer = AutoTokenizer.from_pretrained(
+                    checkpoint.info.path, local_files_only=True, trust_remote_code=False
+                )
                 if tokenizer.pad_token is None:
                     tokenizer.pad_token = checkpoint.tokenizer.piece(checkpoint.tokenizer.pad)
                 tokenizer.model_max_length = checkpoint.max_length
                 tokenizer.save_pretrained(folder)
             except (OSError, ValueError, ImportError, AttributeError, KeyError, TypeError) as error:
                 raise ModelError(
-                    _("The tokenizer of {path} cannot be saved: {error}").format(path=checkpoint.info.path, error=_first_line(error))
+                    _("The tokenizer of {path} cannot be saved: {error}").format(
+                        path=checkpoint.info.path, error=_first_line(error)
+                    )
                 ) from error
         if not (folder / "tokenizer.json").is_file():
             checkpoint.tokenizer.backend.save(str(folder / "tokenizer.json"))
@@ -142,11 +192,17 @@ def _config(info: spec.ModelInfo, head: str, labels: Sequence[str]):
     from transformers import AutoConfig
 
     try:
-        config = AutoConfig.from_pretrained(info.path, local_files_only=True, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(
+            info.path, local_files_only=True, trust_remote_code=False
+        )
     except MemoryError:
         raise
     except Exception as error:  # as above
-        raise ModelError(_("{path}/config.json cannot be read: {error}.").format(path=info.path, error=_first_line(error))) from error
+        raise ModelError(
+            _("{path}/config.json cannot be read: {error}.").format(
+                path=info.path, error=_first_line(error)
+            )
+        ) from error
     if labels and head in ("sequence", "token"):
         config.id2label = dict(enumerate(labels))
         config.label2id = {label: number for number, label in enumerate(labels)}
@@ -157,8 +213,13 @@ def _config(info: spec.ModelInfo, head: str, labels: Sequence[str]):
 
 def _set_dropout(config, attention: float | None, hidden: float | None) -> dict[str, object]:
     """Change the configuration; returns the values that stood there."""
-    wanted = {**dict.fromkeys(ATTENTION_DROPOUT, attention), **dict.fromkeys(HIDDEN_DROPOUT, hidden)}
-    wanted = {key: value for key, value in wanted.items() if value is not None and hasattr(config, key)}
+    wanted = {
+        **dict.fromkeys(ATTENTION_DROPOUT, attention),
+        **dict.fromkeys(HIDDEN_DROPOUT, hidden),
+    }
+    wanted = {
+        key: value for key, value in wanted.items() if value is not None and hasattr(config, key)
+    }
     own = {key: getattr(config, key) for key in wanted}
     for key, value in wanted.items():
         setattr(config, key, value)
@@ -173,9 +234,9 @@ def _fit_vocabulary(info: spec.ModelInfo, model: nn.Module, tokenizer: Tokenizer
     rows = model.get_input_embeddings().num_embeddings
     if tokenizer.size > rows:
         raise ModelError(
-            _("The tokenizer of {path} has {size:,} entries, but the model's table only {rows:,}.").format(
-                path=info.path, size=tokenizer.size, rows=rows
-            ),
+            _(
+                "The tokenizer of {path} has {size:,} entries, but the model's table only {rows:,}."
+            ).format(path=info.path, size=tokenizer.size, rows=rows),
             hint=_("Tokenizer and weights are from different models."),
         )
 
@@ -184,7 +245,10 @@ def _takes_types(model: nn.Module) -> bool:
     """Whether first and second text are told apart: RoBERTa has but one type, GPT-2 would look types up among its words."""
     import inspect
 
-    return "token_type_ids" in inspect.signature(model.forward).parameters and getattr(model.config, "type_vocab_size", 0) > 1
+    return (
+        "token_type_ids" in inspect.signature(model.forward).parameters
+        and getattr(model.config, "type_vocab_size", 0) > 1
+    )
 
 
 def _layers(body: nn.Module, count: int) -> list[nn.Module]:
@@ -212,7 +276,9 @@ def _fresh(parameters, seen: set[int]) -> list[nn.Parameter]:
 def _first_line(error: BaseException) -> str:
     lines = str(error).split("\n")
     first = lines[0].strip()
-    if first.endswith(":") and len(lines) > 1:  # the library's own checks name the field there, and the reason in the next
+    if (
+        first.endswith(":") and len(lines) > 1
+    ):  # the library's own checks name the field there, and the reason in the next
         first = f"{first} {lines[1].strip()}"
     return first[:300].removesuffix(".") or type(error).__name__
 

@@ -22,7 +22,16 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import words
 
-PACKAGES = ("PySide6-Essentials", "torch", "transformers", "tokenizers", "onnxruntime", "numpy", "sqlite-utils", "pyqtgraph")
+PACKAGES = (
+    "PySide6-Essentials",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "onnxruntime",
+    "numpy",
+    "sqlite-utils",
+    "pyqtgraph",
+)
 
 
 class About(Dialog):
@@ -32,25 +41,43 @@ class About(Dialog):
         picture.setPixmap(icons.app_icon().pixmap(64, 64))
         facts = column(
             words(f"Glossbench {__version__}", "heading", weight=600),
-            words(_("A desktop workbench for transfer learning in NLP: label, fine-tune, inspect, prompt, export. Offline."), wrap=True),
             words(
-                _("Licence: Apache-2.0. No account, no telemetry; nothing leaves this computer unless you ask for a download."),
+                _(
+                    "A desktop workbench for transfer learning in NLP: label, fine-tune, inspect, prompt, export. Offline."
+                ),
+                wrap=True,
+            ),
+            words(
+                _(
+                    "Licence: Apache-2.0. No account, no telemetry; nothing leaves this computer unless you ask for a download."
+                ),
                 "small",
                 "muted",
                 wrap=True,
             ),
             words(
-                _("With Inter and JetBrains Mono (OFL), Lucide icons (ISC), Qt through PySide6 (LGPL), PyTorch and transformers."),
+                _(
+                    "With Inter and JetBrains Mono (OFL), Lucide icons (ISC), Qt through PySide6 (LGPL), PyTorch and transformers."
+                ),
                 "small",
                 "muted",
                 wrap=True,
             ),
-            words("\n".join(f"{name} {version}" for name, version in versions().items()), "small", "muted", select=True),
+            words(
+                "\n".join(f"{name} {version}" for name, version in versions().items()),
+                "small",
+                "muted",
+                select=True,
+            ),
             gap=8,
         )
         self.put(row(column(picture, None), (facts, 1), gap=20))
         close = Button(_("Close"), kind="primary", on=self.accept)
-        self.end(Button(_("Copy diagnostics"), "copy", "quiet", on=lambda: copy_diagnostics(app)), None, close)
+        self.end(
+            Button(_("Copy diagnostics"), "copy", "quiet", on=lambda: copy_diagnostics(app)),
+            None,
+            close,
+        )
         close.setFocus()
 
 
@@ -85,7 +112,9 @@ def diagnostics(app) -> str:
     if app.project is not None:
         from workbench.operations import corpus, labels
 
-        kinds = [f"{layer.kind} ({len(layer.labels)} labels)" for layer in labels.layers(app.project)]
+        kinds = [
+            f"{layer.kind} ({len(layer.labels)} labels)" for layer in labels.layers(app.project)
+        ]
         lines.append(
             f"Project: {corpus.counts(app.project).documents} documents; layers: {', '.join(kinds)}; read-only: {app.project.read_only}"
         )

@@ -25,10 +25,17 @@ class ClosingQuestion(Dialog):
     def __init__(self, app):
         jobs = app.active_jobs()
         names = ", ".join(job.spec.title or job.spec.target for job in jobs[:3])
-        title = _("A run is under way") if len(jobs) == 1 else _("{count} jobs are under way").format(count=len(jobs))
+        title = (
+            _("A run is under way")
+            if len(jobs) == 1
+            else _("{count} jobs are under way").format(count=len(jobs))
+        )
         super().__init__(app.window, title, names, width=460)
         self._app = app
-        self._words = words(_("Stopping keeps the best checkpoint so far. What waits is taken off the list."), wrap=True)
+        self._words = words(
+            _("Stopping keeps the best checkpoint so far. What waits is taken off the list."),
+            wrap=True,
+        )
         self._meter = Meter(None, name=_("Stopping"))
         self._meter.hide()
         self.put(self._words, self._meter)

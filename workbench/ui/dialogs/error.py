@@ -26,7 +26,9 @@ def install(app) -> None:
     _open_log()
     reporter = Reporter(app)
     sys.excepthook = reporter.caught
-    threading.excepthook = lambda args: app.dispatch(lambda: reporter.caught(args.exc_type, args.exc_value, args.exc_traceback))
+    threading.excepthook = lambda args: app.dispatch(
+        lambda: reporter.caught(args.exc_type, args.exc_value, args.exc_traceback)
+    )
 
 
 def _open_log() -> None:
@@ -34,7 +36,13 @@ def _open_log() -> None:
         return
     try:
         paths.log_file().parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(paths.log_file(), maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True)
+        handler = RotatingFileHandler(
+            paths.log_file(),
+            maxBytes=LOG_BYTES,
+            backupCount=LOG_FILES,
+            encoding="utf-8",
+            delay=True,
+        )
     except OSError:
         handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
@@ -54,7 +62,9 @@ class Reporter:
         if issubclass(kind, KeyboardInterrupt):
             self._app.window.close()
             return
-        if isinstance(error, WorkbenchError):  # meant for the person, only nobody told it on the way
+        if isinstance(
+            error, WorkbenchError
+        ):  # meant for the person, only nobody told it on the way
             self._app.fail(error)
             log.warning("%s: %s", kind.__name__, error)
             return
@@ -72,10 +82,20 @@ class ErrorDialog(Dialog):
     """What happened, that nothing is lost, the details folded, and a way to copy them."""
 
     def __init__(self, app, error: BaseException, details: str):
-        super().__init__(app.window, _("Something went wrong"), _("This is a fault of the program, not of yours."), width=620)
+        super().__init__(
+            app.window,
+            _("Something went wrong"),
+            _("This is a fault of the program, not of yours."),
+            width=620,
+        )
         self._details = details
-        saved = _("Everything you labelled is saved. You can go on working; if things look odd, close and open the project again.")
-        self.put(words(saved, wrap=True), words(f"{type(error).__name__}: {error}"[:300], "small", "bad", wrap=True, select=True))
+        saved = _(
+            "Everything you labelled is saved. You can go on working; if things look odd, close and open the project again."
+        )
+        self.put(
+            words(saved, wrap=True),
+            words(f"{type(error).__name__}: {error}"[:300], "small", "bad", wrap=True, select=True),
+        )
         self._text = QPlainTextEdit(details)
         self._text.setReadOnly(True)
         self._text.setProperty("kind", "mono")

@@ -14,14 +14,24 @@ DATA = "*.jsonl *.json *.csv *.tsv *.txt *.conll *.conllu *.iob *.bio"
 
 def folder_of(app) -> Path:
     """Where dialogs about projects begin: the user's choice, else the documents folder."""
-    return Path(app.settings.documents_folder).expanduser() if app.settings.documents_folder else paths.documents_folder()
+    return (
+        Path(app.settings.documents_folder).expanduser()
+        if app.settings.documents_folder
+        else paths.documents_folder()
+    )
 
 
 def choose_to_open(app) -> None:
     """A project is opened; data files start one, or are imported where one is open."""
     suffix = f"*{paths.PROJECT_SUFFIX}"
     both, projects = _("Projects and data ({patterns})"), _("Projects ({patterns})")
-    kinds = ";;".join((both.format(patterns=f"{suffix} {DATA}"), projects.format(patterns=suffix), _("All files (*)")))
+    kinds = ";;".join(
+        (
+            both.format(patterns=f"{suffix} {DATA}"),
+            projects.format(patterns=suffix),
+            _("All files (*)"),
+        )
+    )
     folder = folder_of(app)
     start = str(folder if folder.exists() else Path.home())
     files, _kind = QFileDialog.getOpenFileNames(app.window, _("Open"), start, kinds)
@@ -41,6 +51,12 @@ def open_sample(app) -> None:
     except WorkbenchError as error:
         app.fail(error)
     except OSError as error:
-        app.fail(WorkbenchError(_("The sample cannot be written to {folder}: {why}.").format(folder=folder, why=error.strerror or error)))
+        app.fail(
+            WorkbenchError(
+                _("The sample cannot be written to {folder}: {why}.").format(
+                    folder=folder, why=error.strerror or error
+                )
+            )
+        )
     else:
         app.open_project(path, page="annotate")

@@ -27,7 +27,9 @@ class Line:
 
 class KeySheet(Dialog):
     def __init__(self, app):
-        super().__init__(app.window, _("Keys"), _("Type to filter; Enter on a line changes its key."), width=660)
+        super().__init__(
+            app.window, _("Keys"), _("Type to filter; Enter on a line changes its key."), width=660
+        )
         self._app = app
         self._search = QLineEdit()
         self._search.setPlaceholderText(_("Filter"))
@@ -44,8 +46,15 @@ class KeySheet(Dialog):
         self._table.opened.connect(lambda line: self._change(line))
         self.put(self._search, self._table)
         close = Button(_("Close"), kind="primary", on=self.accept)
-        self._change_button = Button(_("Change key…"), "keyboard", on=lambda: self._change(self._table.current_row()))
-        self.end(self._change_button, Button(_("Usual keys again"), kind="quiet", on=self._reset), None, close)
+        self._change_button = Button(
+            _("Change key…"), "keyboard", on=lambda: self._change(self._table.current_row())
+        )
+        self.end(
+            self._change_button,
+            Button(_("Usual keys again"), kind="quiet", on=self._reset),
+            None,
+            close,
+        )
         self._fill()
         self._search.setFocus()
 
@@ -62,7 +71,13 @@ class KeySheet(Dialog):
 
     def _fill(self) -> None:
         wanted = self._search.text().casefold()
-        self._table.set_rows([line for line in self.lines() if wanted in f"{line.place} {line.title} {line.keys}".casefold()])
+        self._table.set_rows(
+            [
+                line
+                for line in self.lines()
+                if wanted in f"{line.place} {line.title} {line.keys}".casefold()
+            ]
+        )
 
     def _change(self, line: Line | None) -> None:
         if line is None:
@@ -86,21 +101,40 @@ class KeyDialog(Dialog):
     """Press the new key; a key that another command has is refused with its name."""
 
     def __init__(self, parent: KeySheet, app, line: Line):
-        super().__init__(parent, line.title, _("Press the new key. Backspace alone leaves it without one."), width=380)
+        super().__init__(
+            parent,
+            line.title,
+            _("Press the new key. Backspace alone leaves it without one."),
+            width=380,
+        )
         self._app, self._line = app, line
-        self._edit = QKeySequenceEdit(QKeySequence(keys_of(line.command, app.settings)[0] if keys_of(line.command, app.settings) else ""))
+        self._edit = QKeySequenceEdit(
+            QKeySequence(
+                keys_of(line.command, app.settings)[0]
+                if keys_of(line.command, app.settings)
+                else ""
+            )
+        )
         self._edit.setMaximumSequenceLength(1)
         self._edit.setClearButtonEnabled(True)
         self._field = Field(_("Key"), self._edit)
         self.put(self._field)
-        self.end(None, Button(_("Cancel"), on=self.reject), Button(_("Use this key"), kind="primary", on=self._use))
+        self.end(
+            None,
+            Button(_("Cancel"), on=self.reject),
+            Button(_("Use this key"), kind="primary", on=self._use),
+        )
 
     def _use(self) -> None:
         wanted = self._edit.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
         before = list(keys_of(self._line.command, self._app.settings))
         remap(self._line.command, [wanted] if wanted else [], self._app.settings)
         entries = [(entry.command, entry.page) for entry in self._app.window.menus.entries]
-        taken = [pair for key, *pair in clashes(entries, self._app.settings) if self._line.command in pair and key == wanted]
+        taken = [
+            pair
+            for key, *pair in clashes(entries, self._app.settings)
+            if self._line.command in pair and key == wanted
+        ]
         if taken:
             other = next(one for one in taken[0] if one is not self._line.command)
             remap(self._line.command, before, self._app.settings)

@@ -35,9 +35,33 @@ class Kind:
 
 
 KINDS = (
-    Kind("class", N_("Class"), N_("One label per document: topic, sentiment, intent"), "class", "class", 1, N_("delay, crowding, driver")),
-    Kind("spans", N_("Spans"), N_("Labelled pieces of text: names, times, places"), "spans", "span", 1, N_("PERSON, PLACE, TIME")),
-    Kind("pairs", N_("Pairs"), N_("One label per two texts: same, contradiction"), "pairs", "class", 2, N_("same, other")),
+    Kind(
+        "class",
+        N_("Class"),
+        N_("One label per document: topic, sentiment, intent"),
+        "class",
+        "class",
+        1,
+        N_("delay, crowding, driver"),
+    ),
+    Kind(
+        "spans",
+        N_("Spans"),
+        N_("Labelled pieces of text: names, times, places"),
+        "spans",
+        "span",
+        1,
+        N_("PERSON, PLACE, TIME"),
+    ),
+    Kind(
+        "pairs",
+        N_("Pairs"),
+        N_("One label per two texts: same, contradiction"),
+        "pairs",
+        "class",
+        2,
+        N_("same, other"),
+    ),
 )
 
 
@@ -55,7 +79,12 @@ class NewProject(Dialog):
     """Makes the file and opens it; with `data` the import dialog follows, else Data offers it."""
 
     def __init__(self, app, data: Sequence[Path] = ()):
-        super().__init__(app.window, _("New project"), _("One file on your disk. Nothing leaves this computer."), width=640)
+        super().__init__(
+            app.window,
+            _("New project"),
+            _("One file on your disk. Nothing leaves this computer."),
+            width=640,
+        )
         self._app, self._data = app, list(data)
         self._name = QLineEdit(self._free_name())
         self._folder = QLineEdit(str(folder_of(app)))
@@ -71,7 +100,12 @@ class NewProject(Dialog):
         self.put(row(*[(self._kind(kind), 1) for kind in KINDS], gap=12))
         self.put(
             words(
-                _("All of this can be changed later on the Labels page; an import brings its labels along."), "caption", "muted", wrap=True
+                _(
+                    "All of this can be changed later on the Labels page; an import brings its labels along."
+                ),
+                "caption",
+                "muted",
+                wrap=True,
             )
         )
         make = Button(_("Make project"), "file-plus-2", "primary", on=self.make)
@@ -89,10 +123,18 @@ class NewProject(Dialog):
         text.setAccessibleName(_("Labels of {what}").format(what=_(kind.title).lower()))
         text.setTabChangesFocus(True)
         text.setMinimumHeight(theme.px(92))
-        text.textChanged.connect(lambda: box.setChecked(box.isChecked() or bool(text.toPlainText().strip())))
+        text.textChanged.connect(
+            lambda: box.setChecked(box.isChecked() or bool(text.toPlainText().strip()))
+        )
         field = Field(_("Labels, typed or pasted"), text, name=text.accessibleName())
         self._boxes[kind.id], self._labels[kind.id], self._fields[kind.id] = box, text, field
-        return card(box, words(_(kind.hint), "caption", "muted", wrap=True), field, gap=8, margins=(14, 12, 14, 14))
+        return card(
+            box,
+            words(_(kind.hint), "caption", "muted", wrap=True),
+            field,
+            gap=8,
+            margins=(14, 12, 14, 14),
+        )
 
     def choose(self, kind: str, labels: str = "") -> None:
         """Tick what to label and give its labels."""
@@ -116,11 +158,22 @@ class NewProject(Dialog):
             self.fault(str(error))
             return
         except OSError as error:
-            self._folder_field.set_error(_("Cannot be written: {why}.").format(why=error.strerror or error))
+            self._folder_field.set_error(
+                _("Cannot be written: {why}.").format(why=error.strerror or error)
+            )
             return
         self.accept()
-        if self._app.open_project(path, page="data", **({"files": self._data} if self._data else {})) and not self._data:
-            self._app.note(_("{name} is made. Bring text next.").format(name=path.name), self._import, action=_("Import…"))
+        if (
+            self._app.open_project(
+                path, page="data", **({"files": self._data} if self._data else {})
+            )
+            and not self._data
+        ):
+            self._app.note(
+                _("{name} is made. Bring text next.").format(name=path.name),
+                self._import,
+                action=_("Import…"),
+            )
 
     def _import(self) -> None:
         self._app.go("data", dialog="import")
@@ -134,9 +187,13 @@ class NewProject(Dialog):
         if not folder:
             self._folder_field.set_error(_("A folder is needed."))
             return None
-        path = Path(folder).expanduser() / (name if name.endswith(paths.PROJECT_SUFFIX) else name + paths.PROJECT_SUFFIX)
+        path = Path(folder).expanduser() / (
+            name if name.endswith(paths.PROJECT_SUFFIX) else name + paths.PROJECT_SUFFIX
+        )
         if path.exists():
-            self._name_field.set_error(_("{name} is there already; nothing is overwritten.").format(name=path.name))
+            self._name_field.set_error(
+                _("{name} is there already; nothing is overwritten.").format(name=path.name)
+            )
             return None
         return path
 
@@ -149,7 +206,11 @@ class NewProject(Dialog):
             for kind in KINDS:
                 if self._boxes[kind.id].isChecked():
                     labels.add_layer(
-                        project, kind.layer, kind.kind, texts=kind.texts, labels=split_labels(self._labels[kind.id].toPlainText())
+                        project,
+                        kind.layer,
+                        kind.kind,
+                        texts=kind.texts,
+                        labels=split_labels(self._labels[kind.id].toPlainText()),
                     )
         except BaseException:
             project.close()
@@ -162,6 +223,8 @@ class NewProject(Dialog):
         return paths.free_name(folder_of(self._app), stem, paths.PROJECT_SUFFIX).stem
 
     def _browse(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, _("Folder of the project"), self._folder.text())
+        folder = QFileDialog.getExistingDirectory(
+            self, _("Folder of the project"), self._folder.text()
+        )
         if folder:
             self._folder.setText(folder)

@@ -33,7 +33,15 @@ class Record:
 
 
 ASKED = (
-    Record("theme", "choice", N_("Colours"), "", "look", ("system", "light", "dark"), (N_("As the system"), N_("Light"), N_("Dark"))),
+    Record(
+        "theme",
+        "choice",
+        N_("Colours"),
+        "",
+        "look",
+        ("system", "light", "dark"),
+        (N_("As the system"), N_("Light"), N_("Dark")),
+    ),
     Record(
         "text_size",
         "choice",
@@ -43,8 +51,16 @@ ASKED = (
         theme.TEXT_SIZES,
         tuple(f"{one} %" for one in theme.TEXT_SIZES),
     ),
-    Record("font", "choice", N_("Font"), "", "look", ("inter", "system"), ("Inter", N_("The system's"))),
-    Record("annotator", "text", N_("Annotator"), N_("Your name on the labels you make; used from the next opening of a project."), "work"),
+    Record(
+        "font", "choice", N_("Font"), "", "look", ("inter", "system"), ("Inter", N_("The system's"))
+    ),
+    Record(
+        "annotator",
+        "text",
+        N_("Annotator"),
+        N_("Your name on the labels you make; used from the next opening of a project."),
+        "work",
+    ),
     Record(
         "documents_folder",
         "text",
@@ -61,16 +77,30 @@ ASKED = (
         ("auto", "cpu", "cuda", "mps"),
         (N_("Automatic"), "CPU", "CUDA", N_("Apple MPS")),
     ),
-    Record("offline", "bool", N_("Work offline"), N_("Nothing is fetched from the Hugging Face hub while this is on."), "network"),
+    Record(
+        "offline",
+        "bool",
+        N_("Work offline"),
+        N_("Nothing is fetched from the Hugging Face hub while this is on."),
+        "network",
+    ),
     Record(
         "warm_worker",
         "bool",
         N_("Keep a worker warm"),
-        N_("A process with torch loaded waits, so the first run starts at once; takes about 300 MB."),
+        N_(
+            "A process with torch loaded waits, so the first run starts at once; takes about 300 MB."
+        ),
         "network",
     ),
 )
-KEPT = ("model_folders", "pickle_allowed", "recent", "window", "devices")  # asked elsewhere, or not at all
+KEPT = (
+    "model_folders",
+    "pickle_allowed",
+    "recent",
+    "window",
+    "devices",
+)  # asked elsewhere, or not at all
 GROUPS = (("look", N_("Look")), ("work", N_("Work")), ("network", N_("Models and network")))
 
 
@@ -81,14 +111,26 @@ def records(group: str) -> tuple[Record, ...]:
         known = {one.name for one in ASKED} | set(KEPT)
         for one in fields(Settings):
             if one.name not in known:
-                kind = "bool" if one.type in ("bool", bool) else "int" if one.type in ("int", int) else "text"
-                named.append(Record(one.name, kind, one.name.replace("_", " "), "", "work", default=one.default))
+                kind = (
+                    "bool"
+                    if one.type in ("bool", bool)
+                    else "int"
+                    if one.type in ("int", int)
+                    else "text"
+                )
+                named.append(
+                    Record(
+                        one.name, kind, one.name.replace("_", " "), "", "work", default=one.default
+                    )
+                )
     return tuple(named)
 
 
 class SettingsDialog(Dialog):
     def __init__(self, app):
-        super().__init__(app.window, _("Settings"), _("Every change takes effect at once."), width=560)
+        super().__init__(
+            app.window, _("Settings"), _("Every change takes effect at once."), width=560
+        )
         self._app = app
         self._tabs = QTabBar()
         self._tabs.setDrawBase(False)
@@ -102,7 +144,10 @@ class SettingsDialog(Dialog):
             parts = [self._forms[group]]
             if group == "work":
                 self._forms[group].put_beside(
-                    "documents_folder", Button(_("Choose…"), "folder-open", on=self._choose_folder, name=_("Choose folder"))
+                    "documents_folder",
+                    Button(
+                        _("Choose…"), "folder-open", on=self._choose_folder, name=_("Choose folder")
+                    ),
                 )
             if group == "network":
                 parts.append(self._model_folders())
@@ -136,7 +181,9 @@ class SettingsDialog(Dialog):
         field = Field(
             _("Folders with models"),
             self._list,
-            _("Models of the Hugging Face cache ({cache}) are found by themselves.").format(cache=paths.hub_cache()),
+            _("Models of the Hugging Face cache ({cache}) are found by themselves.").format(
+                cache=paths.hub_cache()
+            ),
         )
         return column(field, row(add, remove, None), gap=6)
 
@@ -168,7 +215,9 @@ class SettingsDialog(Dialog):
 
     def _choose_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(
-            self, _("Folder for projects"), self._app.settings.documents_folder or str(paths.documents_folder())
+            self,
+            _("Folder for projects"),
+            self._app.settings.documents_folder or str(paths.documents_folder()),
         )
         if folder:
             self._forms["work"].control("documents_folder").setText(folder)
@@ -194,5 +243,10 @@ class _Unnamed:
     """A record with its group left out, as the tab says it already; every value counts as changed."""
 
     def __init__(self, record: Record):
-        self.name, self.kind, self.title, self.help = record.name, record.kind, record.title, record.help
+        self.name, self.kind, self.title, self.help = (
+            record.name,
+            record.kind,
+            record.title,
+            record.help,
+        )
         self.choices, self.default, self.group = record.choices, record.default, ""

@@ -66,7 +66,11 @@ class Button(QPushButton):
         super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.EnabledChange):
+        if event.type() in (
+            QEvent.Type.PaletteChange,
+            QEvent.Type.StyleChange,
+            QEvent.Type.EnabledChange,
+        ):
             self._tint()
         super().changeEvent(event)
 
@@ -80,7 +84,14 @@ class Button(QPushButton):
             self.setIcon(icons.icon(self._icon, tone, side))
 
 
-def icon_button(icon: str, name: str, on: Callable[[], None] | None = None, *, kind: str = "quiet", small: bool = False) -> Button:
+def icon_button(
+    icon: str,
+    name: str,
+    on: Callable[[], None] | None = None,
+    *,
+    kind: str = "quiet",
+    small: bool = False,
+) -> Button:
     """A button with an icon alone; its name is told on hover and to screen readers."""
     return Button("", icon, kind, small=small, on=on, name=name)
 
@@ -89,7 +100,10 @@ class _Segment(QPushButton):
     """A choice with room for its words in the bold letters that they get when chosen."""
 
     def sizeHint(self) -> QSize:
-        hint, bold = super().sizeHint(), QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self.text())
+        hint, bold = (
+            super().sizeHint(),
+            QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self.text()),
+        )
         return QSize(max(hint.width(), bold + 26), hint.height())
 
     def minimumSizeHint(self) -> QSize:

@@ -18,14 +18,23 @@ class Callout(QFrame):
     Details of an error (a traceback, the end of a log) fold out below and can be copied.
     """
 
-    def __init__(self, text: str = "", tone: str = "accent", *actions: QWidget, icon: str = "", closable: bool = False):
+    def __init__(
+        self,
+        text: str = "",
+        tone: str = "accent",
+        *actions: QWidget,
+        icon: str = "",
+        closable: bool = False,
+    ):
         super().__init__()
         self.setProperty("part", "callout")
         self.setProperty("tone", tone)
         self._own_icon = icon
         self._icon = IconLabel(icon or ICONS[tone], tone, 16)
         self._words = words(text, "small", wrap=True, select=True)
-        self._box: QPlainTextEdit | None = None  # of the details; built when they are first asked for
+        self._box: QPlainTextEdit | None = (
+            None  # of the details; built when they are first asked for
+        )
         self._unread = ""
         self._fold = Button(_("Details"), "chevron-right", "quiet", small=True, on=self._unfold)
         self._fold.hide()

@@ -18,7 +18,10 @@ class _Drawing:
 
     def size(self) -> QSize:
         width = QFontMetrics(theme.font("small", 600)).horizontalAdvance(self.text)
-        return QSize(width + 24 + theme.px(8) + (theme.px(18) + 4 if self.key else 0), theme.px(28 if self.key else 24))
+        return QSize(
+            width + 24 + theme.px(8) + (theme.px(18) + 4 if self.key else 0),
+            theme.px(28 if self.key else 24),
+        )
 
     def colours(self) -> theme.LabelColours:
         if self.label is not None:
@@ -26,9 +29,19 @@ class _Drawing:
         if self.tone:
             soft = theme.colour(f"{self.tone}_soft")
             return theme.LabelColours(theme.colour(self.tone), soft, soft)
-        return theme.LabelColours(theme.colour("muted"), theme.colour("sunken"), theme.colour("sunken"))
+        return theme.LabelColours(
+            theme.colour("muted"), theme.colour("sunken"), theme.colour("sunken")
+        )
 
-    def paint(self, painter: QPainter, area: QRectF, *, chosen: bool = False, focused: bool = False, enabled: bool = True) -> None:
+    def paint(
+        self,
+        painter: QPainter,
+        area: QRectF,
+        *,
+        chosen: bool = False,
+        focused: bool = False,
+        enabled: bool = True,
+    ) -> None:
         colours, middle = self.colours(), area.center().y()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(colours.line), 1.5) if chosen else Qt.PenStyle.NoPen)
@@ -41,13 +54,21 @@ class _Drawing:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.line))
         square = theme.px(8)
-        painter.drawRoundedRect(QRectF(area.left() + 9, middle - square / 2, square, square), 2.5, 2.5)
+        painter.drawRoundedRect(
+            QRectF(area.left() + 9, middle - square / 2, square, square), 2.5, 2.5
+        )
         painter.setPen(theme.qcolour("text" if enabled else "faint"))
         painter.setFont(theme.font("small", 600 if chosen else 500))
         cap = theme.px(17)
         room = area.width() - 22 - square - (cap + 7 if self.key else 0)
-        shown = painter.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideRight, int(room) + 1)
-        painter.drawText(QRectF(area.left() + 15 + square, area.top(), room, area.height()), Qt.AlignmentFlag.AlignVCenter, shown)
+        shown = painter.fontMetrics().elidedText(
+            self.text, Qt.TextElideMode.ElideRight, int(room) + 1
+        )
+        painter.drawText(
+            QRectF(area.left() + 15 + square, area.top(), room, area.height()),
+            Qt.AlignmentFlag.AlignVCenter,
+            shown,
+        )
         if self.key:
             frame = QRectF(area.right() - cap - 8, middle - (cap - 1) / 2, cap, cap - 1)
             painter.setPen(QPen(QColor(colours.line), 1))
@@ -57,7 +78,16 @@ class _Drawing:
             painter.drawText(frame, Qt.AlignmentFlag.AlignCenter, self.key)
 
 
-def paint_chip(painter: QPainter, area: QRectF, text: str, label=None, *, key: str = "", tone: str = "", chosen: bool = False) -> None:
+def paint_chip(
+    painter: QPainter,
+    area: QRectF,
+    text: str,
+    label=None,
+    *,
+    key: str = "",
+    tone: str = "",
+    chosen: bool = False,
+) -> None:
     """Draw a chip into `area`, for delegates and own widgets. `label`: Label, position or "#RRGGBB"; else `tone`."""
     painter.save()
     _Drawing(text, label, key, tone).paint(painter, area, chosen=chosen)
@@ -71,7 +101,9 @@ def chip_width(text: str, key: str = "") -> int:
 class Chip(QWidget):
     """A chip to read: a label (`label`: Label, position or "#RRGGBB") or a state (`tone`: good, warn, bad, accent, "" for grey)."""
 
-    def __init__(self, text: str, label=None, *, key: str = "", tone: str = "", chosen: bool = False):
+    def __init__(
+        self, text: str, label=None, *, key: str = "", tone: str = "", chosen: bool = False
+    ):
         super().__init__()
         self._drawing, self._chosen = _Drawing(text, label, key, tone), chosen
         self.setAccessibleName(text)
@@ -97,7 +129,9 @@ class ChipButton(QAbstractButton):
 
     right_clicked = Signal()
 
-    def __init__(self, text: str, label=None, *, key: str = "", tone: str = "", checkable: bool = False):
+    def __init__(
+        self, text: str, label=None, *, key: str = "", tone: str = "", checkable: bool = False
+    ):
         super().__init__()
         self._drawing = _Drawing(text, label, key, tone)
         self.setText(text)
@@ -118,7 +152,13 @@ class ChipButton(QAbstractButton):
     def paintEvent(self, _event) -> None:
         chosen = self.isChecked() or self.isDown() or self.underMouse()
         painter = QPainter(self)
-        self._drawing.paint(painter, QRectF(self.rect()), chosen=chosen, focused=self.hasFocus(), enabled=self.isEnabled())
+        self._drawing.paint(
+            painter,
+            QRectF(self.rect()),
+            chosen=chosen,
+            focused=self.hasFocus(),
+            enabled=self.isEnabled(),
+        )
 
     def enterEvent(self, event) -> None:
         self.update()

@@ -33,7 +33,9 @@ def ground(painter: QPainter, option, *, last_line: bool = True) -> None:
     """The ground of a cell: chosen, under the mouse or plain, with the hairline below. In a table one cell of a row does not light up."""
     if option.state & QStyle.StateFlag.State_Selected:
         painter.fillRect(option.rect, theme.qcolour("accent_soft"))
-    elif option.state & QStyle.StateFlag.State_MouseOver and not isinstance(option.widget, QTableView):
+    elif option.state & QStyle.StateFlag.State_MouseOver and not isinstance(
+        option.widget, QTableView
+    ):
         painter.fillRect(option.rect, theme.qcolour("window"))
     if last_line:
         painter.setPen(theme.qcolour("line"))
@@ -52,19 +54,33 @@ class BarDelegate(QStyledItemDelegate):
         ground(painter, option)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         text, share = index.data(Qt.ItemDataRole.DisplayRole) or "", index.data(self._role)
-        digits = option.fontMetrics.horizontalAdvance("100.0")  # right to here, so that points stand under one another
+        digits = option.fontMetrics.horizontalAdvance(
+            "100.0"
+        )  # right to here, so that points stand under one another
         room = max(theme.px(54), PAD + digits + 8)
-        track = QRectF(option.rect.left() + room, option.rect.center().y() - 2, option.rect.width() - room - PAD, 6)
+        track = QRectF(
+            option.rect.left() + room,
+            option.rect.center().y() - 2,
+            option.rect.width() - room - PAD,
+            6,
+        )
         if share is not None and track.width() > 30:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.qcolour("sunken"))
             painter.drawRoundedRect(track, 3, 3)
             painter.setBrush(theme.qcolour("accent"))
-            painter.drawRoundedRect(QRectF(track.left(), track.top(), track.width() * min(max(share, 0.0), 1.0), 6), 3, 3)
+            painter.drawRoundedRect(
+                QRectF(track.left(), track.top(), track.width() * min(max(share, 0.0), 1.0), 6),
+                3,
+                3,
+            )
         painter.setPen(theme.qcolour("text"))
         painter.setFont(theme.font())
         area = QRectF(
-            option.rect.left() + PAD, option.rect.top(), max(digits, option.fontMetrics.horizontalAdvance(text)), option.rect.height() - 1
+            option.rect.left() + PAD,
+            option.rect.top(),
+            max(digits, option.fontMetrics.horizontalAdvance(text)),
+            option.rect.height() - 1,
         )
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
         painter.restore()
@@ -87,6 +103,8 @@ class ChipDelegate(QStyledItemDelegate):
         text, label, tone = chip
         height = min(theme.px(22), option.rect.height() - 6)
         width = min(chip_width(text), option.rect.width() - PAD - 2)
-        area = QRectF(option.rect.left() + PAD - 2, option.rect.center().y() - height / 2 + 0.5, width, height)
+        area = QRectF(
+            option.rect.left() + PAD - 2, option.rect.center().y() - height / 2 + 0.5, width, height
+        )
         paint_chip(painter, area, text, label, tone=tone)
         painter.restore()

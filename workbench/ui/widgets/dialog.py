@@ -47,13 +47,18 @@ class Dialog(QDialog):
 
     def showEvent(self, event) -> None:
         super().showEvent(event)
-        needed = self.layout().totalHeightForWidth(self.width())  # wrapped words are taller than their hint says
+        needed = self.layout().totalHeightForWidth(
+            self.width()
+        )  # wrapped words are taller than their hint says
         room = self.screen().availableGeometry().height() - 40
         if needed > self.height():
             self.resize(self.width(), min(needed, room))
 
     def keyPressEvent(self, event) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
+        if (
+            event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        ):
             for button in self.findChildren(QWidget):
                 if button.property("kind") == "primary" and button.isEnabled():
                     button.click()

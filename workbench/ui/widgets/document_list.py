@@ -71,7 +71,12 @@ class DocumentModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self.ids)
 
     def data(self, index, role=Qt.ItemDataRole.DisplayRole):
-        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, ROW, Qt.ItemDataRole.ToolTipRole):
+        if role not in (
+            Qt.ItemDataRole.DisplayRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+            ROW,
+            Qt.ItemDataRole.ToolTipRole,
+        ):
             return None
         row = self.row(index.row()) if index.isValid() and index.row() < len(self.ids) else None
         if role == ROW or row is None:
@@ -87,31 +92,43 @@ class _Delegate(QStyledItemDelegate):
         painter.save()
         ground(painter, option)
         if row is not None:
-            self._paint_row(painter, option.rect, row, current=index == option.widget.currentIndex())
+            self._paint_row(
+                painter, option.rect, row, current=index == option.widget.currentIndex()
+            )
         painter.restore()
 
     def _paint_row(self, painter: QPainter, box: QRect, row, *, current: bool) -> None:
         name, tone = STATE_ICONS[row.state]
         top, half = box.top() + theme.px(7), theme.px(18)
         side = theme.px(15)
-        painter.drawPixmap(box.left() + 14, top + (half - side) // 2, side, side, icons.pixmap(name, tone, side))
-        numbers = (f"{row.suggestion_count} ?  " if row.suggestion_count else "") + (str(row.span_count) if row.span_count else "")
+        painter.drawPixmap(
+            box.left() + 14, top + (half - side) // 2, side, side, icons.pixmap(name, tone, side)
+        )
+        numbers = (f"{row.suggestion_count} ?  " if row.suggestion_count else "") + (
+            str(row.span_count) if row.span_count else ""
+        )
         painter.setFont(theme.font("small"))
         painter.setPen(theme.qcolour("muted"))
         right = QRect(box.right() - 76, top, 66, half)
-        painter.drawText(right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers)
+        painter.drawText(
+            right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers
+        )
         painter.setFont(theme.font("small", 600 if current else 400))
         painter.setPen(theme.qcolour("text" if current else "muted"))
         start = 14 + side + 8
         room = box.width() - start - 1 - (72 if numbers else 12)
         key = painter.fontMetrics().elidedText(row.key, Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(QRect(box.left() + start, top, room, half), Qt.AlignmentFlag.AlignVCenter, key)
+        painter.drawText(
+            QRect(box.left() + start, top, room, half), Qt.AlignmentFlag.AlignVCenter, key
+        )
         painter.setFont(theme.font("small"))
         line = QRect(box.left() + 14, top + half + 2, box.width() - 26, half)
         rtl = is_rtl(row.text)
         text = painter.fontMetrics().elidedText(row.text, Qt.TextElideMode.ElideRight, line.width())
         painter.setPen(theme.qcolour("text" if current else "muted"))
-        painter.setLayoutDirection(Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight)
+        painter.setLayoutDirection(
+            Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight
+        )
         painter.drawText(line, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, text)
 
 
@@ -187,7 +204,10 @@ class DocumentList(QTableView):
 
     def moveCursor(self, action, modifiers):
         """Home and End lead to the ends of the list; in a table they would lead to the ends of the row."""
-        ends = {self.CursorAction.MoveHome: 0, self.CursorAction.MoveEnd: len(self.documents.ids) - 1}
+        ends = {
+            self.CursorAction.MoveHome: 0,
+            self.CursorAction.MoveEnd: len(self.documents.ids) - 1,
+        }
         if action in ends and self.documents.ids:
             return self.documents.index(ends[action])
         return super().moveCursor(action, modifiers)

@@ -6,7 +6,16 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from PySide6.QtCore import QAbstractTableModel, QItemSelection, QItemSelectionModel, QModelIndex, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QRectF,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
 
@@ -53,13 +62,17 @@ class DocumentRows(QAbstractTableModel):
             self._pages.clear()
         else:
             wanted = set(ids)
-            for number in [number for number, page in self._pages.items() if not wanted.isdisjoint(page)]:
+            for number in [
+                number for number, page in self._pages.items() if not wanted.isdisjoint(page)
+            ]:
                 del self._pages[number]
         self.refresh()
 
     def refresh(self) -> None:
         if self.ids:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.ids) - 1, self.columnCount() - 1))
+            self.dataChanged.emit(
+                self.index(0, 0), self.index(len(self.ids) - 1, self.columnCount() - 1)
+            )
 
     def row(self, number: int):
         """The row object, or None if the document is gone."""
@@ -84,7 +97,12 @@ class DocumentRows(QAbstractTableModel):
         # Asked for every cell of every frame: what is not needed is answered first.
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if index.column() == SPANS else _LEFT
-        if role not in (Qt.ItemDataRole.DisplayRole, ROW, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+        if role not in (
+            Qt.ItemDataRole.DisplayRole,
+            ROW,
+            Qt.ItemDataRole.ToolTipRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+        ):
             return None
         if not index.isValid() or index.row() >= len(self.ids):
             return None
@@ -129,7 +147,13 @@ class _StateIcon(QStyledItemDelegate):
             name, tone = STATE_ICONS[row.state]
             box = option.rect
             side = theme.px(15)
-            painter.drawPixmap(box.left() + 20, box.center().y() - side // 2, side, side, icons.pixmap(name, tone, side))
+            painter.drawPixmap(
+                box.left() + 20,
+                box.center().y() - side // 2,
+                side,
+                side,
+                icons.pixmap(name, tone, side),
+            )
         painter.restore()
 
 
@@ -158,11 +182,19 @@ class _Classes(QStyledItemDelegate):
                 break
             label = known.get((layer, name))
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.label_colours(label).line) if label is not None else theme.qcolour("faint"))
+            painter.setBrush(
+                QColor(theme.label_colours(label).line)
+                if label is not None
+                else theme.qcolour("faint")
+            )
             painter.drawRoundedRect(QRectF(left, middle - 4, 8, 8), 2.5, 2.5)
             painter.setPen(theme.qcolour("text"))
             words = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(QRectF(left + 15, box.top() - 1, room, box.height()), Qt.AlignmentFlag.AlignVCenter, words)
+            painter.drawText(
+                QRectF(left + 15, box.top() - 1, room, box.height()),
+                Qt.AlignmentFlag.AlignVCenter,
+                words,
+            )
             left += 15 + painter.fontMetrics().horizontalAdvance(words) + 14
 
 
@@ -186,7 +218,12 @@ class DocumentTable(QTableView):
         # With the selection of the table it would ask for every row of every column whether it is chosen: 0.7 s for 60,000 rows.
         head.setSelectionModel(QItemSelectionModel(self.documents, self))
         for column in range(self.documents.columnCount()):
-            head.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch if column == TEXT else QHeaderView.ResizeMode.Interactive)
+            head.setSectionResizeMode(
+                column,
+                QHeaderView.ResizeMode.Stretch
+                if column == TEXT
+                else QHeaderView.ResizeMode.Interactive,
+            )
         head.setSectionResizeMode(STATE_ICON, QHeaderView.ResizeMode.Fixed)
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
@@ -222,7 +259,11 @@ class DocumentTable(QTableView):
 
     def current_id(self) -> int | None:
         index = self.currentIndex()
-        return self.documents.ids[index.row()] if index.isValid() and index.row() < len(self.documents.ids) else None
+        return (
+            self.documents.ids[index.row()]
+            if index.isValid() and index.row() < len(self.documents.ids)
+            else None
+        )
 
     def chosen_count(self) -> int:
         return sum(one.bottom() - one.top() + 1 for one in self._ranges())
@@ -235,7 +276,10 @@ class DocumentTable(QTableView):
         return found
 
     def choose_rows(self, first: int, last: int) -> None:
-        choice = QItemSelection(self.documents.index(first, 0), self.documents.index(last, self.documents.columnCount() - 1))
+        choice = QItemSelection(
+            self.documents.index(first, 0),
+            self.documents.index(last, self.documents.columnCount() - 1),
+        )
         flag = QItemSelectionModel.SelectionFlag
         self.selectionModel().select(choice, flag.ClearAndSelect)
         self.selectionModel().setCurrentIndex(self.documents.index(first, KEY), flag.NoUpdate)
@@ -250,7 +294,9 @@ class DocumentTable(QTableView):
     def focusInEvent(self, event) -> None:
         super().focusInEvent(event)
         if not self.currentIndex().isValid() and self.documents.ids:
-            self.selectionModel().setCurrentIndex(self.documents.index(0, KEY), QItemSelectionModel.SelectionFlag.NoUpdate)
+            self.selectionModel().setCurrentIndex(
+                self.documents.index(0, KEY), QItemSelectionModel.SelectionFlag.NoUpdate
+            )
 
     def keyPressEvent(self, event) -> None:
         key = event.key()

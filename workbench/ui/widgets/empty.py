@@ -12,9 +12,14 @@ from workbench.ui.widgets.words import IconLabel, words
 class EmptyState(QFrame):
     """What stands where nothing is yet. `action` is a button that leads on; `more` may add another."""
 
-    def __init__(self, icon: str, title: str, hint: str = "", action: QWidget | None = None, *more: QWidget):
+    def __init__(
+        self, icon: str, title: str, hint: str = "", action: QWidget | None = None, *more: QWidget
+    ):
         super().__init__()
-        self._title, self._hint = words(title, "heading", weight=600), words(hint, "ui", "muted", wrap=True)
+        self._title, self._hint = (
+            words(title, "heading", weight=600),
+            words(hint, "ui", "muted", wrap=True),
+        )
         self._icon = IconLabel(icon, "faint", 40)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(24, 24, 24, 24)
@@ -23,7 +28,11 @@ class EmptyState(QFrame):
         for part in (self._icon, self._title, self._hint):
             if part is not self._icon:
                 part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignHCenter if part is not self._hint else Qt.AlignmentFlag(0))
+            layout.addWidget(
+                part,
+                0,
+                Qt.AlignmentFlag.AlignHCenter if part is not self._hint else Qt.AlignmentFlag(0),
+            )
         layout.addSpacing(4)
         for button in (action, *more):
             if button is not None:
@@ -34,7 +43,9 @@ class EmptyState(QFrame):
         """In a low place the words stay and the picture goes."""
         margin = 24 if self.height() > theme.px(200) else 8
         self.layout().setContentsMargins(margin, margin, margin, margin)
-        hint = self._hint.heightForWidth(max(1, self.width() - 2 * margin)) if self._hint.text() else 0
+        hint = (
+            self._hint.heightForWidth(max(1, self.width() - 2 * margin)) if self._hint.text() else 0
+        )
         needed = self._icon.height() + self._title.sizeHint().height() + hint + 2 * margin + 40
         self._icon.setVisible(self.height() >= needed)
         super().resizeEvent(event)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QComboBox, QFrame, QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.ui import theme
 from workbench.ui.widgets.layout import row
@@ -32,7 +41,10 @@ class Field(QFrame):
         layout.addWidget(self._below)
         tall = control.sizePolicy().verticalPolicy()
         grows = tall in (QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding if grows else QSizePolicy.Policy.Maximum)
+        self.setSizePolicy(
+            QSizePolicy.Policy.Preferred,
+            QSizePolicy.Policy.Expanding if grows else QSizePolicy.Policy.Maximum,
+        )
         self.set_error("")
 
     def put_beside(self, *parts: QWidget) -> None:
@@ -72,7 +84,13 @@ class _Combo(QComboBox):
 
     def showPopup(self) -> None:
         """The list may be wider than the box: this is where long names are told apart."""
-        longest = max((self.fontMetrics().horizontalAdvance(self.itemText(index)) for index in range(self.count())), default=0)
+        longest = max(
+            (
+                self.fontMetrics().horizontalAdvance(self.itemText(index))
+                for index in range(self.count())
+            ),
+            default=0,
+        )
         wanted = longest + 40
         self.view().setMinimumWidth(min(max(wanted, self.width()), self.window().width() - 40))
         super().showPopup()
@@ -82,13 +100,21 @@ class _Combo(QComboBox):
         self.initStyleOption(option)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         place = QStyle.SubControl.SC_ComboBoxEditField
-        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, place, self).width()
-        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room - 4)
+        room = (
+            self.style()
+            .subControlRect(QStyle.ComplexControl.CC_ComboBox, option, place, self)
+            .width()
+        )
+        option.currentText = self.fontMetrics().elidedText(
+            self.currentText(), Qt.TextElideMode.ElideRight, room - 4
+        )
         self.setToolTip(self.currentText() if option.currentText != self.currentText() else "")
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
-def combo(items: tuple[tuple[object, str], ...] | list = (), *, value: object = None, name: str = "") -> QComboBox:
+def combo(
+    items: tuple[tuple[object, str], ...] | list = (), *, value: object = None, name: str = ""
+) -> QComboBox:
     """A combo box of (value, words); `value` is chosen. The value of an item is its user data."""
     it = _Combo()
     it.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

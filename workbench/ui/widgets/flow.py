@@ -45,7 +45,10 @@ class FlowLayout(QLayout):
 
     def minimumSize(self) -> QSize:
         sizes = [item.minimumSize() for item in self._items]
-        return QSize(max((one.width() for one in sizes), default=0), max((one.height() for one in sizes), default=0))
+        return QSize(
+            max((one.width() for one in sizes), default=0),
+            max((one.height() for one in sizes), default=0),
+        )
 
     def _place(self, area: QRect, *, move: bool) -> int:
         """Height that is needed at this width."""

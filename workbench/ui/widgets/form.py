@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFrame, QLineEdit, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QLineEdit,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
@@ -105,7 +113,9 @@ class Form(QFrame):
             it.activated.connect(lambda _index: self.changed.emit(name))
         elif option.kind == "spin":
             it = QSpinBox()
-            it.setRange(int(getattr(option, "low", 0) or 0), int(getattr(option, "high", 0) or 2**31 - 1))
+            it.setRange(
+                int(getattr(option, "low", 0) or 0), int(getattr(option, "high", 0) or 2**31 - 1)
+            )
             it.valueChanged.connect(lambda _value: self.changed.emit(name))
         else:
             it = QLineEdit()
@@ -129,7 +139,17 @@ class Form(QFrame):
         if isinstance(control, QCheckBox):
             control.setChecked(value in (True, "true", "True", "1", "yes"))
         elif isinstance(control, QComboBox):
-            choose(control, next((one for one in self._options[name].choices if _as_text(one) == _as_text(value)), value))
+            choose(
+                control,
+                next(
+                    (
+                        one
+                        for one in self._options[name].choices
+                        if _as_text(one) == _as_text(value)
+                    ),
+                    value,
+                ),
+            )
         elif isinstance(control, QSpinBox):
             control.setValue(int(value))
         else:

@@ -26,7 +26,9 @@ def progress_of(job: Any) -> tuple[float | None, str]:
     total, step = last.get("total"), last.get("step", last.get("done"))
     share = step / total if total and isinstance(step, int | float) else None
     left = last.get("seconds_left")
-    return share, _("{time} left").format(time=duration(left)) if isinstance(left, int | float) else ""
+    return share, _("{time} left").format(time=duration(left)) if isinstance(
+        left, int | float
+    ) else ""
 
 
 def duration(seconds: float) -> str:
@@ -78,6 +80,8 @@ class JobRow(QFrame):
         self._meter.setVisible(active)
         self._stop.setVisible(job.status == "running")
         self._cancel.setVisible(active)
-        told = " ".join(part for part in (getattr(job, "message", ""), getattr(job, "hint", "")) if part)
+        told = " ".join(
+            part for part in (getattr(job, "message", ""), getattr(job, "hint", "")) if part
+        )
         self._message.setText(told if not active else "")
         self._message.setVisible(bool(told) and not active)

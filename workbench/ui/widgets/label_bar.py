@@ -28,7 +28,9 @@ class _Chips(QWidget):
         self.chips: list[ChipButton] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
-    def lines_for(self, width: int, chips: Sequence[ChipButton] | None = None) -> list[list[tuple[ChipButton, int, int]]]:
+    def lines_for(
+        self, width: int, chips: Sequence[ChipButton] | None = None
+    ) -> list[list[tuple[ChipButton, int, int]]]:
         """Each line's chips (all of them unless `chips` says which) with their left edge and width."""
         lines: list[list[tuple[ChipButton, int, int]]] = [[]]
         x, most = 0, min(theme.px(WIDEST), max(1, width))
@@ -58,8 +60,14 @@ class _Chips(QWidget):
         if len(lines) <= MOST_LINES:
             return lines
         first = [chip for line in lines[:MOST_LINES] for chip, _x, _wide in line]
-        chosen = [chip for line in lines[MOST_LINES:] for chip, _x, _wide in line if chip.isChecked()]
-        while chosen and first and len(lines := self.lines_for(self.width(), [*first, *chosen])) > MOST_LINES:
+        chosen = [
+            chip for line in lines[MOST_LINES:] for chip, _x, _wide in line if chip.isChecked()
+        ]
+        while (
+            chosen
+            and first
+            and len(lines := self.lines_for(self.width(), [*first, *chosen])) > MOST_LINES
+        ):
             first.pop()
         return lines[:MOST_LINES]
 
@@ -82,7 +90,14 @@ class LabelBar(QWidget):
         self._title.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._wide_title = wide_title
         self._chips = _Chips()
-        self._more = Button(_("more"), kind="quiet", small=True, on=self.more.emit, name=_("More labels"), tip=_("Find a label by typing"))
+        self._more = Button(
+            _("more"),
+            kind="quiet",
+            small=True,
+            on=self.more.emit,
+            name=_("More labels"),
+            tip=_("Find a label by typing"),
+        )
         self._more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -93,7 +108,13 @@ class LabelBar(QWidget):
         layout.addWidget(self._end, 0, Qt.AlignmentFlag.AlignTop)
 
     def set(
-        self, title: str, labels: Sequence[Label], *, chosen: Iterable[int] = (), checkable: bool = False, enabled: bool = True
+        self,
+        title: str,
+        labels: Sequence[Label],
+        *,
+        chosen: Iterable[int] = (),
+        checkable: bool = False,
+        enabled: bool = True,
     ) -> None:
         """Show these labels; `chosen` are outlined."""
         self._title.setText(title)
@@ -137,7 +158,9 @@ class LabelBar(QWidget):
         chip = ChipButton(label.name, label, key=label.key, checkable=checkable)
         chip.setParent(self._chips)
         cut = chip.sizeHint().width() > theme.px(WIDEST)
-        chip.setToolTip("\n".join(part for part in (label.name if cut else "", label.description) if part))
+        chip.setToolTip(
+            "\n".join(part for part in (label.name if cut else "", label.description) if part)
+        )
         chip.clicked.connect(lambda _checked=False, id=label.id: self.picked.emit(id))
         return chip
 

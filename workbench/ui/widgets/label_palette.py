@@ -5,8 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QStyle, QStyledItemDelegate, QVBoxLayout, QWidget
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QPoint,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from workbench.base.i18n import _
@@ -35,7 +53,12 @@ def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
         return 2 if part in name else None
 
     ranked = [(rank(choice), number, choice) for number, choice in enumerate(choices)]
-    return [choice for place, _number, choice in sorted((r for r in ranked if r[0] is not None), key=lambda r: r[:2])]
+    return [
+        choice
+        for place, _number, choice in sorted(
+            (r for r in ranked if r[0] is not None), key=lambda r: r[:2]
+        )
+    ]
 
 
 class _Model(QAbstractListModel):
@@ -71,10 +94,20 @@ class _Delegate(QStyledItemDelegate):
         key, box = choice.label.key, QRectF(option.rect)
         width = min(chip_width(choice.label.name, key), option.rect.width() - 90)
         height = theme.px(26)
-        paint_chip(painter, QRectF(box.left() + 8, box.center().y() - height / 2, width, height), choice.label.name, choice.label, key=key)
+        paint_chip(
+            painter,
+            QRectF(box.left() + 8, box.center().y() - height / 2, width, height),
+            choice.label.name,
+            choice.label,
+            key=key,
+        )
         painter.setFont(theme.font("small"))
         painter.setPen(theme.qcolour("muted"))
-        painter.drawText(option.rect.adjusted(0, 0, -10, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, choice.layer)
+        painter.drawText(
+            option.rect.adjusted(0, 0, -10, 0),
+            Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight,
+            choice.layer,
+        )
         painter.restore()
 
 
@@ -150,7 +183,10 @@ class LabelPalette(QFrame):
                 return True
             key, row = event.key(), self._list.currentIndex().row()
             if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
-                row = min(max(0, row + (1 if key == Qt.Key.Key_Down else -1)), len(self._model.choices) - 1)
+                row = min(
+                    max(0, row + (1 if key == Qt.Key.Key_Down else -1)),
+                    len(self._model.choices) - 1,
+                )
                 self._list.setCurrentIndex(self._model.index(row))
                 return True
             if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab):

@@ -6,24 +6,40 @@ A part is a widget, `None` (takes what is left), a number (that many pixels) or 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.ui.widgets.words import words
 
 Part = QWidget | QLayout | None | int | tuple
 
 
-def row(*parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0), part: str = "") -> QFrame:
+def row(
+    *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0), part: str = ""
+) -> QFrame:
     """Parts from left to right."""
     return _box(QHBoxLayout(), parts, gap, margins, part)
 
 
-def column(*parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0), part: str = "") -> QFrame:
+def column(
+    *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0), part: str = ""
+) -> QFrame:
     """Parts from top to bottom. `part` names a ground of the style sheet: side, side-right, bar, surface, card."""
     return _box(QVBoxLayout(), parts, gap, margins, part)
 
 
-def card(*parts: Part, title: str = "", note: QWidget | str = "", gap: int = 8, margins=(16, 14, 16, 16)) -> QFrame:
+def card(
+    *parts: Part, title: str = "", note: QWidget | str = "", gap: int = 8, margins=(16, 14, 16, 16)
+) -> QFrame:
     """A surface with a hairline; heading left, note right."""
     if title or note:
         right = words(note, "caption", "muted") if isinstance(note, str) else note

@@ -61,7 +61,14 @@ class LivePlot(QFrame):
         saving = QMenu(self)
         saving.addAction(_("Save picture…"), self._ask_picture)
         saving.addAction(_("Save numbers…"), self._ask_numbers)
-        more = Button("", "ellipsis", "quiet", small=True, name=_("Save {title}").format(title=self._title), menu=saving)
+        more = Button(
+            "",
+            "ellipsis",
+            "quiet",
+            small=True,
+            name=_("Save {title}").format(title=self._title),
+            menu=saving,
+        )
         more.setProperty("menu", False)  # the icon says enough, no arrow beside it
         more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
         head = QHBoxLayout()
@@ -74,7 +81,9 @@ class LivePlot(QFrame):
         self.view = self._pg.PlotWidget()
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setMenuEnabled(False)
-        menu = self.view.getPlotItem().ctrlMenu  # made without a parent, so it would outlive the plot
+        menu = (
+            self.view.getPlotItem().ctrlMenu
+        )  # made without a parent, so it would outlive the plot
         menu.setParent(self.view, menu.windowFlags())
         self.view.hideButtons()
         self.view.setMouseEnabled(x=False, y=False)
@@ -92,7 +101,11 @@ class LivePlot(QFrame):
 
     # ---------------------------------------------------------------- what callers use
 
-    def set_curves(self, curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], tones: Mapping[str, str] | None = None) -> None:
+    def set_curves(
+        self,
+        curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+        tones: Mapping[str, str] | None = None,
+    ) -> None:
         """Replace everything: name → (x, y)."""
         self.clear()
         for name, (x, y) in curves.items():
@@ -130,7 +143,16 @@ class LivePlot(QFrame):
             if name not in self._items:
                 self._items[name] = self.view.plot(pen=pen, antialias=True)
                 self._add_legend(name, curve)
-            dots = {"symbol": "o", "symbolSize": 6, "symbolBrush": theme.colour(curve.tone), "symbolPen": None} if len(curve.x) == 1 else {}
+            dots = (
+                {
+                    "symbol": "o",
+                    "symbolSize": 6,
+                    "symbolBrush": theme.colour(curve.tone),
+                    "symbolPen": None,
+                }
+                if len(curve.x) == 1
+                else {}
+            )
             self._items[name].setData(curve.x, curve.y, pen=pen, **(dots or {"symbol": None}))
         self._draw_best()
         self._fit()
@@ -156,7 +178,13 @@ class LivePlot(QFrame):
         self.view.addItem(self._items["best line"])
         border = self._pg.mkPen(theme.colour("surface"), width=2)
         self._items["best point"] = self.view.plot(
-            [self._best[0]], [self._best[1]], pen=None, symbol="o", symbolSize=10, symbolBrush=theme.colour("good"), symbolPen=border
+            [self._best[0]],
+            [self._best[1]],
+            pen=None,
+            symbol="o",
+            symbolSize=10,
+            symbolBrush=theme.colour("good"),
+            symbolPen=border,
         )
 
     def _curve(self, name: str, tone: str = "", width: float = 2.0) -> Curve:
@@ -216,7 +244,9 @@ class LivePlot(QFrame):
     def save_picture(self, path: Path) -> None:
         """The plot as PNG, two pixels a point."""
         picture = self.view.grab().scaled(
-            self.view.size() * 2, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            self.view.size() * 2,
+            Qt.AspectRatioMode.KeepAspectRatio,
+            Qt.TransformationMode.SmoothTransformation,
         )
         picture.save(str(path))
 
@@ -229,12 +259,16 @@ class LivePlot(QFrame):
                 writer.writerows((name, x, y) for x, y in zip(curve.x, curve.y, strict=True))
 
     def _ask_picture(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(self, _("Save picture"), f"{self._title}.png", "PNG (*.png)")
+        path, _kind = QFileDialog.getSaveFileName(
+            self, _("Save picture"), f"{self._title}.png", "PNG (*.png)"
+        )
         if path:
             self.save_picture(Path(path))
 
     def _ask_numbers(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(self, _("Save numbers"), f"{self._title}.csv", "CSV (*.csv)")
+        path, _kind = QFileDialog.getSaveFileName(
+            self, _("Save numbers"), f"{self._title}.csv", "CSV (*.csv)"
+        )
         if path:
             self.save_numbers(Path(path))
 

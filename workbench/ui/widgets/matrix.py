@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QTableWidget,
+    QTableWidgetItem,
+)
 
 from workbench.base.i18n import _
 from workbench.ui import theme
@@ -42,8 +49,12 @@ class Matrix(QTableWidget):
             head.setMinimumSectionSize(LEAST_CELL)
             head.setHighlightSections(False)
             head.setSectionsClickable(False)
-        self.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom)
-        self.verticalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.horizontalHeader().setDefaultAlignment(
+            Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
+        )
+        self.verticalHeader().setDefaultAlignment(
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        )
         self.cellClicked.connect(self._open)
 
     def set_counts(self, names: Sequence[str], counts: Sequence[Sequence[int]]) -> None:
@@ -59,7 +70,9 @@ class Matrix(QTableWidget):
                 item.setData(_COUNT, count)
                 item.setData(_SHARE, count / total)
                 item.setToolTip(
-                    _("gold {gold}, predicted {predicted}: {count}").format(gold=names[row], predicted=names[column], count=count)
+                    _("gold {gold}, predicted {predicted}: {count}").format(
+                        gold=names[row], predicted=names[column], count=count
+                    )
                 )
                 item.setText(str(count))
                 self.setItem(row, column, item)
@@ -78,7 +91,10 @@ class Matrix(QTableWidget):
         return self._wanted
 
     def keyPressEvent(self, event) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.currentItem() is not None:
+        if (
+            event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+            and self.currentItem() is not None
+        ):
             self._open(self.currentRow(), self.currentColumn())
             return
         super().keyPressEvent(event)
@@ -93,7 +109,9 @@ class Matrix(QTableWidget):
             return
         metrics = QFontMetrics(theme.font("caption"))
         longest = max(metrics.horizontalAdvance(one) for one in self._names)
-        spare = max(theme.px(100), self.width() - 18 - LEAST_CELL * count)  # rather short names than columns out of sight
+        spare = max(
+            theme.px(100), self.width() - 18 - LEAST_CELL * count
+        )  # rather short names than columns out of sight
         left = min(longest + 18, theme.px(MOST_NAME), max(60, self.width() // 3), spare)
         self.verticalHeader().setFixedWidth(left)
         across = (self.width() - left - 18) // count
@@ -103,16 +121,26 @@ class Matrix(QTableWidget):
         self.horizontalHeader().setFixedHeight(above)
         self.setMinimumHeight(min(700, max(260, above + LEAST_CELL * count + 8)))
         wide = min(max(across, LEAST_CELL), theme.px(MOST_CELL))
-        wanted = QSize(left + wide * count + 18, above + wide * count + 10)  # as high as it can use at this width
+        wanted = QSize(
+            left + wide * count + 18, above + wide * count + 10
+        )  # as high as it can use at this width
         if wanted != self._wanted:
             self._wanted = wanted
             self.updateGeometry()
-        cell = min(max(min(across, (self.height() - above - 6) // count), LEAST_CELL), theme.px(MOST_CELL))
+        cell = min(
+            max(min(across, (self.height() - above - 6) // count), LEAST_CELL), theme.px(MOST_CELL)
+        )
         self.horizontalHeader().setDefaultSectionSize(cell)
         self.verticalHeader().setDefaultSectionSize(cell)
         for index, name in enumerate(self._names):
-            across = QTableWidgetItem(metrics.elidedText(name, Qt.TextElideMode.ElideRight, above - 10 if turned else cell - 2))
-            down = QTableWidgetItem(metrics.elidedText(name, Qt.TextElideMode.ElideRight, left - 14))
+            across = QTableWidgetItem(
+                metrics.elidedText(
+                    name, Qt.TextElideMode.ElideRight, above - 10 if turned else cell - 2
+                )
+            )
+            down = QTableWidgetItem(
+                metrics.elidedText(name, Qt.TextElideMode.ElideRight, left - 14)
+            )
             for item in (across, down):
                 item.setToolTip(name)
                 item.setFont(theme.font("caption"))
@@ -149,7 +177,11 @@ class _Across(QHeaderView):
         painter.translate(rect.left(), rect.bottom() - 4)
         painter.rotate(-90)
         text = self.model().headerData(section, Qt.Orientation.Horizontal)
-        painter.drawText(QRect(0, 0, rect.height() - 4, rect.width()), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(
+            QRect(0, 0, rect.height() - 4, rect.width()),
+            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+            text,
+        )
         painter.restore()
 
 
@@ -163,10 +195,17 @@ class _Cell(QStyledItemDelegate):
         focused = view.hasFocus() and view.currentIndex() == index
         pen = QPen(theme.qcolour("accent"), 2.4) if focused else QPen(theme.qcolour("text"), 1.2)
         painter.setPen(pen if focused or index.row() == index.column() else Qt.PenStyle.NoPen)
-        ground = _mix(theme.qcolour("surface"), theme.qcolour("accent"), 0.05 + 0.95 * share if count else 0.03)
+        ground = _mix(
+            theme.qcolour("surface"),
+            theme.qcolour("accent"),
+            0.05 + 0.95 * share if count else 0.03,
+        )
         painter.setBrush(ground)
         painter.drawRoundedRect(area, 4, 4)
-        readable = max(("on_accent", "text"), key=lambda name: theme.contrast(theme.colour(name), ground.name()))
+        readable = max(
+            ("on_accent", "text"),
+            key=lambda name: theme.contrast(theme.colour(name), ground.name()),
+        )
         painter.setPen(theme.qcolour(readable if count else "faint"))
         painter.setFont(theme.font("caption"))
         text = "·" if not count else f"{100 * share:.0f}" if view.as_shares else str(count)
@@ -175,4 +214,6 @@ class _Cell(QStyledItemDelegate):
 
 
 def _mix(one: QColor, other: QColor, share: float) -> QColor:
-    return QColor.fromRgbF(*(a + (b - a) * share for a, b in zip(one.getRgbF()[:3], other.getRgbF()[:3], strict=True)))
+    return QColor.fromRgbF(
+        *(a + (b - a) * share for a, b in zip(one.getRgbF()[:3], other.getRgbF()[:3], strict=True))
+    )

@@ -29,11 +29,22 @@ class Meter(QProgressBar):
 class Tile(QFrame):
     """A number in large figures: name above, hint below. `control` stands in place of the number (a button, for instance)."""
 
-    def __init__(self, name: str, value: str = "", hint: str = "", *, tip: str = "", control: QWidget | None = None):
+    def __init__(
+        self,
+        name: str,
+        value: str = "",
+        hint: str = "",
+        *,
+        tip: str = "",
+        control: QWidget | None = None,
+    ):
         super().__init__()
         self.setProperty("part", "card")
         self._name = words(name, "small", "muted")
-        self._value, self._hint = words(value, "title", weight=600), words(hint, "caption", "muted", wrap=True)
+        self._value, self._hint = (
+            words(value, "title", weight=600),
+            words(hint, "caption", "muted", wrap=True),
+        )
         self.control = control
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 10, 14, 10)
@@ -67,4 +78,8 @@ def number(name: str, value: str = "–", hint: str = "") -> tuple[QWidget, QWid
     from workbench.ui.widgets.layout import column
 
     figure, unit = words(value, "title", weight=600), words(hint, "small", "muted")
-    return column(words(name, "small", "muted"), row(figure, unit, None, gap=6), gap=1), figure, unit
+    return (
+        column(words(name, "small", "muted"), row(figure, unit, None, gap=6), gap=1),
+        figure,
+        unit,
+    )

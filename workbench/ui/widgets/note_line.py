@@ -22,7 +22,13 @@ class NoteLine(QFrame):
 
     left = Signal()
 
-    def __init__(self, parent: QWidget, seconds: float = theme.NOTE_SECONDS, *, free: Callable[[], QRect] = QRect):
+    def __init__(
+        self,
+        parent: QWidget,
+        seconds: float = theme.NOTE_SECONDS,
+        *,
+        free: Callable[[], QRect] = QRect,
+    ):
         super().__init__(parent)
         self._free = free
         self.setProperty("part", "note")
@@ -90,7 +96,8 @@ class NoteLine(QFrame):
         else:
             across = free if self.width() <= free.width() else page
             self.move(
-                across.center().x() - self.width() // 2, min(free.center().y() - self.height() // 2, page.height() - self.height() - 2)
+                across.center().x() - self.width() // 2,
+                min(free.center().y() - self.height() // 2, page.height() - self.height() - 2),
             )
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -42,7 +42,12 @@ class TextSpan(NamedTuple):
     @property
     def caption(self) -> str:
         score = "" if self.score is None or self.kind == GOLD else f" · {self.score:.2f}"
-        return self.label + score + {SUGGESTED: " ?", PREDICTED: ""}.get(self.kind, "") + (f" · {self.note}" if self.note else "")
+        return (
+            self.label
+            + score
+            + {SUGGESTED: " ?", PREDICTED: ""}.get(self.kind, "")
+            + (f" · {self.note}" if self.note else "")
+        )
 
 
 def reading_order(span: TextSpan) -> tuple:
@@ -66,7 +71,9 @@ class Item:
     @property
     def caption_box(self) -> Run:
         left, right = self.room
-        return (right - self.caption_width, right) if self.rtl else (left, left + self.caption_width)
+        return (
+            (right - self.caption_width, right) if self.rtl else (left, left + self.caption_width)
+        )
 
 
 @dataclass(slots=True)
@@ -108,13 +115,19 @@ class Index:
             if self._reach[at] < start:
                 break
             span = self.spans[at]
-            if (span.start < end and span.end > start) or (span.start == span.end and start <= span.start <= end):
+            if (span.start < end and span.end > start) or (
+                span.start == span.end and start <= span.start <= end
+            ):
                 found.append(span)
         return found[::-1]
 
     def at(self, position: int) -> list[TextSpan]:
         """Spans over the character at `position`, the shortest first; gold before the rest where equal."""
-        found = [span for span in self.touching(position, position + 1) if span.start <= position < max(span.end, span.start + 1)]
+        found = [
+            span
+            for span in self.touching(position, position + 1)
+            if span.start <= position < max(span.end, span.start + 1)
+        ]
         return sorted(found, key=lambda span: (span.end - span.start, *reading_order(span)))
 
 
@@ -126,7 +139,10 @@ def visual_runs(line: QTextLine, start: int, end: int, *, mixed: bool) -> tuple[
     if not mixed:
         one, other = _x(line, start), _x(line, end)
         return ((min(one, other), max(one, other)),)
-    boxes = sorted((box.left(), box.right()) for box in (run.boundingRect() for run in line.glyphRuns(start, end - start)))
+    boxes = sorted(
+        (box.left(), box.right())
+        for box in (run.boundingRect() for run in line.glyphRuns(start, end - start))
+    )
     if not boxes:
         return visual_runs(line, start, end, mixed=False)
     merged = [boxes[0]]
@@ -140,7 +156,11 @@ def visual_runs(line: QTextLine, start: int, end: int, *, mixed: bool) -> tuple[
 
 def _within(runs: tuple[Run, ...], edges: Run) -> tuple[Run, ...]:
     """The runs cut to the edges; as they are where nothing would be left."""
-    cut = tuple((max(left, edges[0]), min(right, edges[1])) for left, right in runs if left < edges[1] and right > edges[0])
+    cut = tuple(
+        (max(left, edges[0]), min(right, edges[1]))
+        for left, right in runs
+        if left < edges[1] and right > edges[0]
+    )
     return cut or runs
 
 
@@ -154,7 +174,11 @@ def assign_lanes(ranges: Sequence[tuple[int, int]]) -> list[int]:
     lanes = []
     for start, end in ranges:
         end = max(end, start + 1)
-        free = (lane for lane, others in enumerate(taken) if all(end <= left or right <= start for left, right in others))
+        free = (
+            lane
+            for lane, others in enumerate(taken)
+            if all(end <= left or right <= start for left, right in others)
+        )
         lane = next(free, len(taken))
         if lane == len(taken):
             taken.append([])
@@ -163,7 +187,9 @@ def assign_lanes(ranges: Sequence[tuple[int, int]]) -> list[int]:
     return lanes
 
 
-def line_items(line: QTextLine, spans: Sequence[Units], *, mixed: bool, width: float, last: bool) -> list[Item]:
+def line_items(
+    line: QTextLine, spans: Sequence[Units], *, mixed: bool, width: float, last: bool
+) -> list[Item]:
     """The spans on one line, in reading order, with lanes and places. `last`: the paragraph ends with this line."""
     first, after = line.textStart(), line.textStart() + line.textLength()
     here = [
@@ -182,7 +208,11 @@ def line_items(line: QTextLine, spans: Sequence[Units], *, mixed: bool, width: f
         runs = _within(visual_runs(line, start, end, mixed=mixed), edges)
         ground: tuple[Run, ...] = ()
         if one.span.kind == GOLD and end > covered:
-            ground = runs if start >= covered else _within(visual_runs(line, covered, end, mixed=mixed), edges)
+            ground = (
+                runs
+                if start >= covered
+                else _within(visual_runs(line, covered, end, mixed=mixed), edges)
+            )
             covered = end
         items.append(Item(one.span, lane, runs, one.begins and one.start >= first, one.rtl, ground))
     _give_room(items, width)
@@ -208,6 +238,12 @@ def _give_room(items: list[Item], width: float) -> None:
         left, right = item.runs[0][0], item.runs[-1][1]
         same = [other for other in items if other is not item and other.lane == item.lane]
         if item.rtl:
-            item.room = (max((o.runs[-1][1] + 6 for o in same if o.runs[-1][1] <= right - 1), default=0.0), right)
+            item.room = (
+                max((o.runs[-1][1] + 6 for o in same if o.runs[-1][1] <= right - 1), default=0.0),
+                right,
+            )
         else:
-            item.room = (left, min((o.runs[0][0] - 6 for o in same if o.runs[0][0] >= left + 1), default=width))
+            item.room = (
+                left,
+                min((o.runs[0][0] - 6 for o in same if o.runs[0][0] >= left + 1), default=width),
+            )

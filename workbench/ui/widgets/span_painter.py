@@ -30,7 +30,9 @@ class SpanPainter:
     """Paints with the colours of the theme in use. One for each zoom of the text (1.0: 100 %); made anew when the theme changes."""
 
     def __init__(self, zoom: float):
-        zoom = 1 + (zoom - 1) / 2 if zoom > 1 else zoom  # captions need not grow as fast as the text
+        zoom = (
+            1 + (zoom - 1) / 2 if zoom > 1 else zoom
+        )  # captions need not grow as fast as the text
         self.caption = theme.font("tiny", 600)
         self.caption.setPixelSize(max(8, round(self.caption.pixelSize() * zoom)))
         self.zoom = zoom
@@ -52,7 +54,9 @@ class SpanPainter:
             self._colours[tint] = QColor(colours.line), QColor(colours.fill)
         return self._colours[tint]
 
-    def paint(self, painter: QPainter, piece: Piece, origin: QPointF, clip: QRectF, marked: Marked) -> None:
+    def paint(
+        self, painter: QPainter, piece: Piece, origin: QPointF, clip: QRectF, marked: Marked
+    ) -> None:
         """Paint the lines of a shaped piece that meet `clip` (device-independent pixels of the viewport)."""
         low, high = clip.top() - origin.y(), clip.bottom() - origin.y()
         lines = [line for line in piece.lines if line.top + line.pitch > low and line.top < high]
@@ -71,16 +75,22 @@ class SpanPainter:
 
     # ------------------------------------------------------------ below the letters
 
-    def _under(self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, marked: Marked) -> None:
+    def _under(
+        self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, marked: Marked
+    ) -> None:
         top, height = origin.y() + line.top, line.height
         if marked.hint:
             painter.setBrush(self._hint)
             for run in self._part(piece, line, *marked.hint):
-                painter.drawRoundedRect(QRectF(origin.x() + run[0] - 1, top - 1, run[1] - run[0] + 2, height + 2), 3, 3)
+                painter.drawRoundedRect(
+                    QRectF(origin.x() + run[0] - 1, top - 1, run[1] - run[0] + 2, height + 2), 3, 3
+                )
         for item in line.items:
             for left, right in item.ground:
                 painter.setBrush(self._tint(item.span.tint)[1])
-                painter.drawRoundedRect(QRectF(origin.x() + left - 1, top - 1, right - left + 2, height + 2), 3, 3)
+                painter.drawRoundedRect(
+                    QRectF(origin.x() + left - 1, top - 1, right - left + 2, height + 2), 3, 3
+                )
         if marked.selection:
             painter.setBrush(self._accent)
             for left, right in self._part(piece, line, *marked.selection):
@@ -157,9 +167,13 @@ class SpanPainter:
         painter.setPen(QPen(self._accent, OUTLINE))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for left, right in item.runs:
-            painter.drawRoundedRect(QRectF(x + left - 2, top - 1.5, right - left + 4, height + 3), 4, 4)
+            painter.drawRoundedRect(
+                QRectF(x + left - 2, top - 1.5, right - left + 4, height + 3), 4, 4
+            )
 
-    def _paint_caret(self, painter: QPainter, piece: Piece, lines: list[Line], origin: QPointF, marked: Marked) -> None:
+    def _paint_caret(
+        self, painter: QPainter, piece: Piece, lines: list[Line], origin: QPointF, marked: Marked
+    ) -> None:
         if marked.caret is None or not piece.start <= marked.caret <= piece.end:
             return
         unit = piece.units.to_units(marked.caret - piece.start)
@@ -167,7 +181,12 @@ class SpanPainter:
         for line in lines:
             if line.first <= unit < line.after or (line is last and unit == line.after):
                 x = line.line.cursorToX(unit)[0]
-                box = QRectF(origin.x() + x - CARET / 2, origin.y() + line.top, CARET * max(1.0, self.zoom), line.height)
+                box = QRectF(
+                    origin.x() + x - CARET / 2,
+                    origin.y() + line.top,
+                    CARET * max(1.0, self.zoom),
+                    line.height,
+                )
                 painter.fillRect(box, self._text)
 
 

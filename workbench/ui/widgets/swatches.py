@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QColorDialog, QFrame, QGridLayout, QSizePolicy
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QColorDialog,
+    QFrame,
+    QGridLayout,
+    QSizePolicy,
+)
 
 from workbench.base.i18n import _
 from workbench.ui import theme
@@ -12,7 +19,10 @@ from workbench.ui.widgets.button import Button
 
 NAMES = {262: _("blue"), 150: _("green"), 35: _("orange"), 305: _("purple"), 85: _("yellow"), 200: _("turquoise"), 350: _("pink"),
          120: _("lime"), 235: _("sky blue"), 60: _("amber"), 330: _("magenta"), 175: _("teal")}  # fmt: skip
-LIGHTNESS, CHROMA = 0.6, 0.14  # of what is stored; the theme moves it to the lightness that all labels share
+LIGHTNESS, CHROMA = (
+    0.6,
+    0.14,
+)  # of what is stored; the theme moves it to the lightness that all labels share
 IN_A_ROW = 6
 
 
@@ -38,7 +48,12 @@ class Swatches(QFrame):
             self._group.addButton(button)
             self._buttons[colour] = button
             grid.addWidget(button, number // IN_A_ROW, number % IN_A_ROW)
-        self._auto = Button(_("By place"), small=True, on=lambda: self.picked.emit(""), tip=_("The colour of its place in the list"))
+        self._auto = Button(
+            _("By place"),
+            small=True,
+            on=lambda: self.picked.emit(""),
+            tip=_("The colour of its place in the list"),
+        )
         self._own = Button(_("Other…"), small=True, on=self._ask, name=_("Other colour"))
         last = (len(theme.HUES) - 1) // IN_A_ROW + 1
         grid.addWidget(self._auto, last, 0, 1, 3)
@@ -51,7 +66,9 @@ class Swatches(QFrame):
             button.set_marked(this == colour.lower())
 
     def _ask(self) -> None:
-        colour = QColorDialog.getColor(QColor(self._chosen or next(iter(self._buttons))), self, _("Colour of the label"))
+        colour = QColorDialog.getColor(
+            QColor(self._chosen or next(iter(self._buttons))), self, _("Colour of the label")
+        )
         if colour.isValid():
             self.picked.emit(colour.name())
 

@@ -6,7 +6,14 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from workbench.ui import icons, theme
@@ -36,13 +43,20 @@ class Column:
     tip: Callable[[Any], str] | None = None
     sort: Callable[[Any], Any] | None = None
     hint: str = ""  # shown when hovering over the header: a definition
-    edit: Callable[[Any, str], None] | None = None  # called with (row, new text) after editing in place
+    edit: Callable[[Any, str], None] | None = (
+        None  # called with (row, new text) after editing in place
+    )
 
 
 class Rows(QAbstractTableModel):
     """Row objects as a Qt model. `key(row)` tells rows apart, so that a choice survives a reload."""
 
-    def __init__(self, columns: Sequence[Column], key: Callable[[Any], Hashable] = id, parent: QWidget | None = None):
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        key: Callable[[Any], Hashable] = id,
+        parent: QWidget | None = None,
+    ):
         super().__init__(parent)
         self.columns, self.key = tuple(columns), key
         self.rows: list[Any] = []
@@ -56,7 +70,9 @@ class Rows(QAbstractTableModel):
         keys = [self.key(one) for one in rows]
         if keys == self._keys and rows:
             self.rows = rows
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
+            self.dataChanged.emit(
+                self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1)
+            )
             return
         self.beginResetModel()
         self.rows, self._keys, self._numbers = rows, keys, None
@@ -70,7 +86,11 @@ class Rows(QAbstractTableModel):
 
     def set_title(self, column: int, title: str) -> None:
         """Change the words in the header of a column."""
-        self.columns = (*self.columns[:column], replace(self.columns[column], title=title), *self.columns[column + 1 :])
+        self.columns = (
+            *self.columns[:column],
+            replace(self.columns[column], title=title),
+            *self.columns[column + 1 :],
+        )
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, column, column)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -177,7 +197,14 @@ class Table(QTableView):
     chosen = Signal()
     removed = Signal()
 
-    def __init__(self, columns: Sequence[Column], *, name: str, key: Callable[[Any], Hashable] = id, many: bool = False):
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        *,
+        name: str,
+        key: Callable[[Any], Hashable] = id,
+        many: bool = False,
+    ):
         super().__init__()
         self.rows_model, self._most = Rows(columns, key, self), 0
         self.setModel(self.rows_model)
@@ -234,11 +261,17 @@ class Table(QTableView):
     def chosen_rows(self) -> list[Any]:
         """The rows chosen, in the order shown."""
         numbers = sorted({index.row() for index in self.selectionModel().selectedRows()})
-        return [self.rows_model.rows[number] for number in numbers if number < len(self.rows_model.rows)]
+        return [
+            self.rows_model.rows[number] for number in numbers if number < len(self.rows_model.rows)
+        ]
 
     def current_row(self) -> Any | None:
         index = self.currentIndex()
-        return self.rows_model.rows[index.row()] if index.isValid() and index.row() < len(self.rows_model.rows) else None
+        return (
+            self.rows_model.rows[index.row()]
+            if index.isValid() and index.row() < len(self.rows_model.rows)
+            else None
+        )
 
     def choose(self, keys: set[Hashable]) -> None:
         """Choose the rows with these keys; emits nothing."""
@@ -264,10 +297,18 @@ class Table(QTableView):
 
     def keyPressEvent(self, event) -> None:
         editing = self.state() == QAbstractItemView.State.EditingState
-        if not editing and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current_row() is not None:
+        if (
+            not editing
+            and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            and self.current_row() is not None
+        ):
             self.opened.emit(self.current_row())
             return
-        if not editing and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.chosen_rows():
+        if (
+            not editing
+            and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+            and self.chosen_rows()
+        ):
             self.removed.emit()
             return
         super().keyPressEvent(event)
@@ -275,7 +316,9 @@ class Table(QTableView):
     def focusInEvent(self, event) -> None:
         super().focusInEvent(event)
         if not self.currentIndex().isValid() and self.rows():
-            self.selectionModel().setCurrentIndex(self.rows_model.index(0, 0), self.selectionModel().SelectionFlag.NoUpdate)
+            self.selectionModel().setCurrentIndex(
+                self.rows_model.index(0, 0), self.selectionModel().SelectionFlag.NoUpdate
+            )
 
     def _double_click(self, index) -> None:
         if self.rows_model.columns[index.column()].edit is None:

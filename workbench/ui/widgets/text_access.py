@@ -6,7 +6,12 @@ Offsets here are Qt's, UTF-16 units of the displayed text; they are turned into 
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QPointF, QRect
-from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleTextCursorEvent, QAccessibleTextInterface
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleInterface,
+    QAccessibleTextCursorEvent,
+    QAccessibleTextInterface,
+)
 from shiboken6 import VoidPtr
 
 from workbench.ui.offsets import Utf16Map
@@ -56,10 +61,14 @@ class TextAccess(QAccessibleTextInterface):
 
     def characterRect(self, offset: int) -> QRect:
         box = self._view.rect_of(self._units().to_point(offset))
-        return QRect(self._view.viewport().mapToGlobal(box.topLeft().toPoint()), box.size().toSize())
+        return QRect(
+            self._view.viewport().mapToGlobal(box.topLeft().toPoint()), box.size().toSize()
+        )
 
     def offsetAtPoint(self, point: QPoint) -> int:
-        return self._units().to_units(self._view.position_at(QPointF(self._view.viewport().mapFromGlobal(point))))
+        return self._units().to_units(
+            self._view.position_at(QPointF(self._view.viewport().mapFromGlobal(point)))
+        )
 
     def scrollToSubstring(self, start: int, end: int) -> None:
         self._view.show_range(self._units().to_point(start), self._units().to_point(end))
@@ -144,5 +153,9 @@ def tell_caret(view) -> None:
     """Let a screen reader follow the caret."""
     if QAccessible.isActive():
         access = getattr(view, "access", None)
-        place = Utf16Map(view.text.shown[: view.caret]).units if access is None else access._text.cursorPosition()
+        place = (
+            Utf16Map(view.text.shown[: view.caret]).units
+            if access is None
+            else access._text.cursorPosition()
+        )
         QAccessible.updateAccessibility(QAccessibleTextCursorEvent(view, place))

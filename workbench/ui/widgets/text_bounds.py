@@ -76,16 +76,30 @@ class Bounds:
 
     def word_end_after(self, position: int) -> int:
         """The first end of a word behind `position`, across paragraphs; `position` itself where there is none."""
-        return self._step(position, lambda words: next((end for _, end in words if end > position), None), +1)
+        return self._step(
+            position, lambda words: next((end for _, end in words if end > position), None), +1
+        )
 
     def word_end_before(self, position: int) -> int:
-        return self._step(position, lambda words: next((end for _, end in reversed(words) if end < position), None), -1)
+        return self._step(
+            position,
+            lambda words: next((end for _, end in reversed(words) if end < position), None),
+            -1,
+        )
 
     def word_start_after(self, position: int) -> int:
-        return self._step(position, lambda words: next((start for start, _ in words if start > position), None), +1)
+        return self._step(
+            position,
+            lambda words: next((start for start, _ in words if start > position), None),
+            +1,
+        )
 
     def word_start_before(self, position: int) -> int:
-        return self._step(position, lambda words: next((start for start, _ in reversed(words) if start < position), None), -1)
+        return self._step(
+            position,
+            lambda words: next((start for start, _ in reversed(words) if start < position), None),
+            -1,
+        )
 
     def _step(self, position: int, pick, way: int) -> int:
         if (found := pick(self._words(position))) is not None:
@@ -106,7 +120,11 @@ class Bounds:
         if self._tokens:
             first = bisect_right(self._token_ends, max(low, place - _WINDOW))
             last = bisect_left(self._token_starts, min(high, place + _WINDOW))
-            return [(max(start, low), min(end, high)) for start, end in self._tokens[first:last] if start < end]
+            return [
+                (max(start, low), min(end, high))
+                for start, end in self._tokens[first:last]
+                if start < end
+            ]
         low, high = self._window(place, low, high, _WINDOW)
         return self._segments(low, high, QTextBoundaryFinder.BoundaryType.Word)
 
@@ -140,8 +158,13 @@ class Bounds:
         """The sentence at a caret, without space at its ends; at most its paragraph."""
         place = self.text.legal(position)
         paragraph = self.text.paragraph_at(place)
-        low, high = self._window(place, self.text.starts[paragraph], self.text.ends[paragraph], _SENTENCE_WINDOW)
+        low, high = self._window(
+            place, self.text.starts[paragraph], self.text.ends[paragraph], _SENTENCE_WINDOW
+        )
         sentences = self._segments(low, high, QTextBoundaryFinder.BoundaryType.Sentence)
-        start, end = next((one for one in sentences if one[0] <= place < one[1]), sentences[-1] if sentences else (place, place))
+        start, end = next(
+            (one for one in sentences if one[0] <= place < one[1]),
+            sentences[-1] if sentences else (place, place),
+        )
         piece = self.text.shown[start:end]
         return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))

@@ -10,10 +10,14 @@ def following(pieces: Pieces, position: int) -> int:
     place = pieces.text.legal(position)
     paragraph = pieces.text.paragraph_at(place)
     if place >= pieces.text.ends[paragraph]:
-        return pieces.text.starts[paragraph + 1] if paragraph + 1 < len(pieces.text.starts) else place
+        return (
+            pieces.text.starts[paragraph + 1] if paragraph + 1 < len(pieces.text.starts) else place
+        )
     index, _ = pieces.locate(place)
     piece = pieces.pieces[index]
-    return pieces.position(index, piece.layout.nextCursorPosition(piece.units.to_units(place - piece.start)))
+    return pieces.position(
+        index, piece.layout.nextCursorPosition(piece.units.to_units(place - piece.start))
+    )
 
 
 def previous(pieces: Pieces, position: int) -> int:
@@ -25,7 +29,9 @@ def previous(pieces: Pieces, position: int) -> int:
     if place == pieces.pieces[index].start:
         index, _ = pieces.locate(place - 1)
     piece = pieces.pieces[index]
-    return pieces.position(index, piece.layout.previousCursorPosition(piece.units.to_units(place - piece.start)))
+    return pieces.position(
+        index, piece.layout.previousCursorPosition(piece.units.to_units(place - piece.start))
+    )
 
 
 def left(pieces: Pieces, position: int) -> int:
@@ -45,7 +51,9 @@ def _visual(pieces: Pieces, position: int, *, to_left: bool) -> int:
     if not piece.mixed:
         return previous(pieces, place) if to_left else following(pieces, place)
     unit = piece.units.to_units(place - piece.start)
-    moved = piece.layout.leftCursorPosition(unit) if to_left else piece.layout.rightCursorPosition(unit)
+    moved = (
+        piece.layout.leftCursorPosition(unit) if to_left else piece.layout.rightCursorPosition(unit)
+    )
     there = pieces.position(index, moved)
     if moved != unit and there <= piece.end:
         return there

@@ -51,7 +51,9 @@ def handle(view, event: QKeyEvent) -> bool:
     modifiers = event.modifiers() & ~_Mod.KeypadModifier
     keep = bool(modifiers & _Mod.ShiftModifier)
     control = bool(modifiers & _Mod.ControlModifier)
-    if modifiers & (_Mod.AltModifier | _Mod.MetaModifier) or (control and not keep and not view.word_steps and event.key() in _ARROWS):
+    if modifiers & (_Mod.AltModifier | _Mod.MetaModifier) or (
+        control and not keep and not view.word_steps and event.key() in _ARROWS
+    ):
         return False
     key = Qt.Key(event.key()) if event.key() in _KNOWN else None
     if key is None:
@@ -62,7 +64,12 @@ def handle(view, event: QKeyEvent) -> bool:
         view.move_caret(_VERTICAL[key](view, view.goal_x), keep=keep, keep_goal=True)
     else:
         step = (_WITH_CONTROL if control else _PLAIN)[key]
-        view.move_caret(_collapsed(view, key) if not keep and not control and view.selection and key in _ARROWS else step(view), keep=keep)
+        view.move_caret(
+            _collapsed(view, key)
+            if not keep and not control and view.selection and key in _ARROWS
+            else step(view),
+            keep=keep,
+        )
     return True
 
 

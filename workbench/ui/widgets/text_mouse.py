@@ -29,7 +29,9 @@ class Mouse:
         self._origin: Range | None = None  # the place or the words where a drag began
         self._pressed: QPointF | None = None
         self._double_at = 0.0
-        self._border: tuple[TextSpan, bool] | None = None  # the span whose border is held, and whether it is the end
+        self._border: tuple[TextSpan, bool] | None = (
+            None  # the span whose border is held, and whether it is the end
+        )
 
     def forget(self) -> None:
         self._origin = self._pressed = self._border = None
@@ -57,10 +59,16 @@ class Mouse:
         if self._origin is None or not event.buttons() & Qt.MouseButton.LeftButton:
             self._show_hold(event.position())
             return
-        if self._pressed is not None and (event.position() - self._pressed).manhattanLength() < _DRAG:
+        if (
+            self._pressed is not None
+            and (event.position() - self._pressed).manhattanLength() < _DRAG
+        ):
             return
         drag = self._drag_to if self._border is None else self._move_border
-        drag(self.view.position_at(event.position()), bool(event.modifiers() & Qt.KeyboardModifier.AltModifier))
+        drag(
+            self.view.position_at(event.position()),
+            bool(event.modifiers() & Qt.KeyboardModifier.AltModifier),
+        )
         self._scroll(event.position().y())
 
     def release(self, event: QMouseEvent) -> None:
@@ -88,8 +96,15 @@ class Mouse:
         self.view.select(*words)
 
     def _is_third(self, point: QPointF) -> bool:
-        near = self._pressed is not None and (point - self._pressed).manhattanLength() < QGuiApplication.styleHints().startDragDistance()
-        return near and (time.monotonic() - self._double_at) * 1000 < QApplication.doubleClickInterval()
+        near = (
+            self._pressed is not None
+            and (point - self._pressed).manhattanLength()
+            < QGuiApplication.styleHints().startDragDistance()
+        )
+        return (
+            near
+            and (time.monotonic() - self._double_at) * 1000 < QApplication.doubleClickInterval()
+        )
 
     def _drag_to(self, place: int, letters: bool) -> None:
         start, end = self._origin
@@ -106,7 +121,9 @@ class Mouse:
         """Shows as chosen text what the span would be; it never turns around."""
         span, at_end = self._border
         place = (
-            max(place, moves.following(self.view.pieces, span.start)) if at_end else min(place, moves.previous(self.view.pieces, span.end))
+            max(place, moves.following(self.view.pieces, span.start))
+            if at_end
+            else min(place, moves.previous(self.view.pieces, span.end))
         )
         low, high = (span.start, place) if at_end else (place, span.end)
         if not letters:
@@ -120,15 +137,27 @@ class Mouse:
         if not view.borders_move or view.chosen is None:
             return None
         _index, line = view.pieces.line_at_y(point.y() + view.offset)
-        span = next((item.span for item in line.items if item.span.name == view.chosen and item.span.kind == GOLD), None)
+        span = next(
+            (
+                item.span
+                for item in line.items
+                if item.span.name == view.chosen and item.span.kind == GOLD
+            ),
+            None,
+        )
         for place, at_end in ((span.end, True), (span.start, False)) if span is not None else ():
             there = view.rect_of(place)
-            if abs(point.x() - there.left()) <= _NEAR and there.top() <= point.y() <= there.bottom():
+            if (
+                abs(point.x() - there.left()) <= _NEAR
+                and there.top() <= point.y() <= there.bottom()
+            ):
                 return span, at_end
         return None
 
     def _show_hold(self, point: QPointF) -> None:
-        shape = Qt.CursorShape.SizeHorCursor if self.border_at(point) else Qt.CursorShape.IBeamCursor
+        shape = (
+            Qt.CursorShape.SizeHorCursor if self.border_at(point) else Qt.CursorShape.IBeamCursor
+        )
         if self.view.viewport().cursor().shape() != shape:
             self.view.viewport().setCursor(shape)
 
@@ -143,7 +172,10 @@ class Mouse:
         if same_line:
             x = point.x() - self.view.left_margin
             here, there = pieces.x_of(place)[2], pieces.x_of(before)[2]
-            if min(here, there) <= x < max(here, there) and not self.view.text.shown[before].isspace():
+            if (
+                min(here, there) <= x < max(here, there)
+                and not self.view.text.shown[before].isspace()
+            ):
                 return bounds.word_at(before)
         return word
 
@@ -165,7 +197,11 @@ class Mouse:
         if y > line.height + 1:
             lane = int((y - line.height - 1) // view.pieces.measures.lane)
             return [item.span for item in line.items if item.lane == lane and _on_bar(item, x)]
-        found = [item.span for item in line.items if any(left - 1 <= x <= right + 1 for left, right in item.runs)]
+        found = [
+            item.span
+            for item in line.items
+            if any(left - 1 <= x <= right + 1 for left, right in item.runs)
+        ]
         return sorted(found, key=lambda span: (span.end - span.start, span.kind, span.start))
 
 

@@ -17,7 +17,14 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QTextLayout, QTextLine, QTextOption
 
 from workbench.ui.offsets import DisplayText, Utf16Map, has_rtl
-from workbench.ui.widgets.span_layout import Index, Item, Units, line_items, reading_order, starts_rtl
+from workbench.ui.widgets.span_layout import (
+    Index,
+    Item,
+    Units,
+    line_items,
+    reading_order,
+    starts_rtl,
+)
 
 CHUNK = 1500  # code points shaped at a time: about half a screen
 KEPT = 80_000  # code points whose shaping is kept in memory
@@ -68,12 +75,22 @@ class Piece:
 class Pieces:
     """The pieces of one text at given measures. Positions are code points, heights pixels."""
 
-    def __init__(self, text: DisplayText, measures: Measures, spans: Index, *, on_change: Callable[[], None] = lambda: None):
+    def __init__(
+        self,
+        text: DisplayText,
+        measures: Measures,
+        spans: Index,
+        *,
+        on_change: Callable[[], None] = lambda: None,
+    ):
         self.text, self.measures, self.spans = text, measures, spans
         metrics = QFontMetricsF(measures.font)
         self._characters = max(1.0, measures.width / max(1.0, metrics.averageCharWidth() * 1.02))
         self._pitch = metrics.lineSpacing() + measures.lead + measures.least_lanes * measures.lane
-        self.pieces = [Piece(i, a, b, True) for i, (a, b) in enumerate(zip(text.starts, text.ends, strict=True))]
+        self.pieces = [
+            Piece(i, a, b, True)
+            for i, (a, b) in enumerate(zip(text.starts, text.ends, strict=True))
+        ]
         self._starts = [piece.start for piece in self.pieces]
         self._heights = [self._estimate(piece) for piece in self.pieces]
         self._tops: list[float] | None = None
@@ -135,16 +152,22 @@ class Pieces:
         self._keep(piece)
         return piece
 
-    def _shape(self, paragraph: int, start: int, end: int) -> tuple[QTextLayout, Utf16Map, list[QTextLine]]:
+    def _shape(
+        self, paragraph: int, start: int, end: int
+    ) -> tuple[QTextLayout, Utf16Map, list[QTextLine]]:
         shown = self.text.shown[start:end]
         layout = QTextLayout(shown, self.measures.font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         option.setTabStopDistance(QFontMetricsF(self.measures.font).horizontalAdvance(" ") * 8)
-        rtl = self.text.rtl(paragraph)  # a direction of "auto" would leave short lines at the wrong side
+        rtl = self.text.rtl(
+            paragraph
+        )  # a direction of "auto" would leave short lines at the wrong side
         side = Qt.AlignmentFlag.AlignRight if rtl else Qt.AlignmentFlag.AlignLeft
         option.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
-        option.setTextDirection(Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight)
+        option.setTextDirection(
+            Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight
+        )
         layout.setTextOption(option)
         layout.setCacheEnabled(True)
         layout.beginLayout()
@@ -205,7 +228,10 @@ class Pieces:
         cut = self._word_start(position, piece.start)
         if cut <= piece.start:
             return index
-        new = [Piece(piece.paragraph, piece.start, cut, piece.chained), Piece(piece.paragraph, cut, piece.end, False)]
+        new = [
+            Piece(piece.paragraph, piece.start, cut, piece.chained),
+            Piece(piece.paragraph, cut, piece.end, False),
+        ]
         self.pieces[index : index + 1] = new
         self._starts[index : index + 1] = [one.start for one in new]
         self._heights[index : index + 1] = [self._estimate(one) for one in new]
@@ -237,12 +263,26 @@ class Pieces:
             if piece.start + piece.units.to_point(line.textStart()) >= piece.end and number:
                 break  # the line behind the cut
             last = number == count - 1 and self._closes(piece)
-            items = line_items(line, spans, mixed=piece.mixed, width=measures.width, last=last) if spans else []
+            items = (
+                line_items(line, spans, mixed=piece.mixed, width=measures.width, last=last)
+                if spans
+                else []
+            )
             lanes = max(measures.least_lanes, 1 + max((item.lane for item in items), default=-1))
             line.setPosition(QPointF(0, y))
             height = line.height()
             pitch = height + measures.lead + lanes * measures.lane
-            lines.append(Line(line, y, height, pitch, line.textStart(), line.textStart() + line.textLength(), items))
+            lines.append(
+                Line(
+                    line,
+                    y,
+                    height,
+                    pitch,
+                    line.textStart(),
+                    line.textStart() + line.textLength(),
+                    items,
+                )
+            )
             y += pitch
         piece.lines, piece.stale = lines, False
         piece.true_height = y + (measures.paragraph if self._closes(piece) else 0)
@@ -254,7 +294,13 @@ class Pieces:
             start, end = max(span.start, piece.start), min(span.end, piece.end)
             rtl = piece.mixed and starts_rtl(self.text.text[span.start : span.start + 80])
             found.append(
-                Units(span, to_units(start - piece.start), to_units(max(start, end) - piece.start), span.start >= piece.start, rtl)
+                Units(
+                    span,
+                    to_units(start - piece.start),
+                    to_units(max(start, end) - piece.start),
+                    span.start >= piece.start,
+                    rtl,
+                )
             )
         return found
 
@@ -298,7 +344,9 @@ class Pieces:
             index = self._frontier
             piece = self.pieces[index]
             if piece.true_height is not None and not piece.stale:
-                piece.chained = True  # the piece before it ends at a true line, and that is where it starts
+                piece.chained = (
+                    True  # the piece before it ends at a true line, and that is where it starts
+                )
                 self._frontier += 1
                 continue
             self.ensure(index)
@@ -311,7 +359,10 @@ class Pieces:
         index = self.index_at(position)
         while not self.settled(index):
             piece = self.pieces[index]
-            if position - piece.start > 2 * CHUNK and self.split(index, max(piece.start, position - CHUNK // 3)) == index:
+            if (
+                position - piece.start > 2 * CHUNK
+                and self.split(index, max(piece.start, position - CHUNK // 3)) == index
+            ):
                 self.ensure(index)
             elif position - piece.start <= 2 * CHUNK:
                 self.ensure(index)
@@ -349,4 +400,8 @@ class Pieces:
         """The piece, line and pixel at which a caret stands."""
         index, line = self.locate(position)
         piece = self.pieces[index]
-        return index, line, line.line.cursorToX(piece.units.to_units(self.text.legal(position) - piece.start))[0]
+        return (
+            index,
+            line,
+            line.line.cursorToX(piece.units.to_units(self.text.legal(position) - piece.start))[0],
+        )

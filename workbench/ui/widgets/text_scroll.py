@@ -91,7 +91,9 @@ class PiecesArea(QAbstractScrollArea):
             return None
         if self._held and self._held[0] == bar.value():
             return self._held[1]
-        index, line = self._pieces.line_at_y(bar.value() - TOP + 1)  # the bar knows whole pixels only
+        index, line = self._pieces.line_at_y(
+            bar.value() - TOP + 1
+        )  # the bar knows whole pixels only
         beyond = self._pieces.tops[index] + line.top - (bar.value() - TOP)
         return self._pieces.position(index, line.first), min(0.0, max(-line.pitch, beyond))
 
@@ -174,7 +176,9 @@ class PiecesArea(QAbstractScrollArea):
         pieces, y = self._pieces, self.verticalScrollBar().value() - TOP
         first = pieces.index_at_y(y)
         last = pieces.index_at_y(y + self.viewport().height())
-        return [id(piece.lines) for piece in pieces.pieces[first : last + 1]], y - pieces.tops[first]
+        return [id(piece.lines) for piece in pieces.pieces[first : last + 1]], y - pieces.tops[
+            first
+        ]
 
     def _after_change(self) -> None:
         self._pin(self.verticalScrollBar().value())

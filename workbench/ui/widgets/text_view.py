@@ -80,7 +80,9 @@ class TextView(PiecesArea):
 
     def set_spans(self, spans: Sequence[TextSpan]) -> None:
         """Show these spans; only lines that hold a changed one are placed anew."""
-        new = {id(span): span for span in spans}  # who keeps the objects of unchanged spans pays for the changed ones alone
+        new = {
+            id(span): span for span in spans
+        }  # who keeps the objects of unchanged spans pays for the changed ones alone
         gone = {self._shown[key] for key in self._shown.keys() - new.keys()}
         come = {new[key] for key in new.keys() - self._shown.keys()}
         self._shown = new
@@ -119,7 +121,11 @@ class TextView(PiecesArea):
 
     @property
     def selection(self) -> Range | None:
-        return (min(self._caret, self._anchor), max(self._caret, self._anchor)) if self._caret != self._anchor else None
+        return (
+            (min(self._caret, self._anchor), max(self._caret, self._anchor))
+            if self._caret != self._anchor
+            else None
+        )
 
     @property
     def target(self) -> Range | None:
@@ -127,7 +133,10 @@ class TextView(PiecesArea):
         if self.selection:
             start, end = self.selection
             chosen = self._text.text[start:end]
-            start, end = start + len(chosen) - len(chosen.lstrip()), end - len(chosen) + len(chosen.rstrip())
+            start, end = (
+                start + len(chosen) - len(chosen.lstrip()),
+                end - len(chosen) + len(chosen.rstrip()),
+            )
             return (start, end) if start < end else self.selection
         start, end = self._bounds.word_at(self._caret)
         return (start, end) if start < end else None
@@ -204,7 +213,11 @@ class TextView(PiecesArea):
 
     def _marked(self) -> Marked:
         focus = self.hasFocus()
-        hint = self.target if focus and self._chosen is None and not self.selection and self._lanes else None
+        hint = (
+            self.target
+            if focus and self._chosen is None and not self.selection and self._lanes
+            else None
+        )
         return Marked(self.selection, self._chosen, hint, self._caret if focus else None)
 
     def paintEvent(self, event) -> None:
@@ -217,7 +230,9 @@ class TextView(PiecesArea):
         index = max(0, bisect_right(pieces.tops, offset + clip.top() - 2) - 1)
         while index < len(pieces.pieces) and pieces.tops[index] - offset < clip.bottom():
             piece = pieces.ensure(index)
-            self._painter.paint(painter, piece, QPointF(LEFT, pieces.tops[index] - offset), clip, marked)
+            self._painter.paint(
+                painter, piece, QPointF(LEFT, pieces.tops[index] - offset), clip, marked
+            )
             index += 1
         painter.end()
 
@@ -258,7 +273,12 @@ class TextView(PiecesArea):
         """Where the character at a place stands, in the viewport."""
         index, line, x = self._pieces.x_of(position)
         width = abs(self._pieces.x_of(min(position + 1, len(self._text)))[2] - x)
-        return QRectF(LEFT + x, self._pieces.tops[index] + line.top - self.offset, max(2.0, width), line.height)
+        return QRectF(
+            LEFT + x,
+            self._pieces.tops[index] + line.top - self.offset,
+            max(2.0, width),
+            line.height,
+        )
 
     def position_at(self, point: QPointF) -> int:
         """The place for a caret nearest to a point of the viewport."""

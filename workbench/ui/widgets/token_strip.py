@@ -111,7 +111,12 @@ class TokenStrip(QWidget):
         self._place()
 
     def _sizes(self) -> _Sizes:
-        fonts = {"word": theme.font("heading"), "piece": theme.font("small"), "mono": theme.font("mono"), "line": theme.font("small")}
+        fonts = {
+            "word": theme.font("heading"),
+            "piece": theme.font("small"),
+            "mono": theme.font("mono"),
+            "line": theme.font("small"),
+        }
         fonts["mono"].setPixelSize(theme.size("small"))
         return _Sizes(theme.px(22), theme.px(22), theme.px(26), fonts)
 
@@ -144,8 +149,17 @@ class TokenStrip(QWidget):
 
     def _cell_width(self, cell: Cell, metrics: dict) -> float:
         share = metrics["line"].horizontalAdvance(" 100")
-        widest = max((metrics["line"].horizontalAdvance(one.text) + share for one in cell.lines[: self._lines]), default=0.0)
-        return min(max(NARROW, metrics["mono"].horizontalAdvance(cell.piece) + 2 * PAD, widest + 2), theme.px(WIDE))
+        widest = max(
+            (
+                metrics["line"].horizontalAdvance(one.text) + share
+                for one in cell.lines[: self._lines]
+            ),
+            default=0.0,
+        )
+        return min(
+            max(NARROW, metrics["mono"].horizontalAdvance(cell.piece) + 2 * PAD, widest + 2),
+            theme.px(WIDE),
+        )
 
     def _height(self) -> float:
         return self._placed[-1].area.bottom() + 4 if self._placed else 0.0
@@ -169,14 +183,23 @@ class TokenStrip(QWidget):
             if self._rtl:
                 room.moveRight(area.right())
             painter.drawText(room, self._side(), placed.word)
-        self._paint_piece(painter, QRectF(area.left(), area.top() + sizes.word, area.width(), sizes.piece), cell, sizes)
+        self._paint_piece(
+            painter,
+            QRectF(area.left(), area.top() + sizes.word, area.width(), sizes.piece),
+            cell,
+            sizes,
+        )
         y = area.top() + sizes.word + sizes.piece + 4
         for number, line in enumerate(cell.lines[: self._lines]):
-            self._paint_line(painter, QRectF(area.left(), y, area.width(), sizes.line), line, number == 0, sizes)
+            self._paint_line(
+                painter, QRectF(area.left(), y, area.width(), sizes.line), line, number == 0, sizes
+            )
             y += sizes.line
 
     def _side(self) -> Qt.AlignmentFlag:
-        return Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag.AlignRight if self._rtl else Qt.AlignmentFlag.AlignLeft)
+        return Qt.AlignmentFlag.AlignVCenter | (
+            Qt.AlignmentFlag.AlignRight if self._rtl else Qt.AlignmentFlag.AlignLeft
+        )
 
     def _paint_piece(self, painter: QPainter, area: QRectF, cell: Cell, sizes: _Sizes) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -189,22 +212,34 @@ class TokenStrip(QWidget):
         painter.setFont(sizes.fonts["mono"])
         painter.setPen(theme.qcolour("warn" if cell.marked else "faint" if cell.quiet else "muted"))
         inner = area.adjusted(PAD, 0, -PAD, 0)
-        shown = painter.fontMetrics().elidedText(cell.piece, Qt.TextElideMode.ElideRight, int(inner.width()) + 1)
+        shown = painter.fontMetrics().elidedText(
+            cell.piece, Qt.TextElideMode.ElideRight, int(inner.width()) + 1
+        )
         painter.drawText(inner, self._side(), shown)
 
-    def _paint_line(self, painter: QPainter, area: QRectF, line: Line, first: bool, sizes: _Sizes) -> None:
+    def _paint_line(
+        self, painter: QPainter, area: QRectF, line: Line, first: bool, sizes: _Sizes
+    ) -> None:
         painter.setFont(sizes.fonts["line"])
         painter.setPen(theme.qcolour("text" if first else "muted"))
         share = f" {100 * line.share:.0f}"
         room = painter.fontMetrics().horizontalAdvance(share)
-        text = painter.fontMetrics().elidedText(line.text, Qt.TextElideMode.ElideRight, int(area.width() - room))
+        text = painter.fontMetrics().elidedText(
+            line.text, Qt.TextElideMode.ElideRight, int(area.width() - room)
+        )
         painter.drawText(area.adjusted(0, 0, 0, -8), _LEFT, text + share)
         track = QRectF(area.left(), area.bottom() - 7, area.width() - 2, 4)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.qcolour("sunken"))
         painter.drawRoundedRect(track, 2, 2)
-        painter.setBrush(QColor(line.tint if line.tint.startswith("#") else theme.colour(line.tint)))
-        painter.drawRoundedRect(QRectF(track.left(), track.top(), max(2.0, track.width() * min(line.share, 1.0)), 4), 2, 2)
+        painter.setBrush(
+            QColor(line.tint if line.tint.startswith("#") else theme.colour(line.tint))
+        )
+        painter.drawRoundedRect(
+            QRectF(track.left(), track.top(), max(2.0, track.width() * min(line.share, 1.0)), 4),
+            2,
+            2,
+        )
 
     # ---------------------------------------------------------------- mouse and keys
 
@@ -215,7 +250,11 @@ class TokenStrip(QWidget):
 
     def keyPressEvent(self, event) -> None:
         steps = {Qt.Key.Key_Right: -1 if self._rtl else 1, Qt.Key.Key_Left: 1 if self._rtl else -1}
-        if event.key() in steps and self._placed and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        if (
+            event.key() in steps
+            and self._placed
+            and not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        ):
             numbers = [one.cell.number for one in self._placed]
             at = numbers.index(self._number) + steps[event.key()] if self._number in numbers else 0
             self._take(numbers[min(max(at, 0), len(numbers) - 1)])

@@ -10,7 +10,15 @@ from workbench.base.i18n import _
 from workbench.ui import icons, theme
 
 
-def words(text: str = "", kind: str = "ui", tone: str = "text", *, weight: int = 400, wrap: bool = False, select: bool = False) -> QLabel:
+def words(
+    text: str = "",
+    kind: str = "ui",
+    tone: str = "text",
+    *,
+    weight: int = 400,
+    wrap: bool = False,
+    select: bool = False,
+) -> QLabel:
     """A label. `kind` is one of theme.FONT, `tone` text, muted, faint, accent, good, warn, bad; `select`: can be copied."""
     it = QLabel(text)
     it.setTextFormat(Qt.TextFormat.PlainText)
@@ -34,7 +42,15 @@ def set_tone(label: QWidget, tone: str) -> None:
 class Elided(QLabel):
     """Words on one line, cut with "…" where there is no room; the whole text on hover."""
 
-    def __init__(self, text: str = "", kind: str = "ui", tone: str = "text", *, weight: int = 400, mode=Qt.TextElideMode.ElideRight):
+    def __init__(
+        self,
+        text: str = "",
+        kind: str = "ui",
+        tone: str = "text",
+        *,
+        weight: int = 400,
+        mode=Qt.TextElideMode.ElideRight,
+    ):
         super().__init__(text)
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -52,7 +68,9 @@ class Elided(QLabel):
         shown = self.fontMetrics().elidedText(text, self._mode, self.contentsRect().width())
         self.setToolTip(text if shown != text else "")
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self.contentsRect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.drawText(
+            self.contentsRect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown
+        )
 
 
 class KeyCap(QLabel):
@@ -113,9 +131,18 @@ def call(widget: QWidget, name: str, description: str = "") -> QWidget:
     if line is not None and (inner := line()) is not None:
         inner.setAccessibleName(name)
         if isinstance(widget, QAbstractSpinBox):
-            inner.setTextMargins(8, 0, 0, 0)  # Qt gives a spin box's line no padding from the style sheet
+            inner.setTextMargins(
+                8, 0, 0, 0
+            )  # Qt gives a spin box's line no padding from the style sheet
     if isinstance(widget, QLineEdit):
         for button in widget.findChildren(QToolButton):
-            clears = button.defaultAction() is not None and "clear" in button.defaultAction().objectName()
-            button.setAccessibleName(_("Clear {name}").format(name=name) if clears else _("Symbol of {name}").format(name=name))
+            clears = (
+                button.defaultAction() is not None
+                and "clear" in button.defaultAction().objectName()
+            )
+            button.setAccessibleName(
+                _("Clear {name}").format(name=name)
+                if clears
+                else _("Symbol of {name}").format(name=name)
+            )
     return widget

@@ -26,7 +26,9 @@ class WorkLine(QFrame):
         self.setProperty("part", "note")
         self._title, self._share = Elided(""), words("")
         self._meter = fixed(Meter(0.0, name=_("Progress")), 180)
-        self._cancel = Button(_("Cancel"), on=self._call_off, tip=_("Everything is put back as it was (Esc)"))
+        self._cancel = Button(
+            _("Cancel"), on=self._call_off, tip=_("Everything is put back as it was (Esc)")
+        )
         self._cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 4, 6, 4)

@@ -11,17 +11,31 @@ from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 
-TEXTS = ("Ada met Bob in Paris.", "The 42 tram was late.", "A fine day in Rome.", "נסענו באוטובוס 42 הביתה", "Nobody came.")
+TEXTS = (
+    "Ada met Bob in Paris.",
+    "The 42 tram was late.",
+    "A fine day in Rome.",
+    "נסענו באוטובוס 42 הביתה",
+    "Nobody came.",
+)
 
 
 @pytest.fixture
 def filled(project):
-    labels.add_layer(project, "mood", "class", labels=("good", "bad"), guideline="# Mood\n\nOf the whole message.")
+    labels.add_layer(
+        project,
+        "mood",
+        "class",
+        labels=("good", "bad"),
+        guideline="# Mood\n\nOf the whole message.",
+    )
     labels.add_layer(project, "names", "span", labels=("PER", "LOC", "TIME"))
     labels.add_layer(project, "pairs", "class", texts=2, labels=("same", "other"))
     with project.edit("Add documents"):
         records = [Record(Document(f"k{n}", (("text", text),))) for n, text in enumerate(TEXTS)]
-        records.append(Record(Document("pair", (("text", "It rains."), ("text_b", "The sun shines.")))))
+        records.append(
+            Record(Document("pair", (("text", "It rains."), ("text_b", "The sun shines."))))
+        )
         documents.add(project.db, records, source_id=project.source("person"))
     return project
 

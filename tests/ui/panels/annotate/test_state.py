@@ -23,7 +23,10 @@ def layer_id(state, name: str) -> int:
 def found(state) -> list[tuple[str, str]]:
     """The spans of the document as (words, label)."""
     names = {id: label.name for id, (_layer, label) in state.label_of.items()}
-    return [(state.doc.document.content(r.field)[r.start : r.end], names[r.label_id]) for r in state.spans]
+    return [
+        (state.doc.document.content(r.field)[r.start : r.end], names[r.label_id])
+        for r in state.spans
+    ]
 
 
 def key_of(state) -> str:
@@ -173,7 +176,12 @@ def test_tab_goes_through_spans_and_suggestions_in_order_of_the_text(state):
 
 def test_accept_takes_the_chosen_suggestion_else_the_first_and_chooses_the_next(state):
     names, person = layer_id(state, "names"), label_id(state, "PER")
-    suggest(state, (names, person, 0, 3, "text", 0.9), (names, person, 8, 11, "text", 0.8), (names, person, 15, 20, "text", 0.6))
+    suggest(
+        state,
+        (names, person, 0, 3, "text", 0.9),
+        (names, person, 8, 11, "text", 0.8),
+        (names, person, 15, 20, "text", 0.6),
+    )
     state.choose(("suggested", state.suggestions[1].id))
     state.accept()
 
@@ -232,11 +240,15 @@ def test_the_queue_tells_the_state_in_the_layers_that_are_switched_on(state):
     state.switch_layer(layer_id(state, "mood"), False)
     state.submit()
     state.open(first)
-    assert [row.state for row in state.rows([first])] == ["submitted"] and state.state_of_document == "submitted"
+    assert [row.state for row in state.rows([first])] == [
+        "submitted"
+    ] and state.state_of_document == "submitted"
 
     state.switch_layer(layer_id(state, "mood"), True)
     state.open(first)
-    assert [row.state for row in state.rows([first])] == ["draft"] and state.state_of_document == "draft"
+    assert [row.state for row in state.rows([first])] == [
+        "draft"
+    ] and state.state_of_document == "draft"
 
 
 def test_editing_leaves_a_submitted_document_submitted(state):
@@ -265,7 +277,9 @@ def test_when_all_is_done_it_says_so_and_stays(state, context):
         state.open(id)
         state.discard()
 
-    assert "Nothing is left to label here." not in context.told[-1]  # the note of the discarding stands
+    assert (
+        "Nothing is left to label here." not in context.told[-1]
+    )  # the note of the discarding stands
     assert state.left == 0 and not state.next_unlabelled()
 
 
@@ -274,8 +288,18 @@ def test_when_all_is_done_it_says_so_and_stays(state, context):
 
 def add_run(project, layer, task, answers) -> int:
     with project.write():
-        run = runs.add(project.db, name="first", kind="train", layer_id=layer.id, spec={"task": task}, status="done")
-        rows = [(id, annotate.view(project, id).document.text_hash, answer.to_json()) for id, answer in answers.items()]
+        run = runs.add(
+            project.db,
+            name="first",
+            kind="train",
+            layer_id=layer.id,
+            spec={"task": task},
+            status="done",
+        )
+        rows = [
+            (id, annotate.view(project, id).document.text_hash, answer.to_json())
+            for id, answer in answers.items()
+        ]
         runs.save_predictions(project.db, run.id, rows)
     return run.id
 
@@ -285,7 +309,12 @@ def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
     first, second = state.ids[0], state.ids[1]
     layer = next(one for one in state.layers if one.name == "names")
     answer = Prediction(spans=(Span(8, 11, "PER", score=0.9),))
-    run = add_run(state.project, layer, "tag", {first: answer, second: Prediction(spans=(Span(4, 6, "TIME", score=0.8),))})
+    run = add_run(
+        state.project,
+        layer,
+        "tag",
+        {first: answer, second: Prediction(spans=(Span(4, 6, "TIME", score=0.8),))},
+    )
 
     state.show_errors(run, (second, first), first)
     extra, missed, other = state.differences
@@ -303,7 +332,12 @@ def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
 def test_a_class_that_the_run_gave_otherwise_is_told(state):
     state.label(label_id(state, "good"))
     layer = next(one for one in state.layers if one.name == "mood")
-    run = add_run(state.project, layer, "classify", {state.document_id: Prediction(ClassScores(("good", "bad"), (0.1, 0.9)))})
+    run = add_run(
+        state.project,
+        layer,
+        "classify",
+        {state.document_id: Prediction(ClassScores(("good", "bad"), (0.1, 0.9)))},
+    )
     state.show_errors(run, (state.document_id,))
 
     assert state.differences == ((), frozenset(), "bad")
@@ -360,6 +394,8 @@ def test_a_read_only_project_is_shown_and_never_written(filled, context):
 @pytest.mark.parametrize("names", [("mood",), ("mood", "names")])
 def test_the_guideline_is_that_of_the_layers_shown_each_once(state, names):
     for name in names[1:]:
-        labels.set_guideline(state.project, layer_id(state, name), "# Mood\n\nOf the whole message.")
+        labels.set_guideline(
+            state.project, layer_id(state, name), "# Mood\n\nOf the whole message."
+        )
 
     assert state.guideline == "# Mood\n\nOf the whole message."

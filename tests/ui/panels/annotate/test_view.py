@@ -17,7 +17,11 @@ from workbench.ui.panels.annotate.state import Target
 from workbench.ui.panels.annotate.view import AnnotateView
 from workbench.ui.widgets.chip import ChipButton
 
-CONTROL, SHIFT, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.AltModifier
+CONTROL, SHIFT, ALT = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
 Key = Qt.Key
 
 
@@ -41,11 +45,18 @@ def text(view):
 def spans(view) -> list[tuple[str, str]]:
     state = view.state
     names = {id: label.name for id, (_layer, label) in state.label_of.items()}
-    return [(state.doc.document.content(r.field)[r.start : r.end], names[r.label_id]) for r in state.spans]
+    return [
+        (state.doc.document.content(r.field)[r.start : r.end], names[r.label_id])
+        for r in state.spans
+    ]
 
 
 def chip(view, name: str) -> ChipButton:
-    return next(one for one in view.findChildren(ChipButton) if one.accessibleName() == name and one.isVisible())
+    return next(
+        one
+        for one in view.findChildren(ChipButton)
+        if one.accessibleName() == name and one.isVisible()
+    )
 
 
 def press(widget, key, modifiers=Qt.KeyboardModifier.NoModifier):
@@ -54,7 +65,10 @@ def press(widget, key, modifiers=Qt.KeyboardModifier.NoModifier):
 
 def suggest(state, *rows):
     names = next(layer for layer in state.layers if layer.name == "names")
-    made = [NewSuggestion(state.document_id, names.id, names.labels[0].id, start, end, "text", score) for start, end, score in rows]
+    made = [
+        NewSuggestion(state.document_id, names.id, names.labels[0].id, start, end, "text", score)
+        for start, end, score in rows
+    ]
     annotate.add_suggestions(state.project, None, made, kind="rule", ref="test")
 
 
@@ -79,7 +93,10 @@ def test_a_key_labels_the_word_at_the_caret_then_the_chosen_text(view, text):
 @pytest.mark.skipif(sys.platform != "linux", reason="key codes of X11")
 def test_a_label_key_works_by_its_place_on_a_russian_keyboard(view, text):
     for code, letter in ((24, "й"), (10, "1")):  # the keys that write q and 1 on an English one
-        QApplication.sendEvent(text, QKeyEvent(QEvent.Type.KeyPress, 0, Qt.KeyboardModifier.NoModifier, code, 0, 0, letter))
+        QApplication.sendEvent(
+            text,
+            QKeyEvent(QEvent.Type.KeyPress, 0, Qt.KeyboardModifier.NoModifier, code, 0, 0, letter),
+        )
 
     assert {view.state.label_of[id][1].name for id in view.state.marked} == {"good"}
     assert spans(view) == [("Ada", "PER")]
@@ -206,7 +223,11 @@ def test_a_click_on_check_and_cross_decides_about_that_suggestion(view):
     table = view.right.suggestions
 
     def click(row, column):
-        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.rows_model.index(row, column)).center())
+        QTest.mouseClick(
+            table.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=table.visualRect(table.rows_model.index(row, column)).center(),
+        )
 
     click(1, 1)
     assert spans(view) == [("Bob", "PER")]
@@ -218,7 +239,10 @@ def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
     state = view.state
     for word in (0, 8):
         state.choose(None)
-        state.label(next(id for id, (_l, label) in state.label_of.items() if label.name == "PER"), Target("text", word, word + 3))
+        state.label(
+            next(id for id, (_l, label) in state.label_of.items() if label.name == "PER"),
+            Target("text", word, word + 3),
+        )
     table = view.right.spans
     row = table.visualRect(table.model().index(0, 0))
     cross = QPoint(row.right() - 14, row.center().y())
@@ -226,7 +250,9 @@ def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=cross)
     assert spans(view) == [("Bob", "PER")]
     state.choose(("gold", state.spans[0].id))
-    text.span_resized.emit(8, 20)  # what a drag of its end to the end of "Paris" gives, see test_text_view
+    text.span_resized.emit(
+        8, 20
+    )  # what a drag of its end to the end of "Paris" gives, see test_text_view
     assert spans(view) == [("Bob in Paris", "PER")] and text.borders_move
 
 
@@ -234,14 +260,22 @@ def test_a_row_of_spans_chooses_it_in_the_text(view, text):
     press(text, Key.Key_1)
     press(text, Key.Key_Escape)
     table = view.right.spans
-    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.rows_model.index(0, 0)).center())
+    QTest.mouseClick(
+        table.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=table.visualRect(table.rows_model.index(0, 0)).center(),
+    )
 
     assert text.chosen == view.state.chosen == ("gold", view.state.spans[0].id)
 
 
 def test_the_queue_shows_a_document_when_its_row_is_clicked_or_reached_by_arrows(view):
     queue = view.queue.list
-    QTest.mouseClick(queue.viewport(), Qt.MouseButton.LeftButton, pos=queue.visualRect(queue.documents.index(2)).center())
+    QTest.mouseClick(
+        queue.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=queue.visualRect(queue.documents.index(2)).center(),
+    )
     assert view.state.doc.document.key == "k2"
 
     press(queue, Key.Key_Down)
@@ -261,14 +295,21 @@ def test_a_pair_shows_two_texts_and_the_first_is_called_text(view, text):
     assert [one.isVisible() for one in view._paper.texts] == [True, False]
 
 
-def test_two_long_texts_share_all_the_room_and_a_short_one_takes_no_more_than_it_needs(view, text, filled, qtbot):
+def test_two_long_texts_share_all_the_room_and_a_short_one_takes_no_more_than_it_needs(
+    view, text, filled, qtbot
+):
     with filled.edit("Add a pair"):
-        pair = Document("long", (("text", "It rains. " * 400), ("text_b", "The sun shines. " * 300)))
+        pair = Document(
+            "long", (("text", "It rains. " * 400), ("text_b", "The sun shines. " * 300))
+        )
         short = Document("mixed", (("text", "It rains."), ("text_b", "The sun shines. " * 300)))
         documents.add(filled.db, [Record(pair), Record(short)], source_id=filled.source("person"))
 
     def all_is_used() -> bool:
-        return sum(one.height() for one in view._paper.texts[:2]) > view._paper._middle.geometry().height() - 80
+        return (
+            sum(one.height() for one in view._paper.texts[:2])
+            > view._paper._middle.geometry().height() - 80
+        )
 
     for key in ("long", "mixed"):
         view.state.open(next(row.id for row in view.state.rows(view.state.ids) if row.key == key))
@@ -315,7 +356,10 @@ def test_without_documents_and_without_labels_a_button_leads_on(view, context):
     corpus.delete_documents(view.state.project, list(view.state.ids))
     empty = view._stack.currentWidget()
     assert isinstance(empty, EmptyState)
-    QTest.mouseClick(empty.findChild(QWidget, "", Qt.FindChildOption.FindDirectChildrenOnly) or empty, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(
+        empty.findChild(QWidget, "", Qt.FindChildOption.FindDirectChildrenOnly) or empty,
+        Qt.MouseButton.LeftButton,
+    )
 
     view.state.project.undo()
     for layer in list(view.state.layers):
@@ -360,7 +404,11 @@ def test_two_thousand_spans_are_shown_and_one_more_is_quick(view, qtbot, state):
     marks = {"names": tuple(Span(n * 45, n * 45 + 8, "PER") for n in range(2000))}
     with state.project.edit("Add"):
         source = state.project.source("person")
-        documents.add(state.project.db, [Record(Document("long", (("text", text),)), {"names": "submitted"}, {}, marks)], source_id=source)
+        documents.add(
+            state.project.db,
+            [Record(Document("long", (("text", text),)), {"names": "submitted"}, {}, marks)],
+            source_id=source,
+        )
     view.state.open(list(annotate.queue(state.project))[-1])
     view.repaint()
     assert len(view.state.spans) == 2000

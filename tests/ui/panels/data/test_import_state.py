@@ -31,7 +31,10 @@ def test_everything_is_guessed_with_a_reason(choose):
     state = choose("t.csv", "text,label,page\none,good,1\n")
 
     assert state.phase == "ready" and state.used_format == "csv" and state.preview.why
-    assert state.roles == {"text": "text", "label": "label:class", "page": "meta:page"} and state.can_start
+    assert (
+        state.roles == {"text": "text", "label": "label:class", "page": "meta:page"}
+        and state.can_start
+    )
 
 
 def test_roles_can_be_corrected_and_a_role_stands_once(choose):
@@ -52,7 +55,9 @@ def test_a_wrong_choice_tells_an_error_and_can_be_taken_back(choose):
     assert state.error == "" and state.can_start
 
 
-@pytest.mark.parametrize("content", [b"", b"\0\1\2\3" * 50, "Привет, мир и все остальные".encode("cp1251")])
+@pytest.mark.parametrize(
+    "content", [b"", b"\0\1\2\3" * 50, "Привет, мир и все остальные".encode("cp1251")]
+)
 def test_garbage_is_told_and_the_dialog_stays(choose, content):
     state = choose("x.csv", content)
 
@@ -65,7 +70,10 @@ def test_an_import_tells_what_came_in_and_what_was_skipped(choose, context):
     finish(state, context)
 
     assert state.phase == "done" and state.summary == "1 document came in, 1 record was skipped."
-    assert context.notes == [("1 document came in.", True)] and corpus.counts(context.project).documents == 4
+    assert (
+        context.notes == [("1 document came in.", True)]
+        and corpus.counts(context.project).documents == 4
+    )
 
 
 def test_an_import_that_fails_leaves_the_choices_standing(choose, context):
@@ -83,7 +91,11 @@ def test_it_can_be_cancelled(choose, context):
     state.cancel()
     context.queue.wait(state.handle.job)
 
-    assert state.phase == "ready" and "cancelled" in state.error and corpus.counts(context.project).documents == 3
+    assert (
+        state.phase == "ready"
+        and "cancelled" in state.error
+        and corpus.counts(context.project).documents == 3
+    )
 
 
 def test_columns_of_tokens_offer_tokens_and_tags(choose):

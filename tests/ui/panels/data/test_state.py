@@ -45,7 +45,10 @@ def test_bulk_acts_change_the_chosen_and_offer_undo(state, context):
     state.choose(state.ids[1:])
 
     state.set_split("dev")
-    assert corpus.info(context.project)["splits"]["dev"] == 2 and context.notes[-1] == ("2 documents moved to dev.", True)
+    assert corpus.info(context.project)["splits"]["dev"] == 2 and context.notes[-1] == (
+        "2 documents moved to dev.",
+        True,
+    )
 
     layer = labels.layer_by_name(context.project.db, "class")
     state.set_class(layer, layer.label("good"))
@@ -53,11 +56,18 @@ def test_bulk_acts_change_the_chosen_and_offer_undo(state, context):
     assert corpus.info(context.project)["states"]["submitted"] == 2
 
     state.delete()
-    assert corpus.counts(context.project).documents == 1 and context.notes[-1] == ("2 documents deleted.", True)
+    assert corpus.counts(context.project).documents == 1 and context.notes[-1] == (
+        "2 documents deleted.",
+        True,
+    )
 
 
 def test_a_change_elsewhere_marks_the_page_stale_and_its_rows(state, context):
-    annotate.set_class(context.project, state.ids[0], labels.layer_by_name(context.project.db, "class").label("bad").id)
+    annotate.set_class(
+        context.project,
+        state.ids[0],
+        labels.layer_by_name(context.project.db, "class").label("bad").id,
+    )
 
     assert state.stale and state.touched == frozenset({state.ids[0]})
     state.look_again()

@@ -17,7 +17,9 @@ def panel(make_panel, project_file, qtbot):
 
 
 def settled(qtbot, panel):
-    qtbot.waitUntil(lambda: not panel.state.searching and not panel.state.acting and not panel.state.stale)
+    qtbot.waitUntil(
+        lambda: not panel.state.searching and not panel.state.acting and not panel.state.stale
+    )
 
 
 def shown(panel):
@@ -26,12 +28,20 @@ def shown(panel):
 
 
 def named(parent, kind, name):
-    return next(one for one in parent.findChildren(kind) if one.accessibleName().rstrip("…") == name)
+    return next(
+        one for one in parent.findChildren(kind) if one.accessibleName().rstrip("…") == name
+    )
 
 
 def test_names_for_screen_readers(panel):
     assert panel.view.table.accessibleName() == "Documents"
-    for kind, name in ((QLineEdit, "Search"), (QPushButton, "Import"), (QPushButton, "Export"), (QComboBox, "Split"), (QComboBox, "Label")):
+    for kind, name in (
+        (QLineEdit, "Search"),
+        (QPushButton, "Import"),
+        (QPushButton, "Export"),
+        (QComboBox, "Split"),
+        (QComboBox, "Label"),
+    ):
         assert named(panel.view, kind, name)
 
 
@@ -79,7 +89,9 @@ def test_an_empty_project_offers_the_import(make_panel, tmp_path, qtbot):
     panel = make_panel("data", path)
 
     qtbot.waitUntil(lambda: named(panel.view, QPushButton, "Import data").isVisible())
-    qtbot.waitUntil(lambda: panel.view.window().focusWidget() is named(panel.view, QPushButton, "Import data"))
+    qtbot.waitUntil(
+        lambda: panel.view.window().focusWidget() is named(panel.view, QPushButton, "Import data")
+    )
 
 
 def test_filters_that_nothing_passes_can_be_cleared(panel, qtbot):
@@ -118,13 +130,18 @@ def test_the_import_dialog_imports_with_two_clicks(panel, qtbot, app, tmp_path):
     start.click()
     qtbot.waitUntil(lambda: state.phase == "done", timeout=20_000)
 
-    assert state.summary == "1 document came in, 1 record was skipped." and named(dialog, QPushButton, "Close").isVisible()
+    assert (
+        state.summary == "1 document came in, 1 record was skipped."
+        and named(dialog, QPushButton, "Close").isVisible()
+    )
     qtbot.waitUntil(lambda: len(shown(panel)) == 4)
     dialog.reject()
     state.close()
 
 
-test_the_import_dialog_imports_with_two_clicks = pytest.mark.process(test_the_import_dialog_imports_with_two_clicks)
+test_the_import_dialog_imports_with_two_clicks = pytest.mark.process(
+    test_the_import_dialog_imports_with_two_clicks
+)
 
 
 def test_the_next_import_begins_in_the_folder_of_the_last(panel, qtbot, app, tmp_path, monkeypatch):
@@ -232,12 +249,19 @@ def test_the_sample_fills_every_column(make_panel, sample_file, qtbot, app):
     qtbot.waitUntil(lambda: panel.state.counts is not None and not panel.state.searching)
 
     row = panel.view.table.documents.row(0)
-    assert (row.key, row.classes, row.split, row.state) == ("m-0001", (("class", "delay"),), "train", "submitted")
+    assert (row.key, row.classes, row.split, row.state) == (
+        "m-0001",
+        (("class", "delay"),),
+        "train",
+        "submitted",
+    )
     assert corpus.counts(app.project).documents == panel.state.total == 488
 
 
 @pytest.mark.timeout(60)
-def test_of_thousands_of_columns_the_import_dialog_shows_those_that_matter(panel, qtbot, app, tmp_path):
+def test_of_thousands_of_columns_the_import_dialog_shows_those_that_matter(
+    panel, qtbot, app, tmp_path
+):
     from workbench.ui.panels.data.import_dialog import COLUMNS_SHOWN, ImportDialog
     from workbench.ui.panels.data.import_state import ImportState
 
@@ -250,7 +274,9 @@ def test_of_thousands_of_columns_the_import_dialog_shows_those_that_matter(panel
 
     table = dialog._columns._table
     assert table.columnCount() == COLUMNS_SHOWN
-    assert [table.horizontalHeaderItem(n).text() for n in (0, COLUMNS_SHOWN - 2, COLUMNS_SHOWN - 1)] == ["c0", "text", "label"]
+    assert [
+        table.horizontalHeaderItem(n).text() for n in (0, COLUMNS_SHOWN - 2, COLUMNS_SHOWN - 1)
+    ] == ["c0", "text", "label"]
     assert "4,942 more columns" in dialog._columns._note.text()
     dialog.reject()
     state.close()
@@ -264,7 +290,8 @@ def test_the_filters_stay_within_the_window_with_large_text(make_panel, project_
         panel = make_panel("data", project_file)
         app.window.resize(1280, 780)
         search, states, label = (
-            named(panel.view, kind, name) for kind, name in ((QLineEdit, "Search"), (Segments, "State"), (QComboBox, "Label"))
+            named(panel.view, kind, name)
+            for kind, name in ((QLineEdit, "Search"), (Segments, "State"), (QComboBox, "Label"))
         )
 
         qtbot.waitUntil(lambda: right_edge(label, panel.view) <= panel.view.width())

@@ -46,7 +46,10 @@ def exportable_file(tmp_path):
     project = Project.create(path)
     layer = labels.add_layer(project, "class", "class", labels=("good", "bad"))
     with project.edit("Add documents"):
-        records = [Record(Document(f"k{n}", (("text", f"Text number {n}"),), split="dev")) for n in range(3)]
+        records = [
+            Record(Document(f"k{n}", (("text", f"Text number {n}"),), split="dev"))
+            for n in range(3)
+        ]
         documents.add(project.db, records, source_id=project.source("person"))
     with project.write():
         for name, kind, status in (
@@ -55,8 +58,23 @@ def exportable_file(tmp_path):
             ("asked", "prompt", "done"),
             ("broken", "train", "failed"),
         ):
-            spec = {"task": "classify", "layer": "class", "model": "starter-bert", "model_name": "starter-bert", "seed": 1, "options": {}}
-            run = runs.add(project.db, name, kind, layer_id=layer, spec=spec, status=status, scores={"dev": {"macro_f1": 0.625}})
+            spec = {
+                "task": "classify",
+                "layer": "class",
+                "model": "starter-bert",
+                "model_name": "starter-bert",
+                "seed": 1,
+                "options": {},
+            }
+            run = runs.add(
+                project.db,
+                name,
+                kind,
+                layer_id=layer,
+                spec=spec,
+                status=status,
+                scores={"dev": {"macro_f1": 0.625}},
+            )
             folder = paths.run_folder(path, run.id) / "model"
             if kind == "train":
                 folder.mkdir(parents=True)
@@ -71,8 +89,12 @@ def checked():
     """checked(number, equal=True) → what the worker tells after a text."""
 
     def make(number, equal=True):
-        rows = [{"text": f"Text number {number}", "difference": 1e-6 * (number + 1), "equal": equal}]
-        return Output({"kind": "checked", "format": "onnx", "done": number + 1, "total": 3, "rows": rows})
+        rows = [
+            {"text": f"Text number {number}", "difference": 1e-6 * (number + 1), "equal": equal}
+        ]
+        return Output(
+            {"kind": "checked", "format": "onnx", "done": number + 1, "total": 3, "rows": rows}
+        )
 
     return make
 
@@ -89,7 +111,10 @@ def finished():
             "speed": {"torch_ms": 10.0, "onnx_ms": 4.0},
         }
         folders = {"hf": f"{folder}/hf", "onnx": f"{folder}/onnx"}
-        return Finished("done", {"folders": folders, "files": [{"path": "a", "bytes": 2_000_000}], "check": check})
+        return Finished(
+            "done",
+            {"folders": folders, "files": [{"path": "a", "bytes": 2_000_000}], "check": check},
+        )
 
     return make
 

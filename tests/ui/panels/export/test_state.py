@@ -16,7 +16,10 @@ def state(context):
 
 def test_it_begins_with_the_latest_finished_run_that_has_a_model(state, tmp_path):
     assert [one.name for one in state.runs] == ["second", "first"] and state.run.name == "second"
-    assert state.folder == str(tmp_path / "out" / "small second") and state.formats == ("hf", "onnx")
+    assert state.folder == str(tmp_path / "out" / "small second") and state.formats == (
+        "hf",
+        "onnx",
+    )
     assert state.sizes["hf"] >= 1000 and state.ready
 
 
@@ -44,7 +47,11 @@ def test_nothing_begins_without_a_format_or_a_folder(state, context):
 def test_the_check_grows_text_by_text_and_ends_with_a_sentence(state, context, checked, finished):
     state.start()
     (job,) = context.queue.jobs
-    assert job.spec.params["formats"] == ["hf", "onnx"] and job.spec.params["out"] == state.folder and state.busy
+    assert (
+        job.spec.params["formats"] == ["hf", "onnx"]
+        and job.spec.params["out"] == state.folder
+        and state.busy
+    )
 
     job.tell(Started(1, "2026-01-01T00:00:00Z"))
     job.tell(Output({"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph"}))
@@ -54,9 +61,17 @@ def test_the_check_grows_text_by_text_and_ends_with_a_sentence(state, context, c
     assert len(state.rows) == 3 and state.share == 1.0
 
     job.tell(finished(state.folder))
-    assert state.sentence == "2 of 3 labels equal, largest difference 3.0e-06" and not state.good and not state.busy
+    assert (
+        state.sentence == "2 of 3 labels equal, largest difference 3.0e-06"
+        and not state.good
+        and not state.busy
+    )
     assert [one.text for one in state.rows] == ["Text number 1", "Text number 2", "Text number 0"]
-    assert "10 ms with torch, 4 ms" in state.speed and "onnxruntime" in state.code() and "pipeline" in state.code()
+    assert (
+        "10 ms with torch, 4 ms" in state.speed
+        and "onnxruntime" in state.code()
+        and "pipeline" in state.code()
+    )
     assert state.folder in context.notes[0]
 
 
@@ -72,9 +87,15 @@ def test_exporting_again_goes_to_a_folder_of_its_own(state, context, finished, t
 
 def test_a_failed_export_says_why_and_another_can_begin(state, context):
     state.start()
-    context.queue.jobs[0].tell(Finished("failed", message="The folder is not empty.", hint="Choose another."))
+    context.queue.jobs[0].tell(
+        Finished("failed", message="The folder is not empty.", hint="Choose another.")
+    )
 
-    assert state.problem == "The folder is not empty. Choose another." and state.ready and state.sentence == ""
+    assert (
+        state.problem == "The folder is not empty. Choose another."
+        and state.ready
+        and state.sentence == ""
+    )
     state.start()
     assert state.problem == "" and len(context.queue.jobs) == 2
 
@@ -107,7 +128,9 @@ def test_without_any_model_there_is_nothing_to_choose(context):
     state.close()
 
 
-def test_from_the_click_on_cancel_the_page_says_so_and_nothing_of_a_killed_worker_is_left(state, context, tmp_path):
+def test_from_the_click_on_cancel_the_page_says_so_and_nothing_of_a_killed_worker_is_left(
+    state, context, tmp_path
+):
     state.set_folder(str(tmp_path / "target"))
     state.start()
     job = context.queue.jobs[0]

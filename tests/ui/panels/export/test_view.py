@@ -19,7 +19,11 @@ def panel(app, exportable_file, qtbot, monkeypatch, tmp_path):
 
 
 def named(panel, name, kind=QWidget):
-    return next(one for one in panel.view.findChildren(kind) if one.accessibleName() == name and one.isVisible())
+    return next(
+        one
+        for one in panel.view.findChildren(kind)
+        if one.accessibleName() == name and one.isVisible()
+    )
 
 
 def test_run_folder_and_button_have_their_names_and_values(panel):
@@ -53,14 +57,20 @@ def test_the_check_is_shown_as_it_goes_and_its_result_in_words(panel, qtbot, che
         job.tell(checked(number))
     table = named(panel, "Checked texts", QTableView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 3)
-    assert named(panel, "Cancel export").isVisible() and not named(panel, "Export model", QPushButton).isEnabled()
+    assert (
+        named(panel, "Cancel export").isVisible()
+        and not named(panel, "Export model", QPushButton).isEnabled()
+    )
 
     job.tell(finished(panel.state.folder))
 
     assert named(panel, "2 of 3 labels equal, largest difference 3.0e-06").isVisible()
     assert table.model().index(0, 3).data() == "3.0e-06"
     qtbot.mouseClick(named(panel, "Copy loading code", QPushButton), Qt.MouseButton.LeftButton)
-    assert "from_pretrained" in QGuiApplication.clipboard().text() or "pipeline" in QGuiApplication.clipboard().text()
+    assert (
+        "from_pretrained" in QGuiApplication.clipboard().text()
+        or "pipeline" in QGuiApplication.clipboard().text()
+    )
     assert named(panel, "Open folder", QPushButton).isEnabled()
 
 

@@ -31,14 +31,22 @@ def shown(state):
 
 
 def test_steps_stand_newest_first_and_survive_reopening(state):
-    assert shown(state) == [("Add documents", False, 1), ("Add layer spans", False, 2), ("Add layer class", False, 3)]
+    assert shown(state) == [
+        ("Add documents", False, 1),
+        ("Add layer spans", False, 2),
+        ("Add layer class", False, 3),
+    ]
     assert "survives" in state.end
 
 
 def test_going_to_a_step_undoes_it_and_all_after_it_and_redoes_again(state):
     shown(state)
     state.go_to(state.steps[1])
-    assert shown(state) == [("Add documents", True, -2), ("Add layer spans", True, -1), ("Add layer class", False, 1)]
+    assert shown(state) == [
+        ("Add documents", True, -2),
+        ("Add layer spans", True, -1),
+        ("Add layer class", False, 1),
+    ]
     assert [layer.name for layer in labels.layers(state.project)] == ["class"]
 
     state.go_to(state.steps[0])

@@ -11,10 +11,18 @@ def test_the_dock_lists_the_steps_and_goes_back_by_a_button_or_enter(app, projec
     app.window.toggle_dock("history", True)
     dock = app.window._panels["history"].view
     table = next(one for one in dock.findChildren(QTableView) if one.accessibleName() == "History")
-    assert [table.model().index(row, 0).data() for row in range(3)] == ["Add documents", "Add layer spans", "Add layer class"]
+    assert [table.model().index(row, 0).data() for row in range(3)] == [
+        "Add documents",
+        "Add layer spans",
+        "Add layer class",
+    ]
 
     table.selectRow(1)
-    back = next(one for one in dock.findChildren(QAbstractButton) if one.accessibleName() == "Undo back to here")
+    back = next(
+        one
+        for one in dock.findChildren(QAbstractButton)
+        if one.accessibleName() == "Undo back to here"
+    )
     qtbot.mouseClick(back, Qt.MouseButton.LeftButton)
     assert [layer.name for layer in labels.layers(app.project)] == ["class"]
 

@@ -23,7 +23,13 @@ class Host:
     """What operations.inspect.Inspector is to the page."""
 
     def __init__(self, **_named):
-        self.changed, self.asked, self.choice, self.message, self.closed = Signal("inspector"), [], None, "", False
+        self.changed, self.asked, self.choice, self.message, self.closed = (
+            Signal("inspector"),
+            [],
+            None,
+            "",
+            False,
+        )
 
     def open(self, choice):
         self.choice = choice
@@ -39,7 +45,9 @@ class Host:
 def host(monkeypatch):
     made = Host()
     monkeypatch.setattr(operations, "Inspector", lambda **named: made)
-    monkeypatch.setattr(operations, "choices", lambda project, settings=None: (TAGGER, CLASSIFIER, MASKED))
+    monkeypatch.setattr(
+        operations, "choices", lambda project, settings=None: (TAGGER, CLASSIFIER, MASKED)
+    )
     return made
 
 
@@ -56,8 +64,15 @@ def state(tmp_path, host, monkeypatch):
         fail=lambda error: went.append(error),
         go=lambda page, **args: went.append((page, args)),
     )
-    layers = {one.name: one for one in __import__("workbench.operations.labels", fromlist=["layers"]).layers(project)}
-    monkeypatch.setattr(operations, "layer", lambda project, choice: layers.get(choice.layer) if choice.run else None)
+    layers = {
+        one.name: one
+        for one in __import__("workbench.operations.labels", fromlist=["layers"]).layers(project)
+    }
+    monkeypatch.setattr(
+        operations,
+        "layer",
+        lambda project, choice: layers.get(choice.layer) if choice.run else None,
+    )
     made = InspectState(context)
     made.went = went
     made.look()
@@ -67,7 +82,10 @@ def state(tmp_path, host, monkeypatch):
 
 
 def answer(kind="tag", **more):
-    tokens = (TokenRow("late", "late", 7, 0, 4, "text", 0, best=(("O", 0.9),)), TokenRow("again", "again", 8, 5, 10, "text", 1))
+    tokens = (
+        TokenRow("late", "late", 7, 0, 4, "text", 0, best=(("O", 0.9),)),
+        TokenRow("again", "again", 8, 5, 10, "text", 1),
+    )
     words = (WordRow(0, 4, "text", "late"), WordRow(5, 10, "text", "again"))
     return Answer(kind, "bert", tokens, words, **more)
 

@@ -30,7 +30,9 @@ def panel(host, make_panel, project_file, monkeypatch):
     monkeypatch.setattr(
         operations,
         "layer",
-        lambda project, choice: found.setdefault("spans", next(one for one in labels.layers(project) if one.name == "spans")),
+        lambda project, choice: found.setdefault(
+            "spans", next(one for one in labels.layers(project) if one.name == "spans")
+        ),
     )
     return make_panel("inspect", project_file)
 
@@ -40,14 +42,24 @@ def named(panel, kind, name):
 
 
 def tagged():
-    words = tuple(WordRow(start, end, "text", TEXT[start:end]) for start, end in ((0, 3), (4, 7), (8, 11)))
+    words = tuple(
+        WordRow(start, end, "text", TEXT[start:end]) for start, end in ((0, 3), (4, 7), (8, 11))
+    )
     tokens = (
         TokenRow("[CLS]", "[CLS]", 101, 0, 0, "", None, special=True),
         TokenRow("ad", "ad", 4, 0, 2, "text", 0, best=(("B-PER", 0.9), ("O", 0.1))),
         TokenRow("##a", "##a", 5, 2, 3, "text", 0, best=(("I-PER", 0.8), ("O", 0.2))),
         TokenRow("met", "met", 6, 4, 7, "text", 1, best=(("O", 0.99), ("B-LOC", 0.01))),
     )
-    return Answer("tag", "bert", tokens, words, spans=(Span(0, 3, "PER", score=0.85),), labels=("PER", "LOC"), milliseconds=12)
+    return Answer(
+        "tag",
+        "bert",
+        tokens,
+        words,
+        spans=(Span(0, 3, "PER", score=0.85),),
+        labels=("PER", "LOC"),
+        milliseconds=12,
+    )
 
 
 def test_the_table_names_word_subword_offsets_id_label_and_runners_up(panel, host):
@@ -92,9 +104,13 @@ def test_gold_and_predicted_carry_signs_beside_colours(panel, host):
 
 
 def test_the_classes_are_bars_with_gold_marked(panel, host):
-    answer = Answer("classify", "bert", classes=(("good", 0.25), ("bad", 0.75)), labels=("good", "bad"))
+    answer = Answer(
+        "classify", "bert", classes=(("good", 0.25), ("bad", 0.75)), labels=("good", "bad")
+    )
     panel.state.choice = Choice("run 2", "first", "/run/2", "classify", 2, "class")
-    panel.state.update(answer=answer, gold=operations.Gold("good", (), True, 0), view=CLASS, asking=False)
+    panel.state.update(
+        answer=answer, gold=operations.Gold("good", (), True, 0), view=CLASS, asking=False
+    )
 
     model = named(panel, QTableView, "Classes").model()
     assert [model.index(row, 2).data() for row in range(2)] == ["75.0", "25.0"]
@@ -127,7 +143,9 @@ def test_while_the_model_is_loaded_the_page_says_so_and_shows_no_empty_table(pan
 
 
 def test_a_text_without_spans_on_either_side_says_so(panel, host):
-    host.asked[-1].done(Answer("tag", "bert", tagged().tokens, tagged().words, labels=("PER", "LOC")), None)
+    host.asked[-1].done(
+        Answer("tag", "bert", tagged().tokens, tagged().words, labels=("PER", "LOC")), None
+    )
     panel.state.show(SPANS)
 
     spans = panel.view._spans

@@ -53,7 +53,10 @@ def test_the_first_layer_is_shown_with_its_labels_and_counts(state):
 def test_choosing_labels_says_what_deleting_them_takes_along(state):
     annotate.set_class(state.project, 1, state.labels[0].id)
     state.choose([state.labels[0].id])
-    assert state.will_go == "Deleting good takes along 1 class in 1 document. Undo brings all of it back."
+    assert (
+        state.will_go
+        == "Deleting good takes along 1 class in 1 document. Undo brings all of it back."
+    )
     assert "takes along 2 labels and 1 class" in state.layer_will_go or state.look() is None
 
 
@@ -95,7 +98,10 @@ def test_several_labels_go_in_one_step(state):
     state.choose([row.id for row in state.labels])
     state.recolour("#112233")
     state.delete_chosen()
-    assert [step.title for step in state.project.history(2)] == ["Delete 2 labels", "Change colour of 2 labels"]
+    assert [step.title for step in state.project.history(2)] == [
+        "Delete 2 labels",
+        "Change colour of 2 labels",
+    ]
 
 
 def test_a_label_moves_within_its_layer_and_not_beyond(state):
@@ -130,7 +136,10 @@ def test_a_guideline_is_kept_once_and_a_layer_that_is_gone_takes_it_along(state)
     id = state.layer.id
     state.set_guideline(id, "# Rules")
     state.set_guideline(id, "# Rules")
-    assert [step.title for step in state.project.history(2)] == ["Change guideline of class", "Add documents"]
+    assert [step.title for step in state.project.history(2)] == [
+        "Change guideline of class",
+        "Add documents",
+    ]
     state.delete_layer()
     state.set_guideline(id, "too late")
     assert state.context.faults == []

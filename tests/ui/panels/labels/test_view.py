@@ -2,7 +2,14 @@
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLineEdit,
+    QPlainTextEdit,
+    QTableView,
+    QWidget,
+)
 
 from workbench.operations import labels
 
@@ -33,7 +40,10 @@ def type_into(table, row, column, text, qtbot):
 
 
 def test_layers_stand_left_and_their_labels_in_the_middle(panel):
-    layers, table = named(panel, "Layers", QTableView), named(panel, "Labels of the layer", QTableView)
+    layers, table = (
+        named(panel, "Layers", QTableView),
+        named(panel, "Labels of the layer", QTableView),
+    )
     assert cells(layers, 0) == ["class", "spans"] and cells(table, 0) == ["good", "bad"]
 
     layers.selectRow(1)
@@ -89,7 +99,10 @@ def test_delete_removes_the_chosen_labels_and_the_note_offers_undo(panel, qtbot)
 
     note = panel.context.window.note_line
     assert note.text() == "good was deleted."
-    qtbot.mouseClick(next(one for one in note.findChildren(QAbstractButton) if one.accessibleName() == "Undo"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(
+        next(one for one in note.findChildren(QAbstractButton) if one.accessibleName() == "Undo"),
+        Qt.MouseButton.LeftButton,
+    )
     assert cells(table, 0) == ["good", "bad"]
 
 
@@ -111,7 +124,9 @@ def test_the_guideline_is_written_kept_and_read(panel, qtbot):
     assert named(panel, "Guideline to read").toPlainText() == "Rules"
 
 
-def test_what_was_typed_into_the_guideline_is_kept_when_the_layer_changes_or_the_project_closes(panel, qtbot, app, project_file):
+def test_what_was_typed_into_the_guideline_is_kept_when_the_layer_changes_or_the_project_closes(
+    panel, qtbot, app, project_file
+):
     qtbot.mouseClick(named(panel, "Write", QAbstractButton), Qt.MouseButton.LeftButton)
     editor = named(panel, "Guideline text", QPlainTextEdit)
     qtbot.keyClicks(editor, "one")
@@ -168,7 +183,9 @@ def test_without_layers_the_page_leads_to_the_first_one(app, tmp_path):
     Project.create(tmp_path / "empty.glossbench").close()
     app.open_project(tmp_path / "empty.glossbench", page="labels")
     panel = app.window.panel("labels")
-    assert named(panel, "Add the first layer…").isVisible() and not named(panel, "Layers").isVisible()
+    assert (
+        named(panel, "Add the first layer…").isVisible() and not named(panel, "Layers").isVisible()
+    )
 
 
 def test_another_page_can_ask_for_a_layer(panel, app):
@@ -193,7 +210,10 @@ def test_undo_of_a_note_never_takes_back_a_later_step_in_its_place(panel, qtbot)
     panel.state.add_label("later")
 
     note = panel.context.window.note_line
-    qtbot.mouseClick(next(one for one in note.findChildren(QAbstractButton) if one.accessibleName() == "Undo"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(
+        next(one for one in note.findChildren(QAbstractButton) if one.accessibleName() == "Undo"),
+        Qt.MouseButton.LeftButton,
+    )
 
     assert [row.label.name for row in panel.state.labels] == ["bad", "later"]
     assert "Something else has changed" in note.text()

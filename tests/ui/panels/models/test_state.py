@@ -9,7 +9,13 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
 from workbench.ui.panels.models.download import DownloadState, told_words
-from workbench.ui.panels.models.state import ModelsState, facts, number_words, problem_words, size_words
+from workbench.ui.panels.models.state import (
+    ModelsState,
+    facts,
+    number_words,
+    problem_words,
+    size_words,
+)
 
 
 class StillQueue:
@@ -20,7 +26,15 @@ class StillQueue:
 
     def add(self, spec):
         job = SimpleNamespace(
-            spec=spec, status="running", progress={}, result={}, message="", hint="", changed=Signal("job"), cancelled=False, over=False
+            spec=spec,
+            status="running",
+            progress={},
+            result={},
+            message="",
+            hint="",
+            changed=Signal("job"),
+            cancelled=False,
+            over=False,
         )
         job.cancel = lambda: setattr(job, "cancelled", True)
         self.jobs.append(job)
@@ -54,7 +68,9 @@ class Context(SimpleNamespace):
 
 @pytest.fixture
 def context():
-    return Context(settings=Settings(), project=None, queue=StillQueue(), faults=[], notes=[], went=[])
+    return Context(
+        settings=Settings(), project=None, queue=StillQueue(), faults=[], notes=[], went=[]
+    )
 
 
 @pytest.fixture
@@ -91,7 +107,10 @@ def test_a_folder_is_added_and_the_note_takes_it_back(state, context, mine):
 def test_a_folder_that_is_no_model_is_told_and_changes_nothing(state, context, tmp_path):
     assert state.add(tmp_path) is None
 
-    assert "config.json is missing" in str(context.faults[0]) and names(state) == ["starter-bert", "starter-gpt"]
+    assert "config.json is missing" in str(context.faults[0]) and names(state) == [
+        "starter-bert",
+        "starter-gpt",
+    ]
 
 
 def test_pickled_weights_are_asked_about_and_nothing_else_is(state, mine, tmp_path):
@@ -121,7 +140,10 @@ def test_a_card_leads_on_to_train_and_inspect(state, context):
     assert state.can_train
     state.train(state.cards[0])
     state.inspect(state.cards[1])
-    assert context.went == [("train", {"model": "starter-bert"}), ("inspect", {"model": "starter-gpt"})]
+    assert context.went == [
+        ("train", {"model": "starter-bert"}),
+        ("inspect", {"model": "starter-gpt"}),
+    ]
 
 
 def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
@@ -147,7 +169,12 @@ def test_numbers_are_read_easily(state):
         "268 MB",
         "13.5 GB",
     ]
-    assert [number_words(one) for one in (0, 950, 22_893_116, 6_700_000_000)] == ["–", "950", "22.9 M", "6.7 B"]
+    assert [number_words(one) for one in (0, 950, 22_893_116, 6_700_000_000)] == [
+        "–",
+        "950",
+        "22.9 M",
+        "6.7 B",
+    ]
     assert dict(facts(state.cards[0]))["Layers × width"] == "6 × 384"
 
 
@@ -156,7 +183,10 @@ def test_what_is_missing_is_said_with_the_files_name_as_it_is(state, context, mi
     context.settings.model_folders = [str(mine), str(mine / "gone")]
     state.look()
 
-    assert [problem_words(one) for one in state.cards[-2:]] == ["model.safetensors is missing.", "There is no such folder."]
+    assert [problem_words(one) for one in state.cards[-2:]] == [
+        "model.safetensors is missing.",
+        "There is no such folder.",
+    ]
 
 
 # ---------------------------------------------------------------- download
@@ -194,12 +224,17 @@ def test_offline_nothing_is_asked_until_the_person_allows_it(context):
 def test_size_and_licence_are_told_then_it_is_fetched_with_progress(download, context):
     download.look_up("some/tiny")
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
-    assert download.stage == "told" and told_words(download.told) == "Size: 2.0 MB in 2 files. Licence: mit. Family: bert."
+    assert (
+        download.stage == "told"
+        and told_words(download.told) == "Size: 2.0 MB in 2 files. Licence: mit. Family: bert."
+    )
 
     download.fetch()
     job = context.queue.jobs[1]
     assert job.spec.params == {"id": "some/tiny", "revision": "c" * 40, "allow_pickle": False}
-    context.queue.tell(job, progress={"step": 500_000, "total": 2_000_000, "file": "model.safetensors"})
+    context.queue.tell(
+        job, progress={"step": 500_000, "total": 2_000_000, "file": "model.safetensors"}
+    )
     assert (download.share, download.file) == (0.25, "model.safetensors")
     context.queue.tell(job, status="done", result={"path": "/cache/some", "stopped": False})
     assert download.stage == "done" and download.path == "/cache/some"
@@ -221,8 +256,16 @@ def test_a_fault_is_told_and_another_id_can_be_typed(download, context):
     assert "no model id" in download.error and download.stage == "ask"
 
     download.look_up("some/none")
-    context.queue.tell(context.queue.jobs[0], status="failed", message="There is no model 'some/none'.", hint="Check the spelling.")
-    assert download.stage == "ask" and download.error == "There is no model 'some/none'. Check the spelling."
+    context.queue.tell(
+        context.queue.jobs[0],
+        status="failed",
+        message="There is no model 'some/none'.",
+        hint="Check the spelling.",
+    )
+    assert (
+        download.stage == "ask"
+        and download.error == "There is no model 'some/none'. Check the spelling."
+    )
 
 
 def test_cancelling_goes_back_to_what_was_told(download, context):
@@ -233,7 +276,11 @@ def test_cancelling_goes_back_to_what_was_told(download, context):
     download.cancel()
     context.queue.tell(context.queue.jobs[1], status="cancelled")
 
-    assert context.queue.jobs[1].cancelled and download.stage == "told" and "Cancelled" in download.error
+    assert (
+        context.queue.jobs[1].cancelled
+        and download.stage == "told"
+        and "Cancelled" in download.error
+    )
 
 
 def test_closing_cancels_what_runs_and_typing_forgets_what_was_told(download, context):

@@ -30,7 +30,9 @@ def cards(panel):
 
 def button(panel, name):
     return next(
-        one for one in panel.view.findChildren(QAbstractButton) if one.accessibleName().rstrip("…") == name and one.isVisibleTo(panel.view)
+        one
+        for one in panel.view.findChildren(QAbstractButton)
+        if one.accessibleName().rstrip("…") == name and one.isVisibleTo(panel.view)
     )
 
 
@@ -78,7 +80,9 @@ def test_a_broken_folder_stays_to_be_seen_with_what_is_missing(panel, mine, qtbo
     (mine / "model.safetensors").unlink()
 
     panel.state.look()
-    qtbot.waitUntil(lambda: any("model.safetensors is missing" in said(one) for one in cards(panel)))
+    qtbot.waitUntil(
+        lambda: any("model.safetensors is missing" in said(one) for one in cards(panel))
+    )
 
     button(panel, "Forget mine").click()
     qtbot.waitUntil(lambda: len(cards(panel)) == 2)
@@ -92,12 +96,20 @@ def test_a_folder_that_is_no_model_is_told_at_the_top(panel, tmp_path, app):
 
 def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, qtbot):
     (mine / "model.safetensors").rename(mine / "pytorch_model.bin")
-    with_dialog(qtbot, lambda: panel.view.add(mine), lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Return))
+    with_dialog(
+        qtbot,
+        lambda: panel.view.add(mine),
+        lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Return),
+    )
     assert len(cards(panel)) == 2  # Return gives the safe answer
 
     def trust(dialog):
         assert isinstance(dialog, Trust)
-        next(one for one in dialog.findChildren(QAbstractButton) if one.accessibleName() == "Trust and use").click()
+        next(
+            one
+            for one in dialog.findChildren(QAbstractButton)
+            if one.accessibleName() == "Trust and use"
+        ).click()
 
     with_dialog(qtbot, lambda: panel.view.add(mine), trust)
     qtbot.waitUntil(lambda: len(cards(panel)) == 3)
@@ -113,14 +125,32 @@ def test_train_leads_to_the_train_page_with_this_model(panel, app):
 def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
     def look(dialog):
         assert isinstance(dialog, Download)
-        act = next(one for one in dialog.findChildren(QAbstractButton) if one.accessibleName() == "Show size and licence")
+        act = next(
+            one
+            for one in dialog.findChildren(QAbstractButton)
+            if one.accessibleName() == "Show size and licence"
+        )
         assert not act.isEnabled() and "offline" in said(dialog)
-        next(one for one in dialog.findChildren(QAbstractButton) if one.accessibleName() == "Allow downloads").click()
+        next(
+            one
+            for one in dialog.findChildren(QAbstractButton)
+            if one.accessibleName() == "Allow downloads"
+        ).click()
         assert act.isEnabled()
         dialog.state.update(
-            stage="told", told={"id": "a/b", "revision": "c", "licence": "mit", "size_bytes": 5_000_000, "files": [1], "pickled": True}
+            stage="told",
+            told={
+                "id": "a/b",
+                "revision": "c",
+                "licence": "mit",
+                "size_bytes": 5_000_000,
+                "files": [1],
+                "pickled": True,
+            },
         )
-        assert "5.0 MB" in said(dialog) and not act.isEnabled() and act.accessibleName() == "Download"
+        assert (
+            "5.0 MB" in said(dialog) and not act.isEnabled() and act.accessibleName() == "Download"
+        )
         dialog.state.set_trust(True)
         assert act.isEnabled()
 

@@ -24,7 +24,12 @@ class StillQueue:
 
     def add(self, spec):
         asked = []
-        job = SimpleNamespace(spec=spec, asked=asked, stop=lambda: asked.append("stop"), cancel=lambda: asked.append("cancel"))
+        job = SimpleNamespace(
+            spec=spec,
+            asked=asked,
+            stop=lambda: asked.append("stop"),
+            cancel=lambda: asked.append("cancel"),
+        )
         self.jobs = (*self.jobs, job)
         return job
 
@@ -66,7 +71,9 @@ def test_it_opens_with_a_template_that_works(state):
     assert (state.layer, state.model, state.problem) == ("class", "starter-bert", "")
     assert state.ready and state.dev == 60 and state.teaching
     assert state.preview.examples == 6 and 40 < state.preview.tokens <= 512
-    assert state.document.text in state.preview.text and state.preview.text.strip().endswith(state.preview.label)
+    assert state.document.text in state.preview.text and state.preview.text.strip().endswith(
+        state.preview.label
+    )
 
 
 def test_what_is_wrong_with_a_template_is_told_and_holds_the_run_back(state, context):
@@ -115,7 +122,9 @@ def test_a_run_is_followed_to_its_scores(state, context):
     state.run_on_dev()
     job = context.queue.jobs[-1]
     context.queue.tell(job, Started(1, "2026-01-01T00:00:00"))
-    context.queue.tell(job, Output({"kind": "progress", "done": 30, "total": 60, "seconds_left": 5.0}))
+    context.queue.tell(
+        job, Output({"kind": "progress", "done": 30, "total": 60, "seconds_left": 5.0})
+    )
     assert state.running and state.live.share == 0.5 and not state.ready
 
     _answer(job, "delay")
@@ -131,15 +140,24 @@ def _answer(job, label):
     rows = []
     for line in lines:
         about = {name: line[name] for name in ("document_id", "text_hash", "split", "cut")}
-        rows.append({**about, "logprobs": {name: [-1.0] if name == label else [-4.0] for name in line["prompts"]}})
-    (Path(job.spec.folder) / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        rows.append(
+            {
+                **about,
+                "logprobs": {name: [-1.0] if name == label else [-4.0] for name in line["prompts"]},
+            }
+        )
+    (Path(job.spec.folder) / "scores.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
 
 
 def test_a_template_that_was_edited_is_kept_in_the_project_when_it_is_run(state, context):
     state.set_template("{{ text }} is about {{ label }}")
     state.run_on_dev()
 
-    assert [one.body for one in prompt.saved(context.project)] == ["{{ text }} is about {{ label }}"]
+    assert [one.body for one in prompt.saved(context.project)] == [
+        "{{ text }} is about {{ label }}"
+    ]
     assert state.chosen.startswith("saved ")
 
 
@@ -153,6 +171,8 @@ def test_stop_and_cancel_reach_the_job(state, context):
 
 def test_a_failed_run_says_why(state, context):
     state.run_on_dev()
-    context.queue.tell(context.queue.jobs[-1], Finished("failed", message="No memory.", hint="Close something."))
+    context.queue.tell(
+        context.queue.jobs[-1], Finished("failed", message="No memory.", hint="Close something.")
+    )
 
     assert state.live.status == "failed" and state.live.message == "No memory. Close something."

@@ -21,7 +21,9 @@ def named(panel, kind, name):
 def test_it_shows_the_exact_prompt_and_says_that_the_starter_is_small(panel):
     assert named(panel, QPlainTextEdit, "Preview").toPlainText() == panel.state.preview.text
     assert named(panel, QPushButton, "Run on dev").isEnabled()
-    assert "small teaching model" in panel.view._teaching.text() and panel.view._teaching.isVisible()
+    assert (
+        "small teaching model" in panel.view._teaching.text() and panel.view._teaching.isVisible()
+    )
 
 
 def test_typing_in_the_template_shows_at_once_what_is_wrong(panel, qtbot):
@@ -40,7 +42,9 @@ def test_fewer_examples_make_a_shorter_prompt(panel, qtbot):
 
 
 def test_answers_stand_in_a_table_with_bars(panel):
-    panel.state.update(answers=(AnswerRow("delay", -2.31, 0.46, 1), AnswerRow("ticket", -2.96, 0.24, 2)))
+    panel.state.update(
+        answers=(AnswerRow("delay", -2.31, 0.46, 1), AnswerRow("ticket", -2.96, 0.24, 2))
+    )
 
     model = named(panel, QTableView, "Answers").model()
     assert [model.index(0, column).data() for column in range(4)] == ["delay", "-2.31", "1", "46.0"]

@@ -62,7 +62,10 @@ def test_accuracy_comes_with_its_interval_and_with_what_guessing_gives(state):
 def test_errors_are_the_documents_answered_otherwise_surest_first(state):
     state.choose((state.runs[1].id,))
 
-    assert [(row.key, row.gold, row.predicted) for row in state.errors] == [("k5", "bad", "good"), ("k2", "good", "bad")]
+    assert [(row.key, row.gold, row.predicted) for row in state.errors] == [
+        ("k5", "bad", "good"),
+        ("k2", "good", "bad"),
+    ]
 
 
 def test_an_error_opens_annotate_with_the_whole_list_to_go_through(state):
@@ -70,7 +73,11 @@ def test_an_error_opens_annotate_with_the_whole_list_to_go_through(state):
 
     page, args = state.context.gone[-1]
     assert page == "annotate"
-    assert args["document"] == args["errors"][0] and len(args["errors"]) == 3 and args["run"] == state.run.id
+    assert (
+        args["document"] == args["errors"][0]
+        and len(args["errors"]) == 3
+        and args["run"] == state.run.id
+    )
 
 
 def test_a_cell_of_the_matrix_opens_its_documents_on_data(state):
@@ -122,7 +129,13 @@ def test_a_run_without_its_weights_offers_nothing_that_needs_them(state):
 
 def test_a_prompt_can_be_asked_though_it_has_no_model_of_its_own(state):
     with state.project.write():
-        made = runs.add(state.project.db, "asked", "prompt", layer_id=state.run.layer_id, spec={"task": "classify", "split": "dev"})
+        made = runs.add(
+            state.project.db,
+            "asked",
+            "prompt",
+            layer_id=state.run.layer_id,
+            spec={"task": "classify", "split": "dev"},
+        )
         runs.update(state.project.db, made.id, status="done")
     state.look()
     state.choose((state.runs[0].id,))
@@ -141,5 +154,10 @@ def test_deleting_takes_the_run_off_and_chooses_another(state):
 def test_settings_tell_seed_options_and_looks(state):
     rows = dict(state.settings_rows())
 
-    assert (rows["Seed"], rows["Epochs"], rows["Looks at the test score"], rows["Model"]) == ("1", "2", "0", "starter-bert")
+    assert (rows["Seed"], rows["Epochs"], rows["Looks at the test score"], rows["Model"]) == (
+        "1",
+        "2",
+        "0",
+        "starter-bert",
+    )
     assert "--seed 1" in state.command()

@@ -59,7 +59,9 @@ def test_enter_on_a_cell_of_the_matrix_opens_its_documents(panel, qtbot, monkeyp
     matrix.setCurrentCell(0, 1)
 
     qtbot.keyClick(matrix, Qt.Key.Key_Return)
-    assert gone[0][0] == "data" and len(gone[0][1]["ids"]) == matrix.item(0, 1).data(Qt.ItemDataRole.UserRole)
+    assert gone[0][0] == "data" and len(gone[0][1]["ids"]) == matrix.item(0, 1).data(
+        Qt.ItemDataRole.UserRole
+    )
 
 
 def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
@@ -129,7 +131,9 @@ def test_many_labels_take_the_whole_width_one_under_the_other(panel, qtbot):
     scores.resize(880, 600)
     assert scores._beside.direction() == QBoxLayout.Direction.LeftToRight
 
-    many = tuple(LabelScore(f"a label of many words {number}", 1.0, 0.5, 0.66, 4) for number in range(25))
+    many = tuple(
+        LabelScore(f"a label of many words {number}", 1.0, 0.5, 0.66, 4) for number in range(25)
+    )
     scores._labels.set_rows(many)
     scores._arrange()
     assert scores._beside.direction() == QBoxLayout.Direction.TopToBottom
@@ -165,7 +169,14 @@ def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_
     from dataclasses import replace
 
     scores, found = panel.view._pages.widget(0), panel.state.details
-    panel.state.update(details=replace(found, results=replace(found.results, today=None, matrix=None), guessing=None, commonest=""))
+    panel.state.update(
+        details=replace(
+            found,
+            results=replace(found.results, today=None, matrix=None),
+            guessing=None,
+            commonest="",
+        )
+    )
 
     assert scores._main._hint.text() == "as run" and scores._third._hint.text() == ""
     assert not any(part.isVisibleTo(scores) for part in scores._of_today)

@@ -64,8 +64,16 @@ def state(context):
 
 
 def step(number, total=10, loss=1.0):
-    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 800, "seconds_left": 9.0}
-    return Output({"kind": "step", "step": number, "total": total, "losses": {"task": loss}, **figures})
+    figures = {
+        "epoch": 1,
+        "learning_rate": 1e-4,
+        "examples_per_second": 20.0,
+        "memory_mb": 800,
+        "seconds_left": 9.0,
+    }
+    return Output(
+        {"kind": "step", "step": number, "total": total, "losses": {"task": loss}, **figures}
+    )
 
 
 def test_it_opens_with_the_layer_that_has_most_submitted_documents_and_the_starter(state):
@@ -101,7 +109,17 @@ def test_start_queues_a_run_and_its_events_become_curves(state, context):
     context.queue.tell(job, Started(1, "2026-01-01T00:00:00Z"))
     context.queue.tell(job, step(1, loss=2.0))
     context.queue.tell(job, step(2, loss=1.5))
-    context.queue.tell(job, Output({"kind": "evaluated", "step": 2, "split": "dev", "scores": {"macro_f1": 0.5, "accuracy": 0.6}}))
+    context.queue.tell(
+        job,
+        Output(
+            {
+                "kind": "evaluated",
+                "step": 2,
+                "split": "dev",
+                "scores": {"macro_f1": 0.5, "accuracy": 0.6},
+            }
+        ),
+    )
     context.queue.tell(job, Output({"kind": "saved", "step": 2}))
 
     assert state.live.share == 0.2
@@ -125,7 +143,11 @@ def test_a_bad_end_is_told_with_its_hint_and_another_run_can_start(state, contex
     context.queue.tell(job, Started(1, ""))
     context.queue.tell(job, Finished(status, message="It broke.", hint="Do this."))
 
-    assert (state.live.status, state.live.message, state.live.hint) == (status, "It broke.", "Do this.")
+    assert (state.live.status, state.live.message, state.live.hint) == (
+        status,
+        "It broke.",
+        "Do this.",
+    )
     assert not state.running and state.ready
 
 
@@ -149,7 +171,12 @@ def test_the_settings_of_an_earlier_run_can_be_taken(state, context):
     state.choose_task("classify")
 
     state.take(spec)
-    assert (state.task, state.layer, state.seed, state.values) == ("tag", "spans", 7, {"epochs": "3"})
+    assert (state.task, state.layer, state.seed, state.values) == (
+        "tag",
+        "spans",
+        7,
+        {"epochs": "3"},
+    )
 
 
 def test_without_a_submitted_document_it_says_why_it_cannot_begin(tmp_path, context):
@@ -185,8 +212,12 @@ def test_a_hidden_page_counts_again_only_when_it_is_shown(state, context):
     from workbench.operations import annotate
     from workbench.storage import documents
 
-    (document, *_rest) = documents.ids(context.project.db, documents.Filter(state="submitted", texts=1))
-    layer = next(one for one in annotate.view(context.project, document).layers if one.name == "class")
+    (document, *_rest) = documents.ids(
+        context.project.db, documents.Filter(state="submitted", texts=1)
+    )
+    layer = next(
+        one for one in annotate.view(context.project, document).layers if one.name == "class"
+    )
     state.watch(False)
 
     annotate.reopen(context.project, document, [layer.id])
@@ -208,8 +239,17 @@ def test_the_page_opens_with_the_curves_of_the_last_training(context):
     with context.project.write():
         from workbench.storage import runs
 
-        runs.update(context.project.db, run_id, status="failed", result={"message": "It broke.", "hint": "Look."})
-    lines = [step(1, loss=2.0), step(2, loss=1.0), Output({"kind": "evaluated", "step": 2, "scores": {"macro_f1": 0.5, "accuracy": 0.6}})]
+        runs.update(
+            context.project.db,
+            run_id,
+            status="failed",
+            result={"message": "It broke.", "hint": "Look."},
+        )
+    lines = [
+        step(1, loss=2.0),
+        step(2, loss=1.0),
+        Output({"kind": "evaluated", "step": 2, "scores": {"macro_f1": 0.5, "accuracy": 0.6}}),
+    ]
     path = paths.run_folder(context.project.path, run_id) / "events.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(events.to_json(one)) + "\n" for one in lines))
@@ -236,9 +276,9 @@ def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     state = TrainState(context)
 
     state.set_values({"epochs": "1"})
-    assert state.defaults_told().startswith("One epoch of 12 steps") and state.defaults_told().endswith(
-        "Less than a minute, going by “same”."
-    )
+    assert state.defaults_told().startswith(
+        "One epoch of 12 steps"
+    ) and state.defaults_told().endswith("Less than a minute, going by “same”.")
     state.set_values({"epochs": "10"})
     assert state.defaults_told().endswith("About 4 min, going by “same”.")
     state.choose_model("starter-gpt")
@@ -267,21 +307,33 @@ def test_how_many_texts_are_cut_is_counted_exactly_for_the_length_that_is_set(st
     assert not any("longer than 16" in one for one in state.warnings)
 
 
-def test_a_count_that_is_no_longer_wanted_is_given_up_and_one_that_is_known_is_not_made_again(state, context, monkeypatch):
+def test_a_count_that_is_no_longer_wanted_is_given_up_and_one_that_is_known_is_not_made_again(
+    state, context, monkeypatch
+):
     held, watches, count = [], [], train.count_cut
-    monkeypatch.setattr(train, "count_cut", lambda *args, watch, **named: watches.append(watch) or count(*args, watch=watch, **named))
+    monkeypatch.setattr(
+        train,
+        "count_cut",
+        lambda *args, watch, **named: watches.append(watch) or count(*args, watch=watch, **named),
+    )
     at_once = context.run
-    context.run = lambda work, done, failed=None: held.append((work, done)) if failed else at_once(work, done)
+    context.run = lambda work, done, failed=None: (
+        held.append((work, done)) if failed else at_once(work, done)
+    )
 
     state.set_values({"max_length": "16"})
     assert [one for one in state.warnings if one.startswith("About")]
     state.set_values({"max_length": "12"})
     work, done = held[-1]
     done(work())
-    assert [one for one in state.warnings if "of 240 texts are longer than 12" in one] and len(watches) == 1
+    assert [one for one in state.warnings if "of 240 texts are longer than 12" in one] and len(
+        watches
+    ) == 1
 
     state.set_values({})
     assert state._counting is not watches[0] and watches[0].cancelled
     made = len(held)
     state.set_values({"max_length": "12"})
-    assert len(held) == made and [one for one in state.warnings if "of 240 texts are longer than 12" in one]
+    assert len(held) == made and [
+        one for one in state.warnings if "of 240 texts are longer than 12" in one
+    ]

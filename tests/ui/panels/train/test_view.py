@@ -17,7 +17,11 @@ def page(app, tmp_path, qtbot):
 
 
 def named(view, name):
-    return next(one for one in view.findChildren(QWidget) if one.accessibleName() == name and one.isVisible())
+    return next(
+        one
+        for one in view.findChildren(QWidget)
+        if one.accessibleName() == name and one.isVisible()
+    )
 
 
 def test_choices_and_start_bear_their_names_and_show_what_will_be_used(page):
@@ -47,7 +51,12 @@ def test_options_unfold_and_can_be_searched(page, qtbot):
 
 def test_every_control_has_a_name(page):
     page.view._left._more.click()
-    controls = [one for kind in (QComboBox, QLineEdit) for one in page.view.findChildren(kind) if one.isVisible()]
+    controls = [
+        one
+        for kind in (QComboBox, QLineEdit)
+        for one in page.view.findChildren(kind)
+        if one.isVisible()
+    ]
 
     assert controls and all(one.accessibleName() for one in controls)
 
@@ -57,15 +66,47 @@ def test_a_live_run_shows_figures_curves_and_its_two_buttons(page, app):
 
     live = page.state.live = Live(1, "classify-1", "class · starter-bert")
     follow(live, Started(1, ""))
-    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 1100, "seconds_left": 31.0}
+    figures = {
+        "epoch": 1,
+        "learning_rate": 1e-4,
+        "examples_per_second": 20.0,
+        "memory_mb": 1100,
+        "seconds_left": 31.0,
+    }
     for number in range(1, 6):
-        follow(live, Output({"kind": "step", "step": number, "total": 40, "losses": {"task": 2 / number}, **figures}))
-    follow(live, Output({"kind": "evaluated", "step": 5, "split": "dev", "scores": {"macro_f1": 0.5, "accuracy": 0.6}}))
+        follow(
+            live,
+            Output(
+                {
+                    "kind": "step",
+                    "step": number,
+                    "total": 40,
+                    "losses": {"task": 2 / number},
+                    **figures,
+                }
+            ),
+        )
+    follow(
+        live,
+        Output(
+            {
+                "kind": "evaluated",
+                "step": 5,
+                "split": "dev",
+                "scores": {"macro_f1": 0.5, "accuracy": 0.6},
+            }
+        ),
+    )
     page.state.changed.emit(frozenset({"live", "run"}))
 
     right = page.view._right
-    assert named(page.view, "Stop and keep best").isVisible() and named(page.view, "Cancel").isVisible()
-    assert right._figures["left"][1].text() == "0:31" and right._figures["memory"][1].text() == "1.1"
+    assert (
+        named(page.view, "Stop and keep best").isVisible()
+        and named(page.view, "Cancel").isVisible()
+    )
+    assert (
+        right._figures["left"][1].text() == "0:31" and right._figures["memory"][1].text() == "1.1"
+    )
     assert list(right._loss.curves) == ["each step", "smoothed"]
     assert right._score.curves["macro F1"].y == [0.5]
     page.state.live = None
@@ -79,8 +120,16 @@ def done():
 def live_run(page):
     live = page.state.live = Live(1, "classify-1", "class · starter-bert")
     follow(live, Started(1, ""))
-    figures = {"epoch": 1, "learning_rate": 1e-4, "examples_per_second": 20.0, "memory_mb": 1100, "seconds_left": 31.0}
-    follow(live, Output({"kind": "step", "step": 37, "total": 40, "losses": {"task": 0.3}, **figures}))
+    figures = {
+        "epoch": 1,
+        "learning_rate": 1e-4,
+        "examples_per_second": 20.0,
+        "memory_mb": 1100,
+        "seconds_left": 31.0,
+    }
+    follow(
+        live, Output({"kind": "step", "step": 37, "total": 40, "losses": {"task": 0.3}, **figures})
+    )
     page.state.changed.emit(frozenset({"live", "run"}))
     return live
 
@@ -91,7 +140,10 @@ def test_a_run_that_has_ended_tells_its_last_step_and_how_long_it_took(page, don
 
     follow(live, done)
     page.state.changed.emit(frozenset({"live", "run"}))
-    assert right._figures["step"][1].text() == "40" and right._when.text() == "classify-1  ·  took 2:05"
+    assert (
+        right._figures["step"][1].text() == "40"
+        and right._when.text() == "classify-1  ·  took 2:05"
+    )
     assert not right._figures["left"][0].isVisible()
 
 
@@ -117,7 +169,9 @@ def test_start_keeps_the_focus_while_the_documents_are_frozen(page, qtbot):
     assert start.isEnabled() and start.hasFocus()
 
 
-def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stopping(page, done, monkeypatch):
+def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stopping(
+    page, done, monkeypatch
+):
     from workbench.operations import train
 
     asked = []
@@ -132,7 +186,9 @@ def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stoppin
     assert right._chip.accessibleName() == "done"
 
 
-def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of_other_buttons(page, monkeypatch, qtbot):
+def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of_other_buttons(
+    page, monkeypatch, qtbot
+):
     from workbench.operations import train
 
     monkeypatch.setattr(train, "cancel", lambda project, queue, run: None)
@@ -144,4 +200,8 @@ def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of
 
     follow(live, Finished("cancelled"))
     page.state.changed.emit(frozenset({"live", "run"}))
-    assert "nothing of this run was kept" in right._message.text() and right.hasFocus() and not right._results.isVisible()
+    assert (
+        "nothing of this run was kept" in right._message.text()
+        and right.hasFocus()
+        and not right._results.isVisible()
+    )

@@ -11,7 +11,14 @@ from workbench.ui.moments import size, when, when_iso
 
 def named(app, name):
     view = app.window.stack.currentWidget()
-    return next((one for one in view.findChildren(QWidget) if one.accessibleName() == name and one.isVisible()), None)
+    return next(
+        (
+            one
+            for one in view.findChildren(QWidget)
+            if one.accessibleName() == name and one.isVisible()
+        ),
+        None,
+    )
 
 
 def recent(app, *files):
@@ -75,7 +82,13 @@ def test_moments_read_as_people_say_them():
 
 
 def test_sizes_read_as_people_say_them():
-    assert [size(one) for one in (512, 1400, 1_400_000, 274_000_000, 2_100_000_000)] == ["512 B", "1 kB", "1.4 MB", "274 MB", "2.1 GB"]
+    assert [size(one) for one in (512, 1400, 1_400_000, 274_000_000, 2_100_000_000)] == [
+        "512 B",
+        "1 kB",
+        "1.4 MB",
+        "274 MB",
+        "2.1 GB",
+    ]
 
 
 def test_a_file_written_a_minute_ago_is_of_today(app, project_file):

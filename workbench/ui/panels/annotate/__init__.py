@@ -66,7 +66,15 @@ class AnnotatePanel(Panel):
         state = AnnotateActs(context)
         return state, AnnotateView(state)
 
-    def shown(self, *, document: int | None = None, span: int | None = None, run: int | None = None, errors=(), **_args) -> None:
+    def shown(
+        self,
+        *,
+        document: int | None = None,
+        span: int | None = None,
+        run: int | None = None,
+        errors=(),
+        **_args,
+    ) -> None:
         if run is not None and errors:
             self.state.show_errors(run, errors, document)
         elif document is not None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from workbench.base.i18n import _
 from workbench.operations import annotate
 from workbench.operations.annotate import SpanRow, SuggestionRow
-from workbench.ui.panels.annotate.state import CLASS_KINDS, GOLD, SUGGESTED, AnnotateState, Name, Target
+from workbench.ui.panels.annotate.state import (
+    CLASS_KINDS,
+    GOLD,
+    SUGGESTED,
+    AnnotateState,
+    Name,
+    Target,
+)
 
 
 class AnnotateActs(AnnotateState):
@@ -22,7 +29,11 @@ class AnnotateActs(AnnotateState):
     def choose_step(self, way: int, field: str, caret: int) -> None:
         """The next (+1) or previous (-1) span or suggestion in order of the text; from the caret where none is chosen."""
         rows = [(r.field, r.start, -r.end, (GOLD, r.id)) for r in self.spans]
-        rows += [(r.field, r.start, -r.end, (SUGGESTED, r.id)) for r in self.suggestions if r.kind == "span"]
+        rows += [
+            (r.field, r.start, -r.end, (SUGGESTED, r.id))
+            for r in self.suggestions
+            if r.kind == "span"
+        ]
         if not rows:
             return
         order = {name: number for number, (name, _text) in enumerate(self.doc.document.texts)}
@@ -33,7 +44,11 @@ class AnnotateActs(AnnotateState):
         else:
             here = (order.get(field, 0), caret)
             later = [i for i, row in enumerate(rows) if (order.get(row[0], 0), row[1]) >= here]
-            at = (later[0] if later else 0) if way > 0 else ((later[0] if later else len(names)) - 1) % len(names)
+            at = (
+                (later[0] if later else 0)
+                if way > 0
+                else ((later[0] if later else len(names)) - 1) % len(names)
+            )
         self.choose(names[at])
 
     def chosen_span(self) -> SpanRow | None:
@@ -47,7 +62,11 @@ class AnnotateActs(AnnotateState):
         if self.chosen is None or self.chosen[0] != kind:
             return None
         if self._found is None or self._found[0] is not rows or self._found[1] != self.chosen:
-            self._found = rows, self.chosen, next((row for row in rows if row.id == self.chosen[1]), None)
+            self._found = (
+                rows,
+                self.chosen,
+                next((row for row in rows if row.id == self.chosen[1]), None),
+            )
         return self._found[2]
 
     # ------------------------------------------------------------ labelling
@@ -88,7 +107,15 @@ class AnnotateActs(AnnotateState):
         def correct(project, *, origin):
             with project.edit(_("Correct suggestion"), origin=origin):
                 annotate.reject(project, [row.id], origin=origin)
-                return annotate.add_span(project, self.document_id, row.start, row.end, label_id, field=row.field, origin=origin)
+                return annotate.add_span(
+                    project,
+                    self.document_id,
+                    row.start,
+                    row.end,
+                    label_id,
+                    field=row.field,
+                    origin=origin,
+                )
 
         id = self._do(correct)
         if id is not None:
@@ -129,7 +156,11 @@ class AnnotateActs(AnnotateState):
     def _decide(self, act, suggestion_id: int | None) -> None:
         if not self.can_edit:
             return
-        row = next((r for r in self.suggestions if r.id == suggestion_id), None) if suggestion_id is not None else self._first_suggestion()
+        row = (
+            next((r for r in self.suggestions if r.id == suggestion_id), None)
+            if suggestion_id is not None
+            else self._first_suggestion()
+        )
         if row is None:
             return
         ids = [one.id for one in self.suggestions]
@@ -146,7 +177,9 @@ class AnnotateActs(AnnotateState):
     def accept_all(self) -> None:
         """Every suggestion of this document whose score is at least `sure`; those without a score count as sure."""
         self._all(
-            annotate.accept, [r.id for r in self.suggestions if r.score is None or r.score >= self.sure], _("Accepted {n} suggestions.")
+            annotate.accept,
+            [r.id for r in self.suggestions if r.score is None or r.score >= self.sure],
+            _("Accepted {n} suggestions."),
         )
 
     def reject_all(self) -> None:
@@ -164,7 +197,11 @@ class AnnotateActs(AnnotateState):
         """Submit in the layers shown and go on; a class layer without a class stays draft and that is told."""
         if not self.can_edit:
             return
-        shown, here, key = [layer.id for layer in self.active], self.document_id, self.doc.document.key
+        shown, here, key = (
+            [layer.id for layer in self.active],
+            self.document_id,
+            self.doc.document.key,
+        )
         if not shown:
             self.context.note(_("No layer is switched on: there is nothing to submit."))
             return
@@ -172,7 +209,9 @@ class AnnotateActs(AnnotateState):
         if warnings is None:
             return
         if warnings:
-            self.context.note(f"{key}: {' '.join(warnings)}", lambda: self.open(here), action=_("Go back"))
+            self.context.note(
+                f"{key}: {' '.join(warnings)}", lambda: self.open(here), action=_("Go back")
+            )
         self._go_on(keep_note=bool(warnings))
 
     def discard(self) -> None:
@@ -207,6 +246,10 @@ class AnnotateActs(AnnotateState):
             self.next_error()
         elif self._next_open(self.document_id) in (None, self.document_id):
             if not keep_note:
-                self.context.note(_("Nothing is left to label here."), lambda: self.context.go("train"), action=_("Train"))
+                self.context.note(
+                    _("Nothing is left to label here."),
+                    lambda: self.context.go("train"),
+                    action=_("Train"),
+                )
         else:
             self.next_unlabelled()

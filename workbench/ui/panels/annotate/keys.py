@@ -49,9 +49,15 @@ class Keys(QObject):
         if modifiers & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier):
             return False
         if in_text and event.key() in (_Key.Key_Tab, _Key.Key_Backtab):
-            self._view.step_span(-1 if event.key() == _Key.Key_Backtab or modifiers & _Mod.ShiftModifier else 1)
+            self._view.step_span(
+                -1 if event.key() == _Key.Key_Backtab or modifiers & _Mod.ShiftModifier else 1
+            )
             return True
-        if in_text and modifiers & _Mod.ShiftModifier and event.key() in (_Key.Key_Left, _Key.Key_Right):
+        if (
+            in_text
+            and modifiers & _Mod.ShiftModifier
+            and event.key() in (_Key.Key_Left, _Key.Key_Right)
+        ):
             return self._stretch(event.key() == _Key.Key_Right)
         if not modifiers and event.key() in self._acts:
             if not event.isAutoRepeat():  # a key held down must not run through the queue
@@ -90,12 +96,19 @@ class Keys(QObject):
 
     def _bracket(self, event: QKeyEvent, modifiers) -> bool:
         written = event.text() if event.text() in _BRACKETS else key_places.meant(event)
-        which = written if written in _BRACKETS else next((c for c, key in _BRACKETS.items() if key == event.key()), "")
+        which = (
+            written
+            if written in _BRACKETS
+            else next((c for c, key in _BRACKETS.items() if key == event.key()), "")
+        )
         if not which or modifiers & _Mod.MetaModifier:
             return False
         span, text = self._state.chosen_span(), self._view.text_of_chosen()
         if span is not None and text is not None:
-            letters = modifiers == _Mod.ControlModifier or modifiers == _Mod.ControlModifier | _Mod.ShiftModifier  # AltGr brings Alt along
+            letters = (
+                modifiers == _Mod.ControlModifier
+                or modifiers == _Mod.ControlModifier | _Mod.ShiftModifier
+            )  # AltGr brings Alt along
             self._state.resize(*_moved(text, span.start, span.end, which, letters=letters))
         return True
 
@@ -114,9 +127,13 @@ def _moved(text: TextView, start: int, end: int, which: str, *, letters: bool) -
     """The span after `[` (start to the left), `]` (start to the right), `{` (end to the left) or `}`; never turned around."""
     words, pieces = text.bounds, text.pieces
     if which == "[":
-        return (text_caret.previous(pieces, start) if letters else words.word_start_before(start)), end
+        return (
+            text_caret.previous(pieces, start) if letters else words.word_start_before(start)
+        ), end
     if which == "]":
-        return (text_caret.following(pieces, start) if letters else words.word_start_after(start)), end
+        return (
+            text_caret.following(pieces, start) if letters else words.word_start_after(start)
+        ), end
     if which == "{":
         return start, (text_caret.previous(pieces, end) if letters else words.word_end_before(end))
     return start, (text_caret.following(pieces, end) if letters else words.word_end_after(end))

@@ -43,7 +43,9 @@ class Paper(QFrame):
         self._bars: dict[int, LabelBar] = {}
         self._titles = []
         self._last = 0
-        self._made: dict[int, tuple[object, TextSpan]] = {}  # span id → its row, and what is shown for it
+        self._made: dict[
+            int, tuple[object, TextSpan]
+        ] = {}  # span id → its row, and what is shown for it
         self._looks, self._missed = {}, frozenset()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
@@ -76,7 +78,13 @@ class Paper(QFrame):
         while len(self.texts) < count:
             text = DocumentText()
             number = len(self.texts)
-            text.setAccessibleName(_("Text") if number == 0 else _("Second text") if number == 1 else _("Text {n}").format(n=number + 1))
+            text.setAccessibleName(
+                _("Text")
+                if number == 0
+                else _("Second text")
+                if number == 1
+                else _("Text {n}").format(n=number + 1)
+            )
             text.installEventFilter(self)
             title = words("", "caption", "muted")
             self._titles.append(title)
@@ -105,7 +113,11 @@ class Paper(QFrame):
         width = 2.0 if focused else 1.0
         painter.setPen(QPen(theme.qcolour("accent" if focused else "line"), width))
         painter.setBrush(theme.qcolour("surface"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2), theme.RADIUS, theme.RADIUS)
+        painter.drawRoundedRect(
+            QRectF(self.rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2),
+            theme.RADIUS,
+            theme.RADIUS,
+        )
 
     # ------------------------------------------------------------ showing
 
@@ -134,7 +146,9 @@ class Paper(QFrame):
         shown = [text for text in self.texts if not text.isHidden()]
         self._rest.setVisible(len(shown) > 1)
         for text in shown:
-            text.setMaximumHeight(max(48, text.content_height() + 2) if len(shown) > 1 else UNBOUNDED)
+            text.setMaximumHeight(
+                max(48, text.content_height() + 2) if len(shown) > 1 else UNBOUNDED
+            )
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
@@ -152,9 +166,18 @@ class Paper(QFrame):
         for layer in shown.values():
             if layer.id not in self._bars:
                 self._add_bar(layer)
-            many = sum(other.kind in SPAN_KINDS for other in shown.values()) > 1 or layer.kind in CLASS_KINDS
+            many = (
+                sum(other.kind in SPAN_KINDS for other in shown.values()) > 1
+                or layer.kind in CLASS_KINDS
+            )
             title = layer.name if many else _("Span")
-            self._bars[layer.id].set(title, layer.labels, chosen=state.marked, checkable=layer.kind in CLASS_KINDS, enabled=state.can_edit)
+            self._bars[layer.id].set(
+                title,
+                layer.labels,
+                chosen=state.marked,
+                checkable=layer.kind in CLASS_KINDS,
+                enabled=state.can_edit,
+            )
         kinds = {layer.kind in SPAN_KINDS for layer in shown.values()}
         self._upper.setVisible(False in kinds)
         self._lower.setVisible(True in kinds)
@@ -170,9 +193,13 @@ class Paper(QFrame):
     def _say_remark(self, shown) -> None:
         empty = [layer.name for layer in shown.values() if not layer.labels]
         if self.state.doc is not None and not shown:
-            remark = _("No layer that is switched on is for a document of this kind: see Layers above.")
+            remark = _(
+                "No layer that is switched on is for a document of this kind: see Layers above."
+            )
         elif empty:
-            remark = _("{layers} has no labels yet: they are made on the Labels page.").format(layers=", ".join(empty))
+            remark = _("{layers} has no labels yet: they are made on the Labels page.").format(
+                layers=", ".join(empty)
+            )
         else:
             remark = ""
         self._remark.setText(remark)
@@ -181,26 +208,45 @@ class Paper(QFrame):
     def _text_spans(self) -> dict[str, list[TextSpan]]:
         """What each text shows: gold, open suggestions, and in errors what the run answered otherwise."""
         state = self.state
-        looks = {id: (label.name, label.colour or label.position) for id, (_layer, label) in state.label_of.items()}
+        looks = {
+            id: (label.name, label.colour or label.position)
+            for id, (_layer, label) in state.label_of.items()
+        }
         extra, missed, _other = state.differences
         if looks != self._looks or missed != self._missed:
             self._looks, self._missed = looks, missed
             self._made.clear()
         known, rows = self._made, state.spans
-        made = {row.id: kept if (kept := known.get(row.id)) and kept[0] is row else self._make(row) for row in rows}
+        made = {
+            row.id: kept if (kept := known.get(row.id)) and kept[0] is row else self._make(row)
+            for row in rows
+        }
         self._made = made
         shown = [one for _row, one in made.values()]
         fields = {row.field for row in rows}
-        found = {field: shown if len(fields) == 1 else [made[row.id][1] for row in rows if row.field == field] for field in fields}
+        found = {
+            field: shown
+            if len(fields) == 1
+            else [made[row.id][1] for row in rows if row.field == field]
+            for field in fields
+        }
         for row in () if state.errors else state.suggestions:
             if row.kind == "span":
                 name, tint = looks.get(row.label_id, NO_LABEL)
-                found.setdefault(row.field, []).append(TextSpan(row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score))
+                found.setdefault(row.field, []).append(
+                    TextSpan(
+                        row.start, row.end, name, tint, row.id, span_layout.SUGGESTED, row.score
+                    )
+                )
         learned = next((layer.labels for layer in state.layers if layer.id == state.run_layer), ())
         tints = {label.name: label.colour or label.position for label in learned}
         for number, one in enumerate(extra, 1):
             tint = tints.get(one.label, NO_LABEL[1])
-            found.setdefault(one.field, []).append(TextSpan(one.start, one.end, one.label, tint, number, span_layout.PREDICTED, one.score))
+            found.setdefault(one.field, []).append(
+                TextSpan(
+                    one.start, one.end, one.label, tint, number, span_layout.PREDICTED, one.score
+                )
+            )
         return found
 
     def _make(self, row) -> tuple[object, TextSpan]:
@@ -212,7 +258,11 @@ class Paper(QFrame):
         name = self.state.chosen
         row = self.state.chosen_span() or self.state.chosen_suggestion()
         for text in self.texts:
-            mine = row is not None and getattr(row, "kind", "span") == "span" and row.field == text.field
+            mine = (
+                row is not None
+                and getattr(row, "kind", "span") == "span"
+                and row.field == text.field
+            )
             text.choose(name if mine else None)
             if mine:
                 text.show_range(row.start, row.end)

@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFontMetrics, QPainter, QPixmap, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextFormat
-from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSizePolicy, QStyledItemDelegate, QTextBrowser, QToolTip, QVBoxLayout
+from PySide6.QtGui import (
+    QDesktopServices,
+    QFontMetrics,
+    QPainter,
+    QPixmap,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QFrame,
+    QSizePolicy,
+    QStyledItemDelegate,
+    QTextBrowser,
+    QToolTip,
+    QVBoxLayout,
+)
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -41,7 +58,13 @@ class QueueSide(QFrame):
         self._onward = row(unlabelled, KeyCap("Ctrl ↓"), None)
         self.list = DocumentList(state.rows, _("Queue"))
         self.list.picked.connect(state.open)
-        head = column(row(self._title, None, self._count), self._meter, self._onward, gap=7, margins=(14, 12, 14, 10))
+        head = column(
+            row(self._title, None, self._count),
+            self._meter,
+            self._onward,
+            gap=7,
+            margins=(14, 12, 14, 10),
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 1, 0)
         layout.setSpacing(0)
@@ -75,7 +98,11 @@ class QueueSide(QFrame):
         elif state.left is not None:
             done = max(0, total - state.left)
             self._count.setText(f"{done:,} / {total:,}")
-            self._count.setToolTip(_("{done} done, {left} left in the layers switched on").format(done=done, left=state.left))
+            self._count.setToolTip(
+                _("{done} done, {left} left in the layers switched on").format(
+                    done=done, left=state.left
+                )
+            )
             self._meter.set(done / total if total else 0.0)
 
 
@@ -89,7 +116,13 @@ class _Sign(QStyledItemDelegate):
     def paint(self, painter, option, index) -> None:
         ground(painter, option, last_line=False)
         at, side = option.rect.center(), theme.px(15)
-        painter.drawPixmap(at.x() - side // 2, at.y() - side // 2, side, side, icons.pixmap(self._icon, self._tone, side))
+        painter.drawPixmap(
+            at.x() - side // 2,
+            at.y() - side // 2,
+            side,
+            side,
+            icons.pixmap(self._icon, self._tone, side),
+        )
 
 
 class _LabelAndText(QStyledItemDelegate):
@@ -149,24 +182,46 @@ class _LabelAndText(QStyledItemDelegate):
         if name not in self._widths:
             self._widths[name] = chip_width(name)
         width = min(self._widths[name], int(box.width() * 0.6))
-        painter.drawPixmap(box.left() + 12, box.center().y() - height // 2 + 1, self._chip(name, label, width, height, painter))
+        painter.drawPixmap(
+            box.left() + 12,
+            box.center().y() - height // 2 + 1,
+            self._chip(name, label, width, height, painter),
+        )
         painter.setFont(self._font)
         painter.setPen(theme.qcolour("text"))
         words_box = box.adjusted(12 + width + 8, 0, -self._end, 0)
         if self._on_cross:
-            painter.drawPixmap(box.right() - self._side - 7, box.center().y() - self._side // 2, self._side, self._side, self._cross)
+            painter.drawPixmap(
+                box.right() - self._side - 7,
+                box.center().y() - self._side // 2,
+                self._side,
+                self._side,
+                self._cross,
+            )
         if getattr(one, "kind", "") and one.score is not None:
             score = f"{one.score:.2f}"
             painter.setPen(theme.qcolour("muted"))
-            painter.drawText(words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score)
+            painter.drawText(
+                words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score
+            )
             painter.setPen(theme.qcolour("text"))
             words_box.setRight(words_box.right() - self._metrics.horizontalAdvance(score) - 8)
         text = self._cut(self._text_of(one), words_box.width())
-        painter.drawText(words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute, text)
+        painter.drawText(
+            words_box,
+            Qt.AlignmentFlag.AlignVCenter
+            | Qt.AlignmentFlag.AlignLeft
+            | Qt.AlignmentFlag.AlignAbsolute,
+            text,
+        )
         painter.restore()
 
     def editorEvent(self, event, model, option, index) -> bool:
-        if event.type() == QEvent.Type.MouseButtonRelease and self._on_cross and self._at_cross(event.position().x(), option):
+        if (
+            event.type() == QEvent.Type.MouseButtonRelease
+            and self._on_cross
+            and self._at_cross(event.position().x(), option)
+        ):
             self._on_cross(model.rows[index.row()])
             return True
         return super().editorEvent(event, model, option, index)
@@ -208,7 +263,13 @@ class RightSide(QFrame):
         self._text.setOpenLinks(False)
         self._text.anchorClicked.connect(self._open_link)
         self._text.setProperty("plain", True)
-        self._guideline_part = column(words(_("Guideline"), weight=600), (self._text, 1), line(), gap=6, margins=(14, 12, 14, 0))
+        self._guideline_part = column(
+            words(_("Guideline"), weight=600),
+            (self._text, 1),
+            line(),
+            gap=6,
+            margins=(14, 12, 14, 0),
+        )
         self._guideline_part.hide()
         self._shown_guideline = None
 
@@ -222,8 +283,12 @@ class RightSide(QFrame):
         state = self.state
         columns = (
             Column(_("Label and text"), self._words_of, tip=self._words_of),
-            Column(_("Accept"), lambda _row: _("Accept"), width=34, tip=lambda _row: _("Accept (A)")),
-            Column(_("Reject"), lambda _row: _("Reject"), width=34, tip=lambda _row: _("Reject (X)")),
+            Column(
+                _("Accept"), lambda _row: _("Accept"), width=34, tip=lambda _row: _("Accept (A)")
+            ),
+            Column(
+                _("Reject"), lambda _row: _("Reject"), width=34, tip=lambda _row: _("Reject (X)")
+            ),
         )
         self.suggestions = Table(columns, name=_("Suggestions"), key=lambda r: r.id)
         self._plain(self.suggestions)
@@ -240,14 +305,34 @@ class RightSide(QFrame):
         self._sure.setValue(state.sure)
         self._sure.valueChanged.connect(state.set_sure)
         call(self._sure, _("Accept from score"))
-        self._accept = Button(_("Accept ≥"), small=True, on=state.accept_all, name=_("Accept all sure suggestions"), tip=_("Ctrl+Shift+A"))
-        self._reject = Button(
-            _("Reject all"), kind="quiet", small=True, on=state.reject_all, name=_("Reject all suggestions"), tip=_("Ctrl+Shift+X")
+        self._accept = Button(
+            _("Accept ≥"),
+            small=True,
+            on=state.accept_all,
+            name=_("Accept all sure suggestions"),
+            tip=_("Ctrl+Shift+A"),
         )
-        head = row(words(_("Suggested"), weight=600), (self._from, 1), KeyCap("A"), KeyCap("X"), gap=6, margins=(14, 12, 14, 4))
+        self._reject = Button(
+            _("Reject all"),
+            kind="quiet",
+            small=True,
+            on=state.reject_all,
+            name=_("Reject all suggestions"),
+            tip=_("Ctrl+Shift+X"),
+        )
+        head = row(
+            words(_("Suggested"), weight=600),
+            (self._from, 1),
+            KeyCap("A"),
+            KeyCap("X"),
+            gap=6,
+            margins=(14, 12, 14, 4),
+        )
         acts = row(self._accept, self._sure, self._reject, None, gap=6, margins=(12, 6, 12, 10))
         self._acts = acts
-        self._nothing = words(_("Nothing is suggested for this document."), "small", "muted", wrap=True)
+        self._nothing = words(
+            _("Nothing is suggested for this document."), "small", "muted", wrap=True
+        )
         none = column(self._nothing, margins=(14, 0, 14, 10))
         self._none = none
         self._suggested_part = column(head, self.suggestions, acts, none, line(), gap=0)
@@ -266,7 +351,9 @@ class RightSide(QFrame):
 
     def _plain(self, table: Table, on_cross=None) -> None:
         table.horizontalHeader().hide()
-        table.setItemDelegateForColumn(0, _LabelAndText(table, self._chip_of, self._text_of, on_cross))
+        table.setItemDelegateForColumn(
+            0, _LabelAndText(table, self._chip_of, self._text_of, on_cross)
+        )
 
     # ------------------------------------------------------------ rows
 
@@ -276,13 +363,17 @@ class RightSide(QFrame):
 
     def _words_of(self, one) -> str:
         score = getattr(one, "score", None)
-        return f"{self._chip_of(one)[0]}: {self._text_of(one)}" + (f" ({score:.2f})" if score is not None else "")
+        return f"{self._chip_of(one)[0]}: {self._text_of(one)}" + (
+            f" ({score:.2f})" if score is not None else ""
+        )
 
     def _text_of(self, one) -> str:
         if getattr(one, "kind", "span") == "class":
             found = self.state.label_of.get(one.label_id)
             return _("as {layer}").format(layer=found[0].name) if found else ""
-        text = self.state.doc.document.content(one.field)[one.start : min(one.end, one.start + EXCERPT)]
+        text = self.state.doc.document.content(one.field)[
+            one.start : min(one.end, one.start + EXCERPT)
+        ]
         return " ".join(text.split()) + ("…" if one.end - one.start > EXCERPT else "")
 
     def _choose(self, kind: str, table: Table) -> None:
@@ -291,7 +382,11 @@ class RightSide(QFrame):
             self.state.choose((kind, chosen[0].id))
 
     def _clicked(self, index) -> None:
-        one = self.suggestions.rows()[index.row()] if index.row() < len(self.suggestions.rows()) else None
+        one = (
+            self.suggestions.rows()[index.row()]
+            if index.row() < len(self.suggestions.rows())
+            else None
+        )
         if one is not None and index.column() == ACCEPT:
             self.state.accept(one.id)
         elif one is not None and index.column() == REJECT:
@@ -314,14 +409,22 @@ class RightSide(QFrame):
         for part in (self._accept, self._reject):
             part.setEnabled(state.can_edit)
         sources = {one.source for one in suggestions}
-        self._from.setText(_("{n} from {source}").format(n=len(suggestions), source=", ".join(sorted(sources))) if suggestions else "")
+        self._from.setText(
+            _("{n} from {source}").format(n=len(suggestions), source=", ".join(sorted(sources)))
+            if suggestions
+            else ""
+        )
         spans = state.spans
         self.spans.set_rows(spans)
         self.spans.setVisible(bool(spans))
         self._no_spans_part.setVisible(not spans)
         self._number.setText(f"{len(spans):,}" if spans else "")
         has_layer = any(layer.kind in SPAN_KINDS for layer in state.active)
-        self._no_spans.setText(_("None yet. Choose words and press a label's key.") if has_layer else _("No span layer is shown."))
+        self._no_spans.setText(
+            _("None yet. Choose words and press a label's key.")
+            if has_layer
+            else _("No span layer is shown.")
+        )
         if self.guideline_shown:
             self._fill_guideline()
 
@@ -351,7 +454,9 @@ class RightSide(QFrame):
             self._fill_guideline()
 
     def _fill_guideline(self) -> None:
-        text = self.state.guideline or _("These layers have no guideline yet. It is written on the Labels page.")
+        text = self.state.guideline or _(
+            "These layers have no guideline yet. It is written on the Labels page."
+        )
         if text != self._shown_guideline:
             self._shown_guideline = text
             self._text.setMarkdown(text)
@@ -376,7 +481,9 @@ class RightSide(QFrame):
             if block.blockFormat().headingLevel():
                 look = QTextCharFormat()
                 look.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)
-                look.setFont(theme.font("heading" if block.blockFormat().headingLevel() == 1 else "ui", 600))
+                look.setFont(
+                    theme.font("heading" if block.blockFormat().headingLevel() == 1 else "ui", 600)
+                )
                 cursor = QTextCursor(block)
                 cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
                 cursor.mergeCharFormat(look)

@@ -68,7 +68,9 @@ class AnnotateState(State):
         self.run: Run | None = None
         self.run_layer: int | None = None
         self.predicted: Prediction | None = None
-        self.stale_rows: frozenset[int] | None = frozenset()  # documents whose row in the queue is out of date; None: all
+        self.stale_rows: frozenset[int] | None = (
+            frozenset()
+        )  # documents whose row in the queue is out of date; None: all
         self.sure = SURE
         self._filtered: dict[str, tuple] = {}
         self._load_layers()
@@ -89,7 +91,15 @@ class AnnotateState(State):
     @property
     def active(self) -> tuple[Layer, ...]:
         """The layers being labelled that are for this document."""
-        return tuple(layer for layer in self.doc.layers if layer.kind in KINDS and layer.id not in self.off) if self.doc else ()
+        return (
+            tuple(
+                layer
+                for layer in self.doc.layers
+                if layer.kind in KINDS and layer.id not in self.off
+            )
+            if self.doc
+            else ()
+        )
 
     @property
     def active_ids(self) -> tuple[int, ...]:
@@ -114,7 +124,11 @@ class AnnotateState(State):
         if kept is None or kept[0] is not given or kept[1] is not self.off:
             shown = {layer.id for layer in self.active}
             whole = shown.issuperset(layer.id for layer in self.doc.layers)
-            kept = self._filtered[rows] = given, self.off, tuple(given if whole else (row for row in given if row.layer_id in shown))
+            kept = self._filtered[rows] = (
+                given,
+                self.off,
+                tuple(given if whole else (row for row in given if row.layer_id in shown)),
+            )
         return kept[2]
 
     @property
@@ -134,13 +148,19 @@ class AnnotateState(State):
     @property
     def state_of_document(self) -> str:
         """One word for the shown layers: draft while some of them are submitted and others are not."""
-        return annotate.overall(self.doc.states.get(layer.id, "pending") for layer in self.active) if self.doc else "pending"
+        return (
+            annotate.overall(self.doc.states.get(layer.id, "pending") for layer in self.active)
+            if self.doc
+            else "pending"
+        )
 
     @property
     def without_class(self) -> tuple[str, ...]:
         """Shown class layers in which the document has no class yet."""
         classed = {mark.layer_id for mark in self.doc.marks} if self.doc else set()
-        return tuple(layer.name for layer in self.active if layer.kind == "class" and layer.id not in classed)
+        return tuple(
+            layer.name for layer in self.active if layer.kind == "class" and layer.id not in classed
+        )
 
     @property
     def guideline(self) -> str:
@@ -151,7 +171,9 @@ class AnnotateState(State):
                 parts.setdefault(layer.guideline.strip(), []).append(layer.name)
         if len(parts) < 2:
             return "".join(parts)
-        return "\n\n---\n\n".join(f"# {', '.join(names)}\n\n{text}" for text, names in parts.items())
+        return "\n\n---\n\n".join(
+            f"# {', '.join(names)}\n\n{text}" for text, names in parts.items()
+        )
 
     @property
     def has_labels(self) -> bool:
@@ -196,7 +218,9 @@ class AnnotateState(State):
     def _count(self) -> None:
         ids = self.active_ids
         if len(self.ids) > MANY:
-            self.context.run(lambda: annotate.open_count(self.project, ids), lambda left: self.update(left=left))
+            self.context.run(
+                lambda: annotate.open_count(self.project, ids), lambda left: self.update(left=left)
+            )
         else:
             self.update(left=annotate.open_count(self.project, ids))
 
@@ -218,7 +242,11 @@ class AnnotateState(State):
 
     def _reload(self, changes=None) -> None:
         try:
-            doc = annotate.refreshed(self.project, self.doc, changes) if changes else annotate.view(self.project, self.document_id)
+            doc = (
+                annotate.refreshed(self.project, self.doc, changes)
+                if changes
+                else annotate.view(self.project, self.document_id)
+            )
         except KeyError:
             self._load_queue()
             return
@@ -256,10 +284,17 @@ class AnnotateState(State):
 
     def _follow(self, changes) -> None:
         """Show the change; an undo or redo elsewhere in the queue brings its document up."""
-        here = self.document_id is not None and any(changes.touches(t, self.document_id) for t in ("mark", "span", "state", "suggestion"))
+        here = self.document_id is not None and any(
+            changes.touches(t, self.document_id) for t in ("mark", "span", "state", "suggestion")
+        )
         if here:
             self._reload(changes)
-        elif changes.origin is None and changes.documents is not None and len(changes.documents) == 1 and not self.errors:
+        elif (
+            changes.origin is None
+            and changes.documents is not None
+            and len(changes.documents) == 1
+            and not self.errors
+        ):
             if changes.touches("mark") or changes.touches("span") or changes.touches("state"):
                 self.open(next(iter(changes.documents)))
 
@@ -321,20 +356,37 @@ class AnnotateState(State):
     def next_error(self, way: int = 1) -> None:
         """Through the documents that Results handed over."""
         if self.errors:
-            at = self.errors.index(self.document_id) if self.document_id in self.errors else -1 if way > 0 else 0
+            at = (
+                self.errors.index(self.document_id)
+                if self.document_id in self.errors
+                else -1
+                if way > 0
+                else 0
+            )
             self.open(self.errors[(at + way) % len(self.errors)])
 
-    def show_errors(self, run_id: int, documents: Sequence[int], document_id: int | None = None) -> None:
+    def show_errors(
+        self, run_id: int, documents: Sequence[int], document_id: int | None = None
+    ) -> None:
         """Prediction beside gold, through these documents alone."""
         from workbench.operations import results
 
         run = self.context.attempt(results.run, self.project, run_id)
         if run is None or not documents:
             return
-        layer = next((one for one in self.layers if one.id == run.layer_id or one.name == run.layer), None)
-        self.update(errors=tuple(documents), run=run, run_layer=layer.id if layer else None, ids=array("q", documents))
+        layer = next(
+            (one for one in self.layers if one.id == run.layer_id or one.name == run.layer), None
+        )
+        self.update(
+            errors=tuple(documents),
+            run=run,
+            run_layer=layer.id if layer else None,
+            ids=array("q", documents),
+        )
         if self.run_layer in self.off:
-            self.update(off=self.off - {self.run_layer})  # for now: the switch that is remembered stays as it is
+            self.update(
+                off=self.off - {self.run_layer}
+            )  # for now: the switch that is remembered stays as it is
         self.open(document_id if document_id is not None else documents[0])
 
     def leave_errors(self) -> None:
@@ -361,11 +413,29 @@ class AnnotateState(State):
         if self.predicted is None or self.doc is None:
             return NO_DIFFERENCES
         names = self.label_of
-        mine = [row for row in self.spans if row.layer_id == self.run_layer and row.label_id in names]
-        gold = {(row.field, row.start, row.end, names[row.label_id][1].name): row.id for row in mine}
+        mine = [
+            row for row in self.spans if row.layer_id == self.run_layer and row.label_id in names
+        ]
+        gold = {
+            (row.field, row.start, row.end, names[row.label_id][1].name): row.id for row in mine
+        }
         answered = {(s.field, s.start, s.end, s.label): s for s in self.predicted.spans}
-        extra = tuple(Predicted(*key, one.score) for key, one in answered.items() if key not in gold)
-        missed = frozenset(id for key, id in gold.items() if key not in answered) if self.predicted.classes is None else frozenset()
-        classes = {names[mark.label_id][1].name for mark in self.doc.marks if mark.layer_id == self.run_layer and mark.label_id in names}
-        other = self.predicted.label if self.predicted.label is not None and self.predicted.label not in classes else None
+        extra = tuple(
+            Predicted(*key, one.score) for key, one in answered.items() if key not in gold
+        )
+        missed = (
+            frozenset(id for key, id in gold.items() if key not in answered)
+            if self.predicted.classes is None
+            else frozenset()
+        )
+        classes = {
+            names[mark.label_id][1].name
+            for mark in self.doc.marks
+            if mark.layer_id == self.run_layer and mark.label_id in names
+        }
+        other = (
+            self.predicted.label
+            if self.predicted.label is not None and self.predicted.label not in classes
+            else None
+        )
         return extra, missed, other

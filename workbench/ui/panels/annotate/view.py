@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QAction, QFontMetrics
-from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QMenu,
+    QSizePolicy,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -70,8 +78,15 @@ class AnnotateView(View):
 
     def _build_header(self) -> None:
         self._layers = QMenu(self)
-        self._layers_button = Button(_("Layers"), "tags", menu=self._layers, tip=_("Which layers are being labelled"))
-        self._guideline = Button(_("Guideline"), "info", on=self.toggle_guideline, tip=_("What the labels mean, beside the text (Ctrl+G)"))
+        self._layers_button = Button(
+            _("Layers"), "tags", menu=self._layers, tip=_("Which layers are being labelled")
+        )
+        self._guideline = Button(
+            _("Guideline"),
+            "info",
+            on=self.toggle_guideline,
+            tip=_("What the labels mean, beside the text (Ctrl+G)"),
+        )
         train = Button(_("Train"), "play", on=lambda: self.state.context.go("train"))
         self._header = PageHeader(_("Annotate"), "", self._layers_button, self._guideline, train)
 
@@ -84,7 +99,17 @@ class AnnotateView(View):
         back = icon_button("chevron-left", _("Previous document"), lambda: state.step(-1))
         on = icon_button("chevron-right", _("Next document"), lambda: state.step(1))
         self._key.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        head = row(self._key, self._split, self._state_chip, None, self._undo, self._redo, back, on, margins=(24, 8, 24, 8))
+        head = row(
+            self._key,
+            self._split,
+            self._state_chip,
+            None,
+            self._undo,
+            self._redo,
+            back,
+            on,
+            margins=(24, 8, 24, 8),
+        )
         self._errors = Callout(
             "", "accent",
             Button(_("Next error"), small=True, on=lambda: state.next_error(1)), KeyCap("F8"),
@@ -112,14 +137,37 @@ class AnnotateView(View):
     def _build_acts(self) -> QWidget:
         state = self.state
         self._discard = Button(
-            _("Discard"), "x", "quiet", on=state.discard, tip=_("Set aside: not to do, not training data (Ctrl+Backspace)")
+            _("Discard"),
+            "x",
+            "quiet",
+            on=state.discard,
+            tip=_("Set aside: not to do, not training data (Ctrl+Backspace)"),
         )
         self._said = Elided("", "small", "muted")
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._skip = Button(_("Skip"), "skip-forward", on=state.skip, tip=_("Nothing changes; the document comes last in the queue"))
-        self._submit = Button(_("Submit"), "check", "primary", on=state.submit, tip=_("Submit in the layers shown and go on"))
+        self._skip = Button(
+            _("Skip"),
+            "skip-forward",
+            on=state.skip,
+            tip=_("Nothing changes; the document comes last in the queue"),
+        )
+        self._submit = Button(
+            _("Submit"),
+            "check",
+            "primary",
+            on=state.submit,
+            tip=_("Submit in the layers shown and go on"),
+        )
         self._caps = KeyCap(_("Space")), KeyCap("Ctrl ↵")
-        return bar(self._discard, (self._said, 1), self._skip, self._caps[0], 8, self._submit, self._caps[1])
+        return bar(
+            self._discard,
+            (self._said, 1),
+            self._skip,
+            self._caps[0],
+            8,
+            self._submit,
+            self._caps[1],
+        )
 
     def eventFilter(self, watched, event) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self._centre:
@@ -133,11 +181,23 @@ class AnnotateView(View):
 
     def _build_empties(self) -> tuple[QWidget, QWidget]:
         go = self.state.context.go
-        to_import = Button(_("Import…"), "download", "primary", on=lambda: go("data", dialog="import"))
+        to_import = Button(
+            _("Import…"), "download", "primary", on=lambda: go("data", dialog="import")
+        )
         to_labels = Button(_("Define labels"), "tags", "primary", on=lambda: go("labels"))
         return (
-            EmptyState("highlighter", _("No documents yet"), _("Bring texts in: JSONL, CSV, CoNLL or plain text."), to_import),
-            EmptyState("tags", _("No labels yet"), _("Say what to label: classes, spans or sentence pairs."), to_labels),
+            EmptyState(
+                "highlighter",
+                _("No documents yet"),
+                _("Bring texts in: JSONL, CSV, CoNLL or plain text."),
+                to_import,
+            ),
+            EmptyState(
+                "tags",
+                _("No labels yet"),
+                _("Say what to label: classes, spans or sentence pairs."),
+                to_labels,
+            ),
         )
 
     def _watch_text(self, text: TextView) -> None:
@@ -172,7 +232,9 @@ class AnnotateView(View):
 
     def _show_page(self) -> None:
         state = self.state
-        self._stack.setCurrentIndex(1 if not state.ids and state.doc is None else 2 if not state.has_labels else 0)
+        self._stack.setCurrentIndex(
+            1 if not state.ids and state.doc is None else 2 if not state.has_labels else 0
+        )
 
     def _show_layers(self) -> None:
         state = self.state
@@ -187,9 +249,15 @@ class AnnotateView(View):
             action.setChecked(layer.id not in state.off)
             action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
             self._layers.addAction(action)
-        on = [layer.name for layer in state.active] if state.doc else [layer.name for layer in state.layers if layer.id not in state.off]
+        on = (
+            [layer.name for layer in state.active]
+            if state.doc
+            else [layer.name for layer in state.layers if layer.id not in state.off]
+        )
         self._header.set_hint(
-            _("Labelling: {layers}").format(layers=", ".join(on)) if on else _("No layer for this document is switched on")
+            _("Labelling: {layers}").format(layers=", ".join(on))
+            if on
+            else _("No layer for this document is switched on")
         )
         self._guideline.setEnabled(bool(state.guideline))
 
@@ -197,7 +265,9 @@ class AnnotateView(View):
         state = self.state
         document = state.doc.document if state.doc else None
         self._key.setText(document.key if document else "")
-        self._key.setMaximumWidth(QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self._key.text()) + 4)
+        self._key.setMaximumWidth(
+            QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self._key.text()) + 4
+        )
         self._split.setVisible(bool(document and document.split))
         if document and document.split:
             self._split.set(term(document.split))
@@ -209,7 +279,10 @@ class AnnotateView(View):
         if state.project.read_only:
             said, tone = _("read-only"), "warn"
         elif state.without_class:
-            said, tone = _("no {layers} yet: stays a draft").format(layers=", ".join(state.without_class)), "muted"
+            said, tone = (
+                _("no {layers} yet: stays a draft").format(layers=", ".join(state.without_class)),
+                "muted",
+            )
         else:
             said, tone = _("saved"), "muted"
         self._said.setText(said if document else "")
@@ -221,13 +294,23 @@ class AnnotateView(View):
         if not state.errors:
             self._errors.hide()
             return
-        place = state.errors.index(state.document_id) + 1 if state.document_id in state.errors else 0
+        place = (
+            state.errors.index(state.document_id) + 1 if state.document_id in state.errors else 0
+        )
         extra, missed, other = state.differences
-        told = [_("{n} of {all} errors of {run}.").format(n=place, all=len(state.errors), run=state.run.name)]
+        told = [
+            _("{n} of {all} errors of {run}.").format(
+                n=place, all=len(state.errors), run=state.run.name
+            )
+        ]
         if other is not None:
             told.append(_("It answered {label}.").format(label=other))
         if extra or missed:
-            told.append(_("Dotted: its {extra} spans that gold lacks; {missed} missed.").format(extra=len(extra), missed=len(missed)))
+            told.append(
+                _("Dotted: its {extra} spans that gold lacks; {missed} missed.").format(
+                    extra=len(extra), missed=len(missed)
+                )
+            )
         if state.predicted is None:
             told.append(_("Its answer to this text is no longer there."))
         elif not (extra or missed or other):
@@ -256,7 +339,9 @@ class AnnotateView(View):
         before = self.state.chosen
         self.state.label(label_id, Target(text.field, *target) if target else None)
         if self.state.chosen != before and text.selection:
-            text.select(text.caret, text.caret, show=False)  # the words are a span now, and that is chosen
+            text.select(
+                text.caret, text.caret, show=False
+            )  # the words are a span now, and that is chosen
 
     def open_palette(self) -> None:
         if not self.state.can_edit:
@@ -279,7 +364,10 @@ class AnnotateView(View):
 
     def text_of_chosen(self) -> TextView | None:
         span = self.state.chosen_span()
-        return next((text for text in self._paper.texts if span is not None and text.field == span.field), None)
+        return next(
+            (text for text in self._paper.texts if span is not None and text.field == span.field),
+            None,
+        )
 
     def go_unlabelled(self) -> None:
         if not self.state.next_unlabelled():
@@ -287,10 +375,25 @@ class AnnotateView(View):
 
     def next_pane(self, way: int) -> None:
         """The text, suggestions, spans, the queue, and round again."""
-        tables = [table for table in (self.right.suggestions, self.right.spans) if table.isVisible() and table.rows()]
-        panes = [*(text for text in self._paper.texts if text.isVisible()), *tables, *([self.queue.list] if self.queue.isVisible() else [])]
+        tables = [
+            table
+            for table in (self.right.suggestions, self.right.spans)
+            if table.isVisible() and table.rows()
+        ]
+        panes = [
+            *(text for text in self._paper.texts if text.isVisible()),
+            *tables,
+            *([self.queue.list] if self.queue.isVisible() else []),
+        ]
         now = QApplication.focusWidget()
-        at = next((number for number, pane in enumerate(panes) if pane is now or pane.isAncestorOf(now or pane)), -1 if way > 0 else 0)
+        at = next(
+            (
+                number
+                for number, pane in enumerate(panes)
+                if pane is now or pane.isAncestorOf(now or pane)
+            ),
+            -1 if way > 0 else 0,
+        )
         if panes:
             panes[(at + way) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 

@@ -36,7 +36,15 @@ class DataPanel(Panel):
         state = DataState(context)
         return state, DataView(state)
 
-    def shown(self, *, files: Sequence[Path] = (), ids: Sequence[int] | None = None, caption: str = "", dialog: str = "", **_args) -> None:
+    def shown(
+        self,
+        *,
+        files: Sequence[Path] = (),
+        ids: Sequence[int] | None = None,
+        caption: str = "",
+        dialog: str = "",
+        **_args,
+    ) -> None:
         if ids is not None:
             self.state.show_only(ids, caption)
         if files or dialog == "import":

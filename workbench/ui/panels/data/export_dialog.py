@@ -31,18 +31,35 @@ class ExportDialog(Dialog):
 
     def __init__(self, parent, context):
         super().__init__(
-            parent, _("Export data"), _("Documents and labels as a file for other programs, or complete in our own format."), width=640
+            parent,
+            _("Export data"),
+            _("Documents and labels as a file for other programs, or complete in our own format."),
+            width=640,
         )
         self._context, self._project = context, context.project
         self._formats = {one.id: one for one in corpus.formats()}
         self._runs = [one for one in runs.all_runs(self._project) if one.layer_id is not None]
         self._written: Path | None = None
-        self._format = combo([(one.id, _(one.title)) for one in self._formats.values()], name=_("Format"))
-        self._split = combo(
-            [("", _("All documents")), *((one, term(one)) for one in ("train", "dev", "test")), ("none", _("in no split"))], name=_("Split")
+        self._format = combo(
+            [(one.id, _(one.title)) for one in self._formats.values()], name=_("Format")
         )
-        self._source = Segments(("gold", _("Gold")), ("predictions", _("Predictions")), ("both", _("Both")), name=_("Labels"))
-        self._run = combo([(one.id, f"{one.name}  ({one.layer})") for one in self._runs], name=_("Run"))
+        self._split = combo(
+            [
+                ("", _("All documents")),
+                *((one, term(one)) for one in ("train", "dev", "test")),
+                ("none", _("in no split")),
+            ],
+            name=_("Split"),
+        )
+        self._source = Segments(
+            ("gold", _("Gold")),
+            ("predictions", _("Predictions")),
+            ("both", _("Both")),
+            name=_("Labels"),
+        )
+        self._run = combo(
+            [(one.id, f"{one.name}  ({one.layer})") for one in self._runs], name=_("Run")
+        )
         self._run_field = Field(_("Predictions of which run?"), self._run, name=_("Run"))
         self._path = QLineEdit()
         self._path_field = Field(_("File"), self._path)
@@ -51,16 +68,26 @@ class ExportDialog(Dialog):
         self._told = Callout("", "good")
         self._meter = Meter(None, name=_("Export progress"))
         self._meter.hide()
-        self._count = self._total = 0  # documents read so far by the thread that writes, and how many there are
+        self._count = self._total = (
+            0  # documents read so far by the thread that writes, and how many there are
+        )
         self._cancelled = False
         self._clock = QTimer(self)
         self._clock.setInterval(200)
         self._clock.timeout.connect(self._tick)
         self._open = Button(_("Open folder"), "folder-open", on=self._open_folder)
         self._open.hide()
-        self._start = Button(_("Export"), "upload", "primary", on=self.start, name=_("Write the file"))
+        self._start = Button(
+            _("Export"), "upload", "primary", on=self.start, name=_("Write the file")
+        )
         self._close = Button(_("Close"), on=self.reject)
-        self.put(row((Field(_("Format"), self._format), 2), (Field(_("Which documents?"), self._split, name=_("Split")), 1), gap=12))
+        self.put(
+            row(
+                (Field(_("Format"), self._format), 2),
+                (Field(_("Which documents?"), self._split, name=_("Split")), 1),
+                gap=12,
+            )
+        )
         self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
         self._path_field.put_beside(browse)
         self.put(self._path_field, self._lost, self._told, self._meter)
@@ -93,13 +120,23 @@ class ExportDialog(Dialog):
         format = self._format.currentData()
         several = bool(self._formats[format].options.get("several"))
         self._source.button("both").setEnabled(several and bool(self._runs))
-        self._source.button("both").setToolTip("" if several else _("This format has no room for both"))
+        self._source.button("both").setToolTip(
+            "" if several else _("This format has no room for both")
+        )
         self._source.button("predictions").setEnabled(bool(self._runs))
-        self._source.button("predictions").setToolTip("" if self._runs else _("There is no run with predictions yet"))
+        self._source.button("predictions").setToolTip(
+            "" if self._runs else _("There is no run with predictions yet")
+        )
         if not several and self._source.value() == "both":
             self._source.set("gold")
         self._run_field.setVisible(self._source.value() != "gold")
-        self._lost.set("\n".join(corpus.what_is_lost(format, self._project, source=self._source.value(), run=self._chosen_run())))
+        self._lost.set(
+            "\n".join(
+                corpus.what_is_lost(
+                    format, self._project, source=self._source.value(), run=self._chosen_run()
+                )
+            )
+        )
         self._told.set("")
         self.adjustSize()
 
@@ -109,7 +146,9 @@ class ExportDialog(Dialog):
         return next((one for one in self._runs if one.id == chosen), None)
 
     def _browse(self) -> None:
-        found, _kind = QFileDialog.getSaveFileName(self, _("Export data"), self._path.text(), f"*{self._suffix()};;" + _("All files (*)"))
+        found, _kind = QFileDialog.getSaveFileName(
+            self, _("Export data"), self._path.text(), f"*{self._suffix()};;" + _("All files (*)")
+        )
         if found:
             self._path.setText(found)
             self._path_field.set_error("")
@@ -122,7 +161,11 @@ class ExportDialog(Dialog):
             self._path_field.set_error(_("A file name is needed."))
             return
         path = Path(self._path.text().strip()).expanduser()
-        values = {"format": self._format.currentData(), "split": self._split.currentData() or None, "source": self._source.value()}
+        values = {
+            "format": self._format.currentData(),
+            "split": self._split.currentData() or None,
+            "source": self._source.value(),
+        }
         run = self._chosen_run()
         self._begin(values["split"])
         project = self._project
@@ -134,7 +177,11 @@ class ExportDialog(Dialog):
 
     def _begin(self, split: str | None) -> None:
         counts = corpus.counts(self._project)
-        self._count, self._total, self._cancelled = 0, counts.splits.get(split, 0) if split else counts.documents, False
+        self._count, self._total, self._cancelled = (
+            0,
+            counts.splits.get(split, 0) if split else counts.documents,
+            False,
+        )
         self._told.set("")
         self._open.hide()
         self._start.setEnabled(False)

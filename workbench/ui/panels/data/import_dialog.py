@@ -7,7 +7,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QVBoxLayout
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFileDialog,
+    QFrame,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+)
 
 from workbench.base import paths
 from workbench.base.events import ALL, concerns
@@ -24,7 +32,20 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.table import Column, Table, dress
 from workbench.ui.widgets.words import Elided, words
 
-ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1", "cp1250", "cp1251", "cp1256", "koi8-r", "gb18030", "big5", "shift_jis", "euc-kr")
+ENCODINGS = (
+    "utf-8",
+    "utf-16",
+    "cp1252",
+    "latin-1",
+    "cp1250",
+    "cp1251",
+    "cp1256",
+    "koi8-r",
+    "gb18030",
+    "big5",
+    "shift_jis",
+    "euc-kr",
+)
 DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Bar")))
 SHOWN = 2000  # skipped records listed; the number is told in any case
 CELL = 300  # code points of a cell shown
@@ -37,7 +58,11 @@ class ImportDialog(Dialog):
         super().__init__(parent, _("Import data"), hint, width=880)
         self.state = state
         self.setAcceptDrops(True)
-        self._file, self._columns, self._result = _File(state, self.browse), _Columns(state), _Result(state)
+        self._file, self._columns, self._result = (
+            _File(state, self.browse),
+            _Columns(state),
+            _Result(state),
+        )
         inner = column(self._file, (self._columns, 10), self._result, None, gap=12)
         area = scrolled(inner)
         area.setMinimumHeight(theme.px(200))
@@ -59,13 +84,27 @@ class ImportDialog(Dialog):
         parent = self.parentWidget()
         if parent is not None:  # in the middle of the window, never beyond the screen
             middle = parent.frameGeometry().center()
-            self.move(max(room.left(), middle.x() - self.width() // 2), max(room.top(), middle.y() - self.height() // 2))
+            self.move(
+                max(room.left(), middle.x() - self.width() // 2),
+                max(room.top(), middle.y() - self.height() // 2),
+            )
 
     def browse(self) -> None:
         kept = self.state.context.settings.window
-        start = self.state.files[0].parent if self.state.files else Path(kept.get("import.folder") or paths.documents_folder())
-        kinds = ";;".join((_("Data ({patterns})").format(patterns=" ".join(self.state.patterns)), _("All files (*)")))
-        found, _kind = QFileDialog.getOpenFileNames(self, _("Import data"), str(start if start.exists() else Path.home()), kinds)
+        start = (
+            self.state.files[0].parent
+            if self.state.files
+            else Path(kept.get("import.folder") or paths.documents_folder())
+        )
+        kinds = ";;".join(
+            (
+                _("Data ({patterns})").format(patterns=" ".join(self.state.patterns)),
+                _("All files (*)"),
+            )
+        )
+        found, _kind = QFileDialog.getOpenFileNames(
+            self, _("Import data"), str(start if start.exists() else Path.home()), kinds
+        )
         if found:
             kept["import.folder"] = str(Path(found[0]).parent)  # the next file lies there as a rule
             self.state.set_files(found)
@@ -82,7 +121,11 @@ class ImportDialog(Dialog):
             part.render(fields)
         if "phase" in fields and done:
             self._cancel.setFocus()
-        elif "phase" in fields and state.phase == "ready" and self.focusWidget() in (None, self._file.choose):
+        elif (
+            "phase" in fields
+            and state.phase == "ready"
+            and self.focusWidget() in (None, self._file.choose)
+        ):
             self._start.setFocus()  # everything was guessed: Enter imports
 
     def reject(self) -> None:
@@ -98,7 +141,9 @@ class ImportDialog(Dialog):
 
     def dropEvent(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
-        self.state.set_files([url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()])
+        self.state.set_files(
+            [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        )
 
 
 class _File(QFrame):
@@ -112,12 +157,20 @@ class _File(QFrame):
         self._format = combo(name=_("Format"))
         self._encoding = combo(name=_("Encoding"))
         self._delimiter = combo(name=_("Delimiter"))
-        for box, what in ((self._format, "format"), (self._encoding, "encoding"), (self._delimiter, "delimiter")):
-            box.activated.connect(lambda _i, box=box, what=what: state.set_form(**{what: box.currentData()}))
+        for box, what in (
+            (self._format, "format"),
+            (self._encoding, "encoding"),
+            (self._delimiter, "delimiter"),
+        ):
+            box.activated.connect(
+                lambda _i, box=box, what=what: state.set_form(**{what: box.currentData()})
+            )
         self._format_field = Field(_("Format"), self._format)
         self._encoding_field = Field(_("Encoding"), self._encoding)
         self._delimiter_field = Field(_("Delimiter"), self._delimiter)
-        fields = row((self._format_field, 4), (self._encoding_field, 3), (self._delimiter_field, 3), gap=12)
+        fields = row(
+            (self._format_field, 4), (self._encoding_field, 3), (self._delimiter_field, 3), gap=12
+        )
         for part in (self._format_field, self._encoding_field, self._delimiter_field):
             fields.layout().setAlignment(part, Qt.AlignmentFlag.AlignTop)
         body = card(
@@ -138,14 +191,37 @@ class _File(QFrame):
         if concerns(fields, "preview", "format", "encoding", "delimiter", "phase", "error"):
             titles = dict(state.formats)
             guessed = titles.get(preview.format, "") if preview and not state.format else ""
-            fill(self._format, [(GUESS, _("Guess: {what}").format(what=guessed) if guessed else _("Guess")), *state.formats], state.format)
-            self._format_field.set_hint(_first_upper(preview.why) if preview and not state.format else "")
-            encoding = _("Guess: {what}").format(what=preview.encoding) if preview and not state.encoding else _("Guess")
-            fill(self._encoding, [(GUESS, encoding), *((one, one) for one in ENCODINGS)], state.encoding)
-            self._encoding_field.set_hint(_first_upper(preview.encoding_why) if preview and not state.encoding else "")
+            fill(
+                self._format,
+                [
+                    (GUESS, _("Guess: {what}").format(what=guessed) if guessed else _("Guess")),
+                    *state.formats,
+                ],
+                state.format,
+            )
+            self._format_field.set_hint(
+                _first_upper(preview.why) if preview and not state.format else ""
+            )
+            encoding = (
+                _("Guess: {what}").format(what=preview.encoding)
+                if preview and not state.encoding
+                else _("Guess")
+            )
+            fill(
+                self._encoding,
+                [(GUESS, encoding), *((one, one) for one in ENCODINGS)],
+                state.encoding,
+            )
+            self._encoding_field.set_hint(
+                _first_upper(preview.encoding_why) if preview and not state.encoding else ""
+            )
             names = dict(DELIMITERS)
             found = preview.delimiter if preview else ""
-            label = _("Guess: {what}").format(what=names.get(found, found)) if found and not state.delimiter else _("Guess")
+            label = (
+                _("Guess: {what}").format(what=names.get(found, found))
+                if found and not state.delimiter
+                else _("Guess")
+            )
             fill(self._delimiter, [(GUESS, label), *DELIMITERS], state.delimiter)
             self._delimiter_field.setVisible(state.used_format in (*TABULAR, "conll"))
         for part in (self._format, self._encoding, self._delimiter, self.choose):
@@ -177,7 +253,12 @@ class _Columns(QFrame):
         self._table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self._problems = Callout("", "warn")
         self._boxes: dict[str, object] = {}
-        body = card(row(words(_("2  Columns"), weight=600), 12, (self._note, 1)), self._table, self._problems, gap=10)
+        body = card(
+            row(words(_("2  Columns"), weight=600), 12, (self._note, 1)),
+            self._table,
+            self._problems,
+            gap=10,
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(body)
@@ -221,7 +302,9 @@ class _Columns(QFrame):
         head = table.horizontalHeader()
         widths = _widths(rows, len(columns), table.viewport().width())
         fits = sum(widths) <= table.viewport().width()
-        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        policy = (
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        )
         table.setHorizontalScrollBarPolicy(policy)
         for place, width in enumerate(widths):
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
@@ -229,14 +312,22 @@ class _Columns(QFrame):
         head.setStretchLastSection(True)
 
     def _role_box(self, name: str):
-        box = combo(self.state.role_choices(name), value=self.state.roles.get(name, ""), name=_("Role of {column}").format(column=name))
-        box.activated.connect(lambda _i, name=name, box=box: self.state.set_role(name, box.currentData()))
+        box = combo(
+            self.state.role_choices(name),
+            value=self.state.roles.get(name, ""),
+            name=_("Role of {column}").format(column=name),
+        )
+        box.activated.connect(
+            lambda _i, name=name, box=box: self.state.set_role(name, box.currentData())
+        )
         return box
 
 
 def _places(columns, roles) -> list[int]:
     """Which columns are shown, in their order: those that bear a role of their own, and the first of the others."""
-    metadata = [place for place, name in enumerate(columns) if roles.get(name, "meta").startswith("meta")]
+    metadata = [
+        place for place, name in enumerate(columns) if roles.get(name, "meta").startswith("meta")
+    ]
     surplus = set(metadata[max(0, COLUMNS_SHOWN - (len(columns) - len(metadata))) :])
     return [place for place in range(len(columns)) if place not in surplus]
 
@@ -244,7 +335,9 @@ def _places(columns, roles) -> list[int]:
 def _widths(rows, count: int, room: int) -> list[int]:
     """Pixels for each column: by its longest cell, but all within `room` as long as each keeps enough for its role."""
     least, most = theme.px(190), theme.px(420)
-    longest = [max((len(cells[n]) for cells in rows if n < len(cells)), default=0) for n in range(count)]
+    longest = [
+        max((len(cells[n]) for cells in rows if n < len(cells)), default=0) for n in range(count)
+    ]
     widths = [min(most, max(least, theme.px(8 * one))) for one in longest]
     spare = sum(widths) - room
     loose = sum(one - least for one in widths)
@@ -260,15 +353,32 @@ class _Result(QFrame):
         super().__init__()
         self.state = state
         self._split = combo(
-            [("", _("As the file says, else none")), *((one, term(one)) for one in ("train", "dev", "test"))], name=_("Put into split")
+            [
+                ("", _("As the file says, else none")),
+                *((one, term(one)) for one in ("train", "dev", "test")),
+            ],
+            name=_("Put into split"),
         )
         self._split.activated.connect(lambda _i: state.set_option(split=self._split.currentData()))
-        choices = (("skip", _("Skip it")), ("suggest", _("Take its labels as suggestions")), ("add", _("Add it again, with a new key")))
+        choices = (
+            ("skip", _("Skip it")),
+            ("suggest", _("Take its labels as suggestions")),
+            ("add", _("Add it again, with a new key")),
+        )
         self._duplicates = combo(choices, name=_("Duplicates"))
-        self._duplicates.activated.connect(lambda _i: state.set_option(duplicates=self._duplicates.currentData()))
+        self._duplicates.activated.connect(
+            lambda _i: state.set_option(duplicates=self._duplicates.currentData())
+        )
         self._choices = row(
             (Field(_("Put into split"), self._split), 1),
-            (Field(_("A record that stands in the project already"), self._duplicates, name=_("Duplicates")), 1),
+            (
+                Field(
+                    _("A record that stands in the project already"),
+                    self._duplicates,
+                    name=_("Duplicates"),
+                ),
+                1,
+            ),
             gap=12,
         )
         self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
@@ -281,7 +391,15 @@ class _Result(QFrame):
             Column(_("Why it was skipped"), lambda one: one.reason, tip=lambda one: one.reason),
         )
         self._skipped = Table(columns, name=_("Skipped records"))
-        body = card(words(_("3  Import"), weight=600), self._choices, self._progress, self._told, self._warnings, self._skipped, gap=10)
+        body = card(
+            words(_("3  Import"), weight=600),
+            self._choices,
+            self._progress,
+            self._told,
+            self._warnings,
+            self._skipped,
+            gap=10,
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(body)

@@ -48,7 +48,13 @@ class ImportState(State):
     @property
     def patterns(self) -> tuple[str, ...]:
         """Endings that a file dialog offers."""
-        return tuple(dict.fromkeys(one for entry in registry.builtins().all("importer") for one in entry.options.get("patterns", ())))
+        return tuple(
+            dict.fromkeys(
+                one
+                for entry in registry.builtins().all("importer")
+                for one in entry.options.get("patterns", ())
+            )
+        )
 
     @property
     def used_format(self) -> str:
@@ -61,7 +67,11 @@ class ImportState(State):
     @property
     def roles(self) -> dict[str, str]:
         """Column → role in use."""
-        pairs = self.mapping if self.mapping is not None else (self.preview.mapping if self.preview else ())
+        pairs = (
+            self.mapping
+            if self.mapping is not None
+            else (self.preview.mapping if self.preview else ())
+        )
         return {column: role for role, column in pairs}
 
     @property
@@ -69,7 +79,14 @@ class ImportState(State):
         return self.phase == "ready" and self.preview is not None and not self.project.read_only
 
     def set_files(self, files: Sequence[Path | str]) -> None:
-        self.update(files=tuple(Path(one) for one in files), format=GUESS, encoding=GUESS, delimiter=GUESS, mapping=None, outcome=None)
+        self.update(
+            files=tuple(Path(one) for one in files),
+            format=GUESS,
+            encoding=GUESS,
+            delimiter=GUESS,
+            mapping=None,
+            outcome=None,
+        )
         self.look()
 
     def set_form(self, **values: str) -> None:
@@ -95,21 +112,42 @@ class ImportState(State):
     def role_choices(self, column: str) -> list[tuple[str, str]]:
         """(role, words) that a column can have."""
         pairs = any(role == "text_b" for role in self.roles.values())
-        found = [("", _("Leave out")), ("text", _("Text")), ("text_b", _("Second text")), ("id", _("Key"))]
+        found = [
+            ("", _("Leave out")),
+            ("text", _("Text")),
+            ("text_b", _("Second text")),
+            ("id", _("Key")),
+        ]
         if self.used_format in ("conll", "conllu"):
             found = [("", _("Leave out")), ("text", _("Token"))]
-        kinds = [] if self.used_format in ("conll", "conllu") else [("label", _("Class"), ("class", "multi"), 2 if pairs else 1)]
+        kinds = (
+            []
+            if self.used_format in ("conll", "conllu")
+            else [("label", _("Class"), ("class", "multi"), 2 if pairs else 1)]
+        )
         kinds += [("tag", _("Tags"), ("span", "tag"), 1)] if self.used_format != "doccano" else []
-        kinds += [("spans", _("Spans"), ("span", "tag"), 1)] if self.used_format in (*TABULAR, "doccano") else []
+        kinds += (
+            [("spans", _("Spans"), ("span", "tag"), 1)]
+            if self.used_format in (*TABULAR, "doccano")
+            else []
+        )
         for kind, title, wanted, texts in kinds:
             default = {"label": "pairs" if pairs else "class"}.get(kind, "spans")
             names = [one.name for one in self.layers if one.kind in wanted and one.texts == texts]
             own = " ".join(column.split()) if not column.isdigit() else ""
             now = self.roles.get(column, "").partition(":")
             names += [now[2]] if now[0] == kind else []
-            found += [(f"{kind}:{name}", f"{title}: {name}") for name in dict.fromkeys([*names, default, own]) if name]
+            found += [
+                (f"{kind}:{name}", f"{title}: {name}")
+                for name in dict.fromkeys([*names, default, own])
+                if name
+            ]
         if self.used_format not in ("conll", "conllu"):
-            found += [("split", _("Split")), ("group", _("Group")), (f"meta:{column}", _("Metadata"))]
+            found += [
+                ("split", _("Split")),
+                ("group", _("Group")),
+                (f"meta:{column}", _("Metadata")),
+            ]
         return found
 
     # ------------------------------------------------------------ looking
@@ -121,7 +159,11 @@ class ImportState(State):
             return
         self._asked += 1
         asked, path = self._asked, self.files[0]
-        wanted = {"format": self.format or None, "encoding": self.encoding or None, "delimiter": self.delimiter or None}
+        wanted = {
+            "format": self.format or None,
+            "encoding": self.encoding or None,
+            "delimiter": self.delimiter or None,
+        }
         mapping = self.mapping
         self.update(phase="looking", error="")
 
@@ -133,9 +175,15 @@ class ImportState(State):
             if asked != self._asked:
                 return
             # A wrong choice leaves the last preview standing, so that it can be corrected.
-            self.update(phase="choosing", error=_words(error), preview=self.preview if self.mapping is not None else None)
+            self.update(
+                phase="choosing",
+                error=_words(error),
+                preview=self.preview if self.mapping is not None else None,
+            )
 
-        self.context.run(lambda: corpus.preview(path, mapping=mapping, limit=ROWS, **wanted), done, failed)
+        self.context.run(
+            lambda: corpus.preview(path, mapping=mapping, limit=ROWS, **wanted), done, failed
+        )
 
     # ------------------------------------------------------------ importing
 
@@ -182,7 +230,9 @@ class ImportState(State):
         self.update(phase="done", outcome=handle.outcome)
         if handle.outcome.documents:
             text = _("{n:,} documents came in.").format(n=handle.outcome.documents)
-            self.context.note(text if handle.outcome.documents != 1 else _("1 document came in."), undo=True)
+            self.context.note(
+                text if handle.outcome.documents != 1 else _("1 document came in."), undo=True
+            )
 
     @property
     def summary(self) -> str:
@@ -190,17 +240,31 @@ class ImportState(State):
         found = self.outcome
         if found is None:
             return ""
-        parts = [_("{n:,} documents").format(n=found.documents) if found.documents != 1 else _("1 document")]
+        parts = [
+            _("{n:,} documents").format(n=found.documents)
+            if found.documents != 1
+            else _("1 document")
+        ]
         if found.spans:
-            parts.append(_("{n:,} spans").format(n=found.spans) if found.spans != 1 else _("1 span"))
+            parts.append(
+                _("{n:,} spans").format(n=found.spans) if found.spans != 1 else _("1 span")
+            )
         if found.suggestions:
             parts.append(_("{n:,} suggestions").format(n=found.suggestions))
         skipped = len(found.skipped)
         told = _("{parts} came in.")
         if skipped:
-            told = _("{parts} came in, {n:,} records were skipped.") if skipped > 1 else _("{parts} came in, 1 record was skipped.")
+            told = (
+                _("{parts} came in, {n:,} records were skipped.")
+                if skipped > 1
+                else _("{parts} came in, 1 record was skipped.")
+            )
         return told.format(parts=", ".join(parts), n=skipped)
 
 
 def _words(error: Exception) -> str:
-    return str(error) if isinstance(error, WorkbenchError) else str(ImportFailed(_("This cannot be read: {error!r}.").format(error=error)))
+    return (
+        str(error)
+        if isinstance(error, WorkbenchError)
+        else str(ImportFailed(_("This cannot be read: {error!r}.").format(error=error)))
+    )

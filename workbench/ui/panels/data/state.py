@@ -28,7 +28,9 @@ class DataState(State):
         self.split: str | None = None
         self.label: tuple[int, int | None] | None = None  # layer id, label id
         self.state: str | None = None
-        self.only: tuple[tuple[int, ...], str] | None = None  # these documents alone, and what they are
+        self.only: tuple[tuple[int, ...], str] | None = (
+            None  # these documents alone, and what they are
+        )
         self.ids = array("q")
         self.counts: corpus.Counts | None = None
         self.layers: tuple[Layer, ...] = ()
@@ -67,7 +69,12 @@ class DataState(State):
         layer, label = self.label or (None, None)
         ids = self.only[0] if self.only else None
         return corpus.Filter(
-            text=self.text, split=self.split, label_id=label, layer_id=layer if label is None else None, state=self.state, ids=ids
+            text=self.text,
+            split=self.split,
+            label_id=label,
+            layer_id=layer if label is None else None,
+            state=self.state,
+            ids=ids,
         )
 
     def rows(self, ids: Sequence[int]) -> tuple[corpus.DocumentRow, ...]:
@@ -83,7 +90,13 @@ class DataState(State):
 
     def show_only(self, ids: Sequence[int], caption: str) -> None:
         """These documents alone, until the caption is closed."""
-        self.set_filter(text="", split=None, label=None, state=None, only=(tuple(ids), caption or _("Chosen documents")))
+        self.set_filter(
+            text="",
+            split=None,
+            label=None,
+            state=None,
+            only=(tuple(ids), caption or _("Chosen documents")),
+        )
 
     def look(self) -> None:
         """Look up ids and counts off the main thread; an answer that is out of date is dropped."""
@@ -121,7 +134,10 @@ class DataState(State):
 
     def _read_schema(self) -> None:
         layers = schema.layers(self.project)
-        self.update(layers=layers, labels={(layer.name, label.name): label for layer in layers for label in layer.labels})
+        self.update(
+            layers=layers,
+            labels={(layer.name, label.name): label for layer in layers for label in layer.labels},
+        )
         if self.label and all(layer.id != self.label[0] for layer in layers):
             self.update(label=None)
 
@@ -156,10 +172,16 @@ class DataState(State):
 
     def set_class(self, layer: Layer, label: Label | None) -> None:
         ids = self.chosen
-        words = _("{n} now {label}.").format(n="{n}", label=label.name) if label else _("{n} now without a class.")
+        words = (
+            _("{n} now {label}.").format(n="{n}", label=label.name)
+            if label
+            else _("{n} now without a class.")
+        )
         self._act(
             _("Set class of {n}").format(n=_documents(len(ids))),
-            lambda watch: corpus.set_class(self.project, ids, layer.id, label.id if label else None, watch=watch),
+            lambda watch: corpus.set_class(
+                self.project, ids, layer.id, label.id if label else None, watch=watch
+            ),
             lambda n: words.replace("{n}", _documents(n)),
         )
 
@@ -168,26 +190,45 @@ class DataState(State):
         self._act(
             _("Set state of {n}").format(n=_documents(len(ids))),
             lambda watch: corpus.set_state(self.project, ids, layer.id, state, watch=watch),
-            lambda n: _("{n} now {state} in layer {layer}.").format(n=_documents(n), state=term(state), layer=layer.name),
+            lambda n: _("{n} now {state} in layer {layer}.").format(
+                n=_documents(n), state=term(state), layer=layer.name
+            ),
         )
 
     def make_splits(self) -> None:
         def told(found: corpus.SplitOutcome) -> str:
             if not found.train + found.dev + found.test:
                 return _("Nothing is submitted yet, so there is nothing to split.")
-            counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(train=found.train, dev=found.dev, test=found.test)
+            counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(
+                train=found.train, dev=found.dev, test=found.test
+            )
             return (
-                _("{n} put into splits: {counts}.").format(n=_documents(found.changed), counts=counts)
+                _("{n} put into splits: {counts}.").format(
+                    n=_documents(found.changed), counts=counts
+                )
                 if found.changed
                 else _("Splits stand already: {counts}.").format(counts=counts)
             )
 
-        self._act(_("Make splits"), lambda watch: corpus.make_splits(self.project, watch=watch), told, lambda found: bool(found.changed))
+        self._act(
+            _("Make splits"),
+            lambda watch: corpus.make_splits(self.project, watch=watch),
+            told,
+            lambda found: bool(found.changed),
+        )
 
-    def _act(self, title: str, act: Callable[[Watch], Any], told: Callable[[Any], str], changed: Callable[[Any], bool] = bool) -> None:
+    def _act(
+        self,
+        title: str,
+        act: Callable[[Watch], Any],
+        told: Callable[[Any], str],
+        changed: Callable[[Any], bool] = bool,
+    ) -> None:
         """A bulk act off the main thread, which can be called off; the note line offers to undo it."""
         if not self.acting and self.editable:
-            self.context.long(title, act, lambda result: self.context.note(told(result), undo=changed(result)))
+            self.context.long(
+                title, act, lambda result: self.context.note(told(result), undo=changed(result))
+            )
 
 
 def _documents(n: int) -> str:

@@ -24,7 +24,12 @@ from workbench.ui.widgets.layout import bar, line, row
 from workbench.ui.widgets.words import Elided, call, words
 
 TYPED = 180  # milliseconds after the last letter until the search begins
-STATES = (("pending", _("Pending")), ("draft", _("Draft")), ("submitted", _("Submitted")), ("discarded", _("Discarded")))
+STATES = (
+    ("pending", _("Pending")),
+    ("draft", _("Draft")),
+    ("submitted", _("Submitted")),
+    ("discarded", _("Discarded")),
+)
 SPLITS = ("train", "dev", "test")
 
 
@@ -34,7 +39,9 @@ class DataView(View):
         self._import = Button(_("Import…"), "download", "primary", on=self.ask_import)
         self._export = Button(_("Export…"), "upload", on=self.ask_export)
         self._splits = Button(_("Make splits"), "filter", "quiet", on=state.make_splits)
-        self._splits.setToolTip(_("80 % train, 10 % dev, 10 % test of what is submitted; splits that stand are kept"))
+        self._splits.setToolTip(
+            _("80 % train, 10 % dev, 10 % test of what is submitted; splits that stand are kept")
+        )
         self._header = PageHeader(_("Data"), "", self._splits, self._export, self._import)
         self._filters = _Filters(state)
         self.table = DocumentTable(state.rows, lambda: state.labels, _("Documents"))
@@ -45,11 +52,18 @@ class DataView(View):
         self.first = self.table
         self._wants_focus = False
         self._stack = QStackedLayout()
-        hint = _("Bring texts as JSONL, CSV, TSV, CoNLL or plain text, with labels or without. You can also drag files here.")
+        hint = _(
+            "Bring texts as JSONL, CSV, TSV, CoNLL or plain text, with labels or without. You can also drag files here."
+        )
         self._first_import = Button(_("Import data…"), "download", "primary", on=self.ask_import)
         self._empty = EmptyState("database", _("No documents yet"), hint, self._first_import)
         clear = Button(_("Clear all filters"), "x", on=state.clear_filters)
-        self._none = EmptyState("search", _("No document fits"), _("Nothing passes the search and the filters above."), clear)
+        self._none = EmptyState(
+            "search",
+            _("No document fits"),
+            _("Nothing passes the search and the filters above."),
+            clear,
+        )
         for part in (self.table, self._none, self._empty):
             self._stack.addWidget(part)
         layout = QVBoxLayout(self)
@@ -87,8 +101,12 @@ class DataView(View):
         self._filters.search.selectAll()
 
     def take_focus(self) -> None:
-        self._wants_focus = self.state.counts is None  # while the first look is under way: the table, or the button where it is empty
-        (self._first_import if self._stack.currentWidget() is self._empty else self.table).setFocus()
+        self._wants_focus = (
+            self.state.counts is None
+        )  # while the first look is under way: the table, or the button where it is empty
+        (
+            self._first_import if self._stack.currentWidget() is self._empty else self.table
+        ).setFocus()
 
     # ------------------------------------------------------------ showing
 
@@ -113,7 +131,9 @@ class DataView(View):
             self.table.show_ids(state.ids)
         some = state.total > 0
         empty = state.counts is not None and not some
-        self._stack.setCurrentWidget(self._empty if empty else self.table if state.ids or state.searching else self._none)
+        self._stack.setCurrentWidget(
+            self._empty if empty else self.table if state.ids or state.searching else self._none
+        )
         if self._wants_focus and state.counts is not None:
             self._wants_focus = False
             (self._first_import if empty else self.table).setFocus()
@@ -156,11 +176,17 @@ class _Filters(QWidget):
         self._states = Segments(("", _("All")), *STATES, name=_("State"))
         self._states.chosen.connect(lambda value: state.set_filter(state=value or None))
         self._split = combo(name=_("Split"))
-        self._split.activated.connect(lambda _i: state.set_filter(split=self._split.currentData() or None))
+        self._split.activated.connect(
+            lambda _i: state.set_filter(split=self._split.currentData() or None)
+        )
         self._label = combo(name=_("Label"))
-        self._label.activated.connect(lambda _i: state.set_filter(label=self._label.currentData() or None))
+        self._label.activated.connect(
+            lambda _i: state.set_filter(label=self._label.currentData() or None)
+        )
         self._caption = Elided("", "small", "accent", weight=600)
-        self._close = icon_button("x", _("Show all documents again"), lambda: state.set_filter(only=None), small=True)
+        self._close = icon_button(
+            "x", _("Show all documents again"), lambda: state.set_filter(only=None), small=True
+        )
         self._only = row((self._caption, 1), self._close, gap=8, margins=(24, 8, 16, 0))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -182,12 +208,16 @@ class _Filters(QWidget):
     def _fit(self) -> None:
         """Beside one another where there is room, else the search on a line of its own."""
         widths = {self._split: theme.px(128), self._label: theme.px(168)}
-        needed = theme.px(200) + self._states.sizeHint().width() + sum(widths.values()) + 3 * 10 + 2 * 24
+        needed = (
+            theme.px(200) + self._states.sizeHint().width() + sum(widths.values()) + 3 * 10 + 2 * 24
+        )
         beside = self.width() >= needed
         for box, width in widths.items():
             box.setMinimumWidth(width if beside else min(90, width))
             box.setMaximumWidth(width)
-        self._line.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._line.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
 
     def _now(self) -> None:
         self._typed.stop()
@@ -195,22 +225,34 @@ class _Filters(QWidget):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "text") and self.search.text() != state.text and not self._typed.isActive():
+        if (
+            concerns(fields, "text")
+            and self.search.text() != state.text
+            and not self._typed.isActive()
+        ):
             self.search.setText(state.text)
             self._typed.stop()
         if concerns(fields, "counts", "state"):
             self._show_states()
         if concerns(fields, "counts", "split"):
             splits = state.counts.splits if state.counts else {}
-            items = [("", _("All splits"))] + [(one, f"{term(one)}  {splits.get(one, 0):,}") for one in SPLITS]
-            fill(self._split, [*items, ("none", _("no split  {n:,}").format(n=splits.get("none", 0)))], state.split or "")
+            items = [("", _("All splits"))] + [
+                (one, f"{term(one)}  {splits.get(one, 0):,}") for one in SPLITS
+            ]
+            fill(
+                self._split,
+                [*items, ("none", _("no split  {n:,}").format(n=splits.get("none", 0)))],
+                state.split or "",
+            )
         if concerns(fields, "labels", "layers", "label"):
             fill(self._label, [("", _("All labels")), *self._label_items()], state.label or "")
             self._label.view().setMinimumWidth(theme.px(220))
         if concerns(fields, "only"):
             self._only.setVisible(state.only is not None)
             if state.only is not None:
-                self._caption.setText(_("Only: {caption} ({n:,})").format(caption=state.only[1], n=len(state.only[0])))
+                self._caption.setText(
+                    _("Only: {caption} ({n:,})").format(caption=state.only[1], n=len(state.only[0]))
+                )
         if concerns(fields, "counts"):
             self.search.setPlaceholderText(_("Search {n:,} documents").format(n=state.total))
 
@@ -221,7 +263,9 @@ class _Filters(QWidget):
         for one, title in STATES:
             self._states.set_words(one, f"{title}  {counts.get(one, 0):,}")
         # Most projects discard nothing; the choice would only take room.
-        self._states.button("discarded").setVisible(bool(counts.get("discarded")) or state.state == "discarded")
+        self._states.button("discarded").setVisible(
+            bool(counts.get("discarded")) or state.state == "discarded"
+        )
         self._fit()
 
     def _label_items(self) -> list[tuple[tuple[int, int | None], str]]:
@@ -229,7 +273,9 @@ class _Filters(QWidget):
         for layer in self.state.layers:
             if layer.labels:
                 items.append(((layer.id, None), _("{layer}: any").format(layer=layer.name)))
-                items += [((layer.id, label.id), f"{layer.name}: {label.name}") for label in layer.labels]
+                items += [
+                    ((layer.id, label.id), f"{layer.name}: {label.name}") for label in layer.labels
+                ]
         return items
 
     def changeEvent(self, event) -> None:
@@ -250,7 +296,14 @@ class _Acts(QWidget):
         self._class = Button(_("Set class…"), small=True, menu=self._menus["class"])
         self._split = Button(_("Set split…"), small=True, menu=self._menus["split"])
         self._state = Button(_("Set state…"), small=True, menu=self._menus["state"])
-        self._delete = Button(_("Delete"), "trash-2", "danger", small=True, on=state.delete, name=_("Delete the selected documents"))
+        self._delete = Button(
+            _("Delete"),
+            "trash-2",
+            "danger",
+            small=True,
+            on=state.delete,
+            name=_("Delete the selected documents"),
+        )
         self._suggest = Button(
             _("Suggest…"),
             "sparkles",
@@ -259,13 +312,24 @@ class _Acts(QWidget):
             name=_("Suggest labels for the selected documents"),
             tip=_("Choose the run on Results"),
         )
-        self._parts = (self._count, self._class, self._split, self._state, self._suggest, self._delete)
-        self._hint = words(_("Select rows to change many at once; Enter opens one in Annotate"), "small", "muted")
+        self._parts = (
+            self._count,
+            self._class,
+            self._split,
+            self._state,
+            self._suggest,
+            self._delete,
+        )
+        self._hint = words(
+            _("Select rows to change many at once; Enter opens one in Annotate"), "small", "muted"
+        )
         self._told = words("", "small", "muted")
         self._menus["class"].aboutToShow.connect(self._fill_class)
         self._menus["state"].aboutToShow.connect(self._fill_state)
         for split in (*SPLITS, None):
-            self._menus["split"].addAction(term(split) if split else _("no split"), lambda split=split: state.set_split(split))
+            self._menus["split"].addAction(
+                term(split) if split else _("no split"), lambda split=split: state.set_split(split)
+            )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         strip = bar(*self._parts, self._hint, None, self._told, margins=(24, 8, 24, 8), gap=10)
@@ -298,7 +362,9 @@ class _Acts(QWidget):
         for layer in layers:
             into = menu if len(layers) == 1 else menu.addMenu(layer.name)
             for label in layer.labels:
-                into.addAction(label.name, lambda layer=layer, label=label: state.set_class(layer, label))
+                into.addAction(
+                    label.name, lambda layer=layer, label=label: state.set_class(layer, label)
+                )
             into.addSeparator()
             into.addAction(_("No class"), lambda layer=layer: state.set_class(layer, None))
 

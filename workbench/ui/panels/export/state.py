@@ -125,9 +125,13 @@ class ExportState(State):
             return
         if not self._own_folder and Path(self.folder).exists():  # an earlier export lies there
             self.update(folder=str(self._free_folder()))
-        self.update(rows=(), result={}, problem="", details="", share=None, stage=_("Waiting for its turn"))
+        self.update(
+            rows=(), result={}, problem="", details="", share=None, stage=_("Waiting for its turn")
+        )
         try:
-            job = export.start(self.project, self.queue, self.run, Path(self.folder).expanduser(), self.formats)
+            job = export.start(
+                self.project, self.queue, self.run, Path(self.folder).expanduser(), self.formats
+            )
         except WorkbenchError as error:
             self.update(stage="", problem=str(error))
             return
@@ -158,7 +162,9 @@ class ExportState(State):
         elif kind == "checked":
             start = len(self.rows)
             new = tuple(
-                Checked(start + number, payload["format"], row["text"], row["difference"], row["equal"])
+                Checked(
+                    start + number, payload["format"], row["text"], row["difference"], row["equal"]
+                )
                 for number, row in enumerate(payload["rows"])
             )
             self.update(rows=self.rows + new, share=payload["done"] / max(1, payload["total"]))
@@ -167,9 +173,22 @@ class ExportState(State):
         done = event.status == "done"
         problem = ""
         if not done and event.status != "cancelled":
-            problem = " ".join(one for one in (event.message, event.hint) if one) or _("The export ended without a result.")
-        rows = tuple(sorted(self.rows, key=lambda one: (one.equal, -one.difference))) if done else self.rows
-        self.update(stage="", share=None, rows=rows, result=dict(event.result) if done else {}, problem=problem, details=event.details)
+            problem = " ".join(one for one in (event.message, event.hint) if one) or _(
+                "The export ended without a result."
+            )
+        rows = (
+            tuple(sorted(self.rows, key=lambda one: (one.equal, -one.difference)))
+            if done
+            else self.rows
+        )
+        self.update(
+            stage="",
+            share=None,
+            rows=rows,
+            result=dict(event.result) if done else {},
+            problem=problem,
+            details=event.details,
+        )
         self._own_folder = self._own_folder and not done  # the next export gets a folder of its own
         self.changed.emit(frozenset({"job"}))
         self.context.commands_changed()
@@ -200,9 +219,9 @@ class ExportState(State):
         found = (self.result.get("check") or {}).get("speed")
         if not found:
             return ""
-        return _("One text on this computer: {torch:.0f} ms with torch, {onnx:.0f} ms with ONNX Runtime.").format(
-            torch=found["torch_ms"], onnx=found["onnx_ms"]
-        )
+        return _(
+            "One text on this computer: {torch:.0f} ms with torch, {onnx:.0f} ms with ONNX Runtime."
+        ).format(torch=found["torch_ms"], onnx=found["onnx_ms"])
 
     @property
     def bytes_written(self) -> int:
@@ -212,7 +231,9 @@ class ExportState(State):
         """Python that loads what was exported, ONNX too where it was."""
         folders = self.result.get("folders", {})
         task = (self.run.spec.get("task") if self.run else "") or "classify"
-        return "\n".join(export.loading_code(name, folder, task) for name, folder in folders.items())
+        return "\n".join(
+            export.loading_code(name, folder, task) for name, folder in folders.items()
+        )
 
     def close(self) -> None:
         self._drop()

@@ -6,7 +6,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QHBoxLayout, QLineEdit, QStackedLayout, QVBoxLayout
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QStackedLayout,
+    QVBoxLayout,
+)
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -47,7 +55,12 @@ class ExportView(View):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(
-            PageHeader(_("Export"), _("The model of a run for other programs, checked against the original on your own texts"))
+            PageHeader(
+                _("Export"),
+                _(
+                    "The model of a run for other programs, checked against the original on your own texts"
+                ),
+            )
         )
         layout.addWidget(below, 1)
 
@@ -80,7 +93,11 @@ class _Choices(QFrame):
         self.folder.setClearButtonEnabled(True)
         self.folder.textEdited.connect(state.set_folder)
         browse = Button(_("Browse…"), "folder-open", on=self.browse, name=_("Browse"))
-        self._folder_field = Field(_("Folder"), self.folder, _("A new or empty folder; each format gets one of its own in it."))
+        self._folder_field = Field(
+            _("Folder"),
+            self.folder,
+            _("A new or empty folder; each format gets one of its own in it."),
+        )
         self._problem = Callout(tone="bad")
         self._problem.hide()
         self.start = Button(_("Export model"), "package-open", "primary", on=state.start)
@@ -116,13 +133,19 @@ class _Choices(QFrame):
     def browse(self) -> None:
         begin = Path(self.state.folder or Path.home()).expanduser()
         begin = begin if begin.is_dir() else begin.parent
-        if chosen := QFileDialog.getExistingDirectory(self, _("Folder for the exported model"), str(begin)):
+        if chosen := QFileDialog.getExistingDirectory(
+            self, _("Folder for the exported model"), str(begin)
+        ):
             self.state.set_folder(chosen)
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if concerns(fields, "runs", "run_id"):
-            fill(self.run, [(one.id, f"{one.name}  ({one.layer})") for one in state.runs], state.run_id)
+            fill(
+                self.run,
+                [(one.id, f"{one.name}  ({one.layer})") for one in state.runs],
+                state.run_id,
+            )
             self._run_field.set_hint(_run_told(state.run))
         if concerns(fields, "folder") and self.folder.text().strip() != state.folder:
             self.folder.setText(state.folder)
@@ -150,9 +173,16 @@ def _run_told(run) -> str:
         return ""
     scores = run.scores.get("dev", {})
     score = next(
-        (_("{name} {value} on dev").format(name=title, value=points(scores[name])) for name, title in MAIN.items() if name in scores), ""
+        (
+            _("{name} {value} on dev").format(name=title, value=points(scores[name]))
+            for name, title in MAIN.items()
+            if name in scores
+        ),
+        "",
     )
-    return "  ·  ".join(one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one)
+    return "  ·  ".join(
+        one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one
+    )
 
 
 class _FormatCard(QFrame):
@@ -168,11 +198,18 @@ class _FormatCard(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(
-            card(row(self.box, None, self._size), words(_(format.purpose), "caption", "muted", wrap=True), gap=4, margins=(12, 10, 12, 10))
+            card(
+                row(self.box, None, self._size),
+                words(_(format.purpose), "caption", "muted", wrap=True),
+                gap=4,
+                margins=(12, 10, 12, 10),
+            )
         )
 
     def render(self, fields: frozenset[str]) -> None:
-        if concerns(fields, "formats") and self.box.isChecked() != (self.format.id in self.state.formats):
+        if concerns(fields, "formats") and self.box.isChecked() != (
+            self.format.id in self.state.formats
+        ):
             self.box.setChecked(self.format.id in self.state.formats)
         if concerns(fields, "sizes"):
             bytes_ = self.state.sizes.get(self.format.id)
@@ -195,7 +232,9 @@ class _Outcome(QFrame):
         self._table = Table(_columns(), name=_("Checked texts"), key=lambda one: one.number)
         self._progress = card(row((self._stage, 1), self._count), self._meter, gap=10)
         self._card = card(
-            (self._table, 1), title=_("Check on your own texts"), note=_("difference of the raw scores, the largest of batched and single")
+            (self._table, 1),
+            title=_("Check on your own texts"),
+            note=_("difference of the raw scores, the largest of batched and single"),
         )
         hint = _(
             "After the export every dev and test text (up to 500) is asked of the original and of the exported model, and the answers are compared here."
@@ -233,16 +272,26 @@ class _Outcome(QFrame):
 
     def _show_rows(self) -> None:
         rows = self.state.rows
-        self._table.set_rows(tuple(reversed(rows)) if self.state.busy else rows)  # the newest on top while it grows
+        self._table.set_rows(
+            tuple(reversed(rows)) if self.state.busy else rows
+        )  # the newest on top while it grows
         unequal = sum(not one.equal for one in rows)
-        told = _("{n} texts compared, {unequal} with another label") if unequal else _("{n} texts compared")
+        told = (
+            _("{n} texts compared, {unequal} with another label")
+            if unequal
+            else _("{n} texts compared")
+        )
         self._count.setText(told.format(n=len(rows), unequal=unequal) if rows else "")
         self._stack.setCurrentWidget(self._card if rows else self._outline)
 
     def _show_result(self) -> None:
         state = self.state
         self._result.set(state.sentence if state.result else "", "good" if state.good else "warn")
-        folder = _("{size} in {folder}").format(size=size(state.bytes_written), folder=state.where) if state.result else ""
+        folder = (
+            _("{size} in {folder}").format(size=size(state.bytes_written), folder=state.where)
+            if state.result
+            else ""
+        )
         self._more.setText("  ·  ".join(one for one in (folder, state.speed) if one))
         self._more.setVisible(bool(state.result))
         if state.result:
@@ -262,7 +311,13 @@ def _columns() -> tuple[Column, ...]:
         Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, icon=_mark),
         Column(_("Format"), lambda one: SHORT.get(one.format, one.format), 76),
         Column(_("Labels"), lambda one: _("equal") if one.equal else _("differ"), 80),
-        Column(_("Difference"), lambda one: f"{one.difference:.1e}", 100, right=True, sort=lambda one: one.difference),
+        Column(
+            _("Difference"),
+            lambda one: f"{one.difference:.1e}",
+            100,
+            right=True,
+            sort=lambda one: one.difference,
+        ),
     )
 
 

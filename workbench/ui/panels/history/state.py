@@ -48,7 +48,9 @@ class HistoryState(State):
         steps = []
         for number, step in enumerate(found):
             place = number - undone + (0 if step.undone else 1)
-            steps.append(StepRow(step.id, step.title, step.undone, when_iso(step.at), step.rows, place))
+            steps.append(
+                StepRow(step.id, step.title, step.undone, when_iso(step.at), step.rows, place)
+            )
         self.update(steps=tuple(steps), end=self._end(len(found)))
 
     def _end(self, count: int) -> str:

@@ -19,11 +19,19 @@ class HistoryView(View):
         super().__init__(state)
         columns = (
             Column(_("Step"), lambda one: one.title, icon=_icon, tip=lambda one: one.title),
-            Column(_("Rows"), lambda one: f"{one.rows:,}", 84, right=True, hint=_("Rows of the project file that the step changed")),
+            Column(
+                _("Rows"),
+                lambda one: f"{one.rows:,}",
+                84,
+                right=True,
+                hint=_("Rows of the project file that the step changed"),
+            ),
             Column(_("When"), lambda one: one.when, 150),
             Column("", lambda one: _("undone") if one.undone else "", 90),
         )
-        self.table = self.first = Table(columns, name=_("History"), key=lambda one: (one.id, one.undone))
+        self.table = self.first = Table(
+            columns, name=_("History"), key=lambda one: (one.id, one.undone)
+        )
         self.table.opened.connect(state.go_to)
         self.table.chosen.connect(self._enable)
         self._back = Button("", "undo-2", small=True, on=self._go)
@@ -35,7 +43,9 @@ class HistoryView(View):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(self._stack, 1)
-        layout.addWidget(column(row((self._told, 1), self._back), margins=(12, 4, 8, 4), part="bar"))
+        layout.addWidget(
+            column(row((self._told, 1), self._back), margins=(12, 4, 8, 4), part="bar")
+        )
         self.setMinimumHeight(150)
 
     def render(self, fields: frozenset[str]) -> None:

@@ -16,10 +16,33 @@ class InspectPanel(Panel):
 
     commands = (
         Command("inspect.ask", _("&Ask the model"), lambda panel: panel.state.ask(), "Run", "F5"),
-        Command("inspect.pick", _("Pick &document…"), lambda panel: panel.view.pick(), "Run", "Ctrl+D"),
-        Command("inspect.next", _("&Next document"), lambda panel: panel.state.step(1), "Run", "Ctrl+Right", enabled=_document),
-        Command("inspect.previous", _("&Previous document"), lambda panel: panel.state.step(-1), "Run", "Ctrl+Left", enabled=_document),
-        Command("inspect.correct", _("&Correct the gold"), lambda panel: panel.state.correct(), "Run", "Ctrl+E", enabled=_document),
+        Command(
+            "inspect.pick", _("Pick &document…"), lambda panel: panel.view.pick(), "Run", "Ctrl+D"
+        ),
+        Command(
+            "inspect.next",
+            _("&Next document"),
+            lambda panel: panel.state.step(1),
+            "Run",
+            "Ctrl+Right",
+            enabled=_document,
+        ),
+        Command(
+            "inspect.previous",
+            _("&Previous document"),
+            lambda panel: panel.state.step(-1),
+            "Run",
+            "Ctrl+Left",
+            enabled=_document,
+        ),
+        Command(
+            "inspect.correct",
+            _("&Correct the gold"),
+            lambda panel: panel.state.correct(),
+            "Run",
+            "Ctrl+E",
+            enabled=_document,
+        ),
     )
 
     def build(self, context):

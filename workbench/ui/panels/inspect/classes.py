@@ -17,20 +17,36 @@ class ClassView(QWidget):
         self.state = state
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
         self._table = Table(_columns(self), name=_("Classes"), key=lambda pair: pair[0])
-        texts = card(row(words(_("Class probabilities"), weight=600), None, self._mark, self._verdict), (self._table, 1), gap=8)
+        texts = card(
+            row(words(_("Class probabilities"), weight=600), None, self._mark, self._verdict),
+            (self._table, 1),
+            gap=8,
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(texts)
 
     def show_state(self, fields: frozenset[str]) -> None:
         state = self.state
-        if not concerns(fields, "answer", "gold", "choice") or state.answer is None or not state.answer.classes:
+        if (
+            not concerns(fields, "answer", "gold", "choice")
+            or state.answer is None
+            or not state.answer.classes
+        ):
             return
         ordered = sorted(state.answer.classes, key=lambda pair: -pair[1])
         self._table.rows_model.set_rows(ordered)
         best, gold = ordered[0][0], state.gold.label if state.gold is not None else None
         if gold is None:
-            text, icon, tone = (_("No gold to compare with") if state.document_id is None else _("No class in gold")), "circle", "faint"
+            text, icon, tone = (
+                (
+                    _("No gold to compare with")
+                    if state.document_id is None
+                    else _("No class in gold")
+                ),
+                "circle",
+                "faint",
+            )
         elif gold == best:
             text, icon, tone = _("Agrees with gold"), "circle-check", "good"
         else:
@@ -50,5 +66,10 @@ def _columns(view: ClassView) -> list[Column]:
     return [
         Column(_("Class"), lambda pair: pair[0], 220, chip=chip),
         Column(_("Gold"), lambda pair: _("gold") if gold(pair) else "", 90, icon=gold),
-        Column(_("Probability, %"), lambda pair: f"{100 * pair[1]:.1f}", None, share=lambda pair: pair[1]),
+        Column(
+            _("Probability, %"),
+            lambda pair: f"{100 * pair[1]:.1f}",
+            None,
+            share=lambda pair: pair[1],
+        ),
     ]

@@ -17,7 +17,12 @@ class PickDocument(Dialog):
     """`picked` is the id of the chosen document, None if the dialog was left."""
 
     def __init__(self, parent, state):
-        super().__init__(parent, _("Pick a document"), _("The first that hold the words you search for."), width=680)
+        super().__init__(
+            parent,
+            _("Pick a document"),
+            _("The first that hold the words you search for."),
+            width=680,
+        )
         self._state, self.picked = state, None
         self._search = QLineEdit()
         self._search.setPlaceholderText(_("Search"))

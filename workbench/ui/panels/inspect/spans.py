@@ -38,7 +38,11 @@ class SpansView(QWidget):
             view.set_lanes(0)
         self._gold_words = words(_("Gold"), "small", "muted", weight=500)
         self._remark = words("", "small", "muted", wrap=True)
-        self._table = Table(_columns(self), name=_("Differences"), key=lambda one: (one.kind, one.gold, one.predicted))
+        self._table = Table(
+            _columns(self),
+            name=_("Differences"),
+            key=lambda one: (one.kind, one.gold, one.predicted),
+        )
         self._table.opened.connect(lambda _row: state.correct())
         texts = card(
             row(words(_("Gold and predicted"), weight=600), None, self._tally),
@@ -87,16 +91,25 @@ class SpansView(QWidget):
             return _("A typed text has no gold. Pick a document to compare.")
         told = []
         if not state.gold.submitted:
-            told.append(_("This document is not submitted, so its labels do not count as gold yet."))
+            told.append(
+                _("This document is not submitted, so its labels do not count as gold yet.")
+            )
         if state.gold.left_out:
-            told.append(_("Left out, as tags are flat: {n} overlapped by a longer span.").format(n=state.gold.left_out))
+            told.append(
+                _("Left out, as tags are flat: {n} overlapped by a longer span.").format(
+                    n=state.gold.left_out
+                )
+            )
         return " ".join(told)
 
     def _spans(self) -> tuple[list[TextSpan], list[TextSpan]]:
         """Both sides, each label with the sign of its difference in front, so that it stays where a caption is cut."""
         state = self.state
         if state.gold is None:
-            return [], [self._span(one, number, PREDICTED, "", one.score) for number, one in enumerate(state.answer.spans, 1)]
+            return [], [
+                self._span(one, number, PREDICTED, "", one.score)
+                for number, one in enumerate(state.answer.spans, 1)
+            ]
         gold, predicted = [], []
         for number, one in enumerate(state.differences, 1):
             if one.gold is not None:
@@ -105,10 +118,18 @@ class SpansView(QWidget):
                 predicted.append(self._span(one.predicted, number, PREDICTED, one.kind))
         return gold, predicted
 
-    def _span(self, span, number: int, side: str, kind: str, score: float | None = None) -> TextSpan:
+    def _span(
+        self, span, number: int, side: str, kind: str, score: float | None = None
+    ) -> TextSpan:
         found = self.state.labels.get(span.label)
         labels = self.state.answer.labels
-        tint = found.colour or found.position if found is not None else labels.index(span.label) if span.label in labels else 0
+        tint = (
+            found.colour or found.position
+            if found is not None
+            else labels.index(span.label)
+            if span.label in labels
+            else 0
+        )
         sign = f"{KINDS[kind][3]} " if kind else ""
         note = KINDS[kind][2] if kind not in ("", "agreed") else ""
         return TextSpan(span.start, span.end, sign + span.label, tint, number, side, score, note)
@@ -134,8 +155,15 @@ def _columns(view: SpansView) -> list[Column]:
         return f"{span.label}  {span.start}–{span.end}" if span is not None else "–"
 
     return [
-        Column(_("What"), lambda one: KINDS[one.kind][2], 140, icon=lambda one: KINDS[one.kind][:2]),
-        Column(_("Gold"), lambda one: side(one.gold), 180, hint=_("Label and characters, the end not included")),
+        Column(
+            _("What"), lambda one: KINDS[one.kind][2], 140, icon=lambda one: KINDS[one.kind][:2]
+        ),
+        Column(
+            _("Gold"),
+            lambda one: side(one.gold),
+            180,
+            hint=_("Label and characters, the end not included"),
+        ),
         Column(_("Predicted"), lambda one: side(one.predicted), 180),
         Column(
             _("Sure"),

@@ -33,7 +33,9 @@ class InspectState(State):
         self.asking, self.status, self.error = False, "asleep", ""
         self.chosen_token: int | None = None
         self._view_chosen = False
-        self._inspector = inspect.Inspector(dispatch=context.dispatch, spare=context.queue.spare, device=context.settings.device)
+        self._inspector = inspect.Inspector(
+            dispatch=context.dispatch, spare=context.queue.spare, device=context.settings.device
+        )
         self.listen(self._inspector.changed, self._host_changed)
         self.listen(self.project.changed, self._project_changed)
 
@@ -61,7 +63,15 @@ class InspectState(State):
             return
         self._inspector.open(found)
         self._view_chosen = False
-        self.update(choice=found, answer=None, gold=None, differences=(), error="", view=TOKENS, chosen_token=None)
+        self.update(
+            choice=found,
+            answer=None,
+            gold=None,
+            differences=(),
+            error="",
+            view=TOKENS,
+            chosen_token=None,
+        )
         if self.document is None or len(self.document.texts) != found.texts:
             self._begin()
         else:
@@ -70,7 +80,14 @@ class InspectState(State):
     def choose_model(self, model: str) -> None:
         """A pretrained model by name or folder."""
         self.choose(
-            next((one.key for one in self.choices if one.run is None and model in (one.folder, one.key.removeprefix("model "))), "")
+            next(
+                (
+                    one.key
+                    for one in self.choices
+                    if one.run is None and model in (one.folder, one.key.removeprefix("model "))
+                ),
+                "",
+            )
         )
 
     def _begin(self) -> None:
@@ -79,7 +96,9 @@ class InspectState(State):
         if found is not None:
             self._take(found, found.id)
         else:
-            self._take(inspect.typed(SAMPLE_TEXT, SAMPLE_TEXT if self.choice.texts == 2 else None), None)
+            self._take(
+                inspect.typed(SAMPLE_TEXT, SAMPLE_TEXT if self.choice.texts == 2 else None), None
+            )
 
     def type_text(self, text: str, text_b: str | None = None) -> None:
         """A text that is in no project."""
@@ -110,7 +129,14 @@ class InspectState(State):
         return self.choice.texts if self.choice else 1
 
     def _take(self, document, document_id: int | None) -> None:
-        self.update(document=document, document_id=document_id, answer=None, gold=None, differences=(), chosen_token=None)
+        self.update(
+            document=document,
+            document_id=document_id,
+            answer=None,
+            gold=None,
+            differences=(),
+            chosen_token=None,
+        )
         self.context.commands_changed()
         self.ask()
 
@@ -122,7 +148,9 @@ class InspectState(State):
             return
         asked = (self.choice, self.document)
         self.update(asking=True, error="")
-        self._inspector.ask(self.document, lambda answer, error: self._answered(asked, answer, error))
+        self._inspector.ask(
+            self.document, lambda answer, error: self._answered(asked, answer, error)
+        )
 
     def more(self) -> None:
         """The positions of a long text that a masked model has not been asked about yet."""
@@ -131,7 +159,11 @@ class InspectState(State):
         asked, before = (self.choice, self.document), self.answer
         self.update(asking=True)
         done = before.first + before.answered
-        self._inspector.ask(self.document, lambda answer, error: self._answered(asked, _joined(before, answer), error), start=done)
+        self._inspector.ask(
+            self.document,
+            lambda answer, error: self._answered(asked, _joined(before, answer), error),
+            start=done,
+        )
 
     @property
     def unanswered(self) -> int:
@@ -146,8 +178,14 @@ class InspectState(State):
         if error is not None or answer is None:
             self.update(asking=False, answer=None, error=str(error) if error else "")
             return
-        gold = inspect.gold(self.project, self.choice, self.document_id) if self.document_id is not None else None
-        differences = inspect.compare(gold, answer) if gold is not None and answer.kind == "tag" else ()
+        gold = (
+            inspect.gold(self.project, self.choice, self.document_id)
+            if self.document_id is not None
+            else None
+        )
+        differences = (
+            inspect.compare(gold, answer) if gold is not None and answer.kind == "tag" else ()
+        )
         self.update(asking=False, answer=answer, gold=gold, differences=differences, error="")
         if not self._view_chosen:
             self.update(view=CLASS if answer.kind in ("classify", "pairs") else TOKENS)
@@ -163,7 +201,9 @@ class InspectState(State):
     def views(self) -> tuple[str, ...]:
         """What can be shown of this model's answers."""
         task = self.choice.task if self.choice else ""
-        return {"tag": (TOKENS, SPANS), "classify": (TOKENS, CLASS), "pairs": (TOKENS, CLASS)}.get(task, (TOKENS,))
+        return {"tag": (TOKENS, SPANS), "classify": (TOKENS, CLASS), "pairs": (TOKENS, CLASS)}.get(
+            task, (TOKENS,)
+        )
 
     @property
     def labels(self) -> dict[str, object]:
@@ -175,7 +215,10 @@ class InspectState(State):
     def warnings(self) -> tuple[str, ...]:
         if self.answer is None:
             return ()
-        found = [inspect.unknown_warning(self.answer, self.choice.title), inspect.token_warning(self.choice, self.document)]
+        found = [
+            inspect.unknown_warning(self.answer, self.choice.title),
+            inspect.token_warning(self.choice, self.document),
+        ]
         if self.answer.cut:
             found.append(_("The text is longer than the model takes; its end was not read."))
         return tuple(one for one in found if one)
@@ -193,19 +236,27 @@ class InspectState(State):
 
     def _host_changed(self, status: str) -> None:
         error = self._inspector.message if status in ("failed", "crashed") else self.error
-        self.update(status=status, error=error, asking=self.asking and status not in ("failed", "crashed"))
+        self.update(
+            status=status, error=error, asking=self.asking and status not in ("failed", "crashed")
+        )
 
     def _project_changed(self, changes) -> None:
         if changes.touches("run"):
             self.look()
         if self.document_id is None or self.answer is None:
             return
-        if changes.touches("label") or any(changes.touches(one, self.document_id) for one in ("span", "mark", "state", "document")):
+        if changes.touches("label") or any(
+            changes.touches(one, self.document_id) for one in ("span", "mark", "state", "document")
+        ):
             try:
                 gold = inspect.gold(self.project, self.choice, self.document_id)
             except KeyError:
                 gold = None  # the document was deleted
-            differences = inspect.compare(gold, self.answer) if gold is not None and self.answer.kind == "tag" else ()
+            differences = (
+                inspect.compare(gold, self.answer)
+                if gold is not None and self.answer.kind == "tag"
+                else ()
+            )
             self.update(gold=gold, differences=differences)
 
 
@@ -213,5 +264,7 @@ def _joined(before: Answer, new: Answer | None) -> Answer | None:
     """Both answers to one long text in one."""
     if new is None:
         return None
-    tokens = tuple(one if one.best else other for one, other in zip(before.tokens, new.tokens, strict=True))
+    tokens = tuple(
+        one if one.best else other for one, other in zip(before.tokens, new.tokens, strict=True)
+    )
     return replace(new, tokens=tokens, first=before.first, answered=before.answered + new.answered)

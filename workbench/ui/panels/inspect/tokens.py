@@ -57,7 +57,9 @@ class TokensView(QWidget):
     def _show(self, answer: Answer | None) -> None:
         if answer is None:
             self._note.setText("")
-            if self.state.choice is not self._of:  # of one model, the answer before stays in sight until the next one comes
+            if (
+                self.state.choice is not self._of
+            ):  # of one model, the answer before stays in sight until the next one comes
                 self._of = self.state.choice
                 self._strip.set(())
                 self._table.rows_model.set_rows(())
@@ -76,9 +78,15 @@ class TokensView(QWidget):
         self._heading.setText(_HEADINGS[answer.kind])
         for column in (LABEL, OTHERS):
             self._table.setColumnHidden(column, not lines)
-        self._table.rows_model.set_title(LABEL, _("Label") if answer.kind == "tag" else _("Best word"))
+        self._table.rows_model.set_title(
+            LABEL, _("Label") if answer.kind == "tag" else _("Best word")
+        )
         left = self.state.unanswered
-        self._rest.setText(_("{n} later subwords are not asked about yet: each one takes a pass of its own.").format(n=left))
+        self._rest.setText(
+            _(
+                "{n} later subwords are not asked about yet: each one takes a pass of its own."
+            ).format(n=left)
+        )
         self._rest_row.setVisible(left > 0)
         self._fit()
 
@@ -92,7 +100,9 @@ class TokensView(QWidget):
         self._scroll.setFixedHeight(min(self._strip.minimumHeight() + 6, most))
 
     def _see(self, area: QRectF) -> None:
-        self._scroll.ensureVisible(int(area.center().x()), int(area.center().y()), 0, int(area.height() / 2) + 4)
+        self._scroll.ensureVisible(
+            int(area.center().x()), int(area.center().y()), 0, int(area.height() / 2) + 4
+        )
 
     # ---------------------------------------------------------------- answers as cells
 
@@ -101,12 +111,17 @@ class TokensView(QWidget):
         found: list[tuple[object, list[Cell]]] = []
         for number, one in enumerate(answer.tokens):
             key = one.word if one.word is not None else f"alone {number}"
-            cell = Cell(number, one.shown, self._lines(one), one.special, one.unknown, self._tip(one))
+            cell = Cell(
+                number, one.shown, self._lines(one), one.special, one.unknown, self._tip(one)
+            )
             if found and found[-1][0] == key:
                 found[-1][1].append(cell)
             else:
                 found.append((key, [cell]))
-        return [Word(answer.words[key].text if isinstance(key, int) else "", tuple(cells)) for key, cells in found]
+        return [
+            Word(answer.words[key].text if isinstance(key, int) else "", tuple(cells))
+            for key, cells in found
+        ]
 
     def _lines(self, one: TokenRow) -> tuple[Line, ...]:
         return tuple(Line(name, share, self.tint(name)) for name, share in one.best)
@@ -158,18 +173,35 @@ def _columns(view: TokensView) -> list[Column]:
     def word(pair) -> str:
         one: TokenRow = pair[1]
         answer = view.state.answer
-        return answer.words[one.word].text if answer and one.word is not None and one.word < len(answer.words) else "–"
+        return (
+            answer.words[one.word].text
+            if answer and one.word is not None and one.word < len(answer.words)
+            else "–"
+        )
 
     return [
         Column(_("Word"), word, 150, hint=_("The word that the subword is a part of")),
-        Column(_("Subword"), lambda pair: pair[1].shown, 130, hint=_("As it stands in the vocabulary; ## continues a word, ␣ is a space")),
+        Column(
+            _("Subword"),
+            lambda pair: pair[1].shown,
+            130,
+            hint=_("As it stands in the vocabulary; ## continues a word, ␣ is a space"),
+        ),
         Column(
             _("Offsets"),
             lambda pair: f"{pair[1].start}–{pair[1].end}" if not pair[1].special else "–",
             90,
             hint=_("Characters (Unicode code points) of the text, the end not included"),
         ),
-        Column(_("Id"), lambda pair: str(pair[1].id), 80, right=True, hint=_("Number in the vocabulary")),
+        Column(
+            _("Id"),
+            lambda pair: str(pair[1].id),
+            80,
+            right=True,
+            hint=_("Number in the vocabulary"),
+        ),
         Column(_("Label"), best, 170, hint=_("The surest answer, in per cent")),
-        Column(_("Runners-up"), others, None, tip=others, hint=_("The answers after it, in per cent")),
+        Column(
+            _("Runners-up"), others, None, tip=others, hint=_("The answers after it, in per cent")
+        ),
     ]

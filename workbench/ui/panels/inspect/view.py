@@ -28,27 +28,61 @@ class InspectView(View):
     def __init__(self, state: InspectState, parent: QWidget | None = None):
         super().__init__(state, parent)
         self._correct = Button(
-            _("Correct the gold"), "arrow-up-right", "primary", on=state.correct, tip=_("Open this document in Annotate")
+            _("Correct the gold"),
+            "arrow-up-right",
+            "primary",
+            on=state.correct,
+            tip=_("Open this document in Annotate"),
         )
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE)
         self._pause.timeout.connect(self._typed)
-        self._tokens, self._spans, self._classes = TokensView(state), SpansView(state), ClassView(state)
+        self._tokens, self._spans, self._classes = (
+            TokensView(state),
+            SpansView(state),
+            ClassView(state),
+        )
         self._views = {TOKENS: self._tokens, SPANS: self._spans, CLASS: self._classes}
-        self._segments = Segments((TOKENS, _("By token")), (SPANS, _("Gold and predicted")), (CLASS, _("Class")), name=_("View"))
+        self._segments = Segments(
+            (TOKENS, _("By token")),
+            (SPANS, _("Gold and predicted")),
+            (CLASS, _("Class")),
+            name=_("View"),
+        )
         self._segments.chosen.connect(state.show)
-        self._warning, self._fault = Callout("", "warn"), Callout("", "bad", Button(_("Try again"), "rotate-ccw", small=True, on=state.ask))
+        self._warning, self._fault = (
+            Callout("", "warn"),
+            Callout("", "bad", Button(_("Try again"), "rotate-ccw", small=True, on=state.ask)),
+        )
         for one in (self._warning, self._fault):
             one.hide()
         self._pages = QStackedLayout()
-        self._loading, self._busy = words("", "small", "muted"), Meter(None, name=_("Loading the model"))
-        self._empty = EmptyState("scan-search", _("Ask a model about a text"), _("Type a text above and press Return, or pick a document."))
+        self._loading, self._busy = (
+            words("", "small", "muted"),
+            Meter(None, name=_("Loading the model")),
+        )
+        self._empty = EmptyState(
+            "scan-search",
+            _("Ask a model about a text"),
+            _("Type a text above and press Return, or pick a document."),
+        )
         hint = _("It stays loaded, so the answers after the first one come at once.")
-        self._opening, self._answered = EmptyState("scan-search", _("The model is being loaded"), hint), None
+        self._opening, self._answered = (
+            EmptyState("scan-search", _("The model is being loaded"), hint),
+            None,
+        )
         for page in (*self._views.values(), self._empty, self._opening):
             self._pages.addWidget(page)
-        above = column(self._asking(), self._second_row(), self._warning, self._fault, self._bar(), gap=10, margins=(24, 14, 24, 0))
+        above = column(
+            self._asking(),
+            self._second_row(),
+            self._warning,
+            self._fault,
+            self._bar(),
+            gap=10,
+            margins=(24, 14, 24, 0),
+        )
         above.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         body = QVBoxLayout()
         body.setContentsMargins(24, 10, 24, 16)
@@ -56,7 +90,9 @@ class InspectView(View):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(PageHeader(_("Inspect"), _("What the model sees and why it answers so"), self._correct))
+        layout.addWidget(
+            PageHeader(_("Inspect"), _("What the model sees and why it answers so"), self._correct)
+        )
         layout.addWidget(above)
         layout.addLayout(body, 1)
         self.first = self._input
@@ -75,13 +111,17 @@ class InspectView(View):
         model.setMinimumWidth(250)
         text = Field(_("Text, or a document of the project"), self._input, name=_("Input"))
         self._pick = Button(_("Pick document…"), "database", on=self.pick)
-        back = Button("", "chevron-left", on=lambda: self.state.step(-1), name=_("Previous document"))
+        back = Button(
+            "", "chevron-left", on=lambda: self.state.step(-1), name=_("Previous document")
+        )
         on = Button("", "chevron-right", on=lambda: self.state.step(1), name=_("Next document"))
         beside = column(text.above(), row(self._pick, back, on, gap=6), None, gap=0)
         return row((model, 3), (text, 7), beside, gap=12)
 
     def _second_row(self) -> QWidget:
-        self._second_field = Field(_("Second text of the pair"), self._second, name=_("Second input"))
+        self._second_field = Field(
+            _("Second text of the pair"), self._second, name=_("Second input")
+        )
         return self._second_field
 
     def _bar(self) -> QWidget:
@@ -118,7 +158,11 @@ class InspectView(View):
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if concerns(fields, "choices", "choice"):
-            fill(self._model, [(one.key, one.title) for one in state.choices], state.choice.key if state.choice else None)
+            fill(
+                self._model,
+                [(one.key, one.title) for one in state.choices],
+                state.choice.key if state.choice else None,
+            )
             for view in self._views:
                 self._segments.button(view).setVisible(view in state.views)
             self._segments.setVisible(len(state.views) > 1)
@@ -149,7 +193,9 @@ class InspectView(View):
         texts = [text for _name, text in state.document.texts] if state.document else [""]
         for line, text in zip((self._input, self._second), (*texts, ""), strict=False):
             shown = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
-            if line.text() != shown and not (line.hasFocus() and state.document_id is None and text == line.text()):
+            if line.text() != shown and not (
+                line.hasFocus() and state.document_id is None and text == line.text()
+            ):
                 line.setText(shown)
                 line.setCursorPosition(0)
         self._correct.setEnabled(state.document_id is not None)

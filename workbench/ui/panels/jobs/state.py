@@ -37,6 +37,11 @@ class JobsState(State):
         self.changed.emit(frozenset({"told"}))
 
     def _read(self) -> None:
-        jobs = tuple(sorted(self.queue.jobs, key=lambda job: (ORDER.get(job.status, 2), job.id if not job.over else -job.id)))
+        jobs = tuple(
+            sorted(
+                self.queue.jobs,
+                key=lambda job: (ORDER.get(job.status, 2), job.id if not job.over else -job.id),
+            )
+        )
         if jobs != self.jobs:
             self.update(jobs=jobs)

@@ -26,9 +26,15 @@ class JobsView(View):
         self._lines.setContentsMargins(0, 0, 0, 0)
         self._lines.setSpacing(0)
         self._lines.addStretch(1)
-        self._filled = column(row(self._count, None, self.clear, margins=(12, 4, 8, 4)), (scrolled(self._list), 1), gap=0)
+        self._filled = column(
+            row(self._count, None, self.clear, margins=(12, 4, 8, 4)),
+            (scrolled(self._list), 1),
+            gap=0,
+        )
         self._empty = EmptyState(
-            "list-checks", _("No background work"), _("Training, predicting, importing and exporting are listed here while they run.")
+            "list-checks",
+            _("No background work"),
+            _("Training, predicting, importing and exporting are listed here while they run."),
         )
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
@@ -39,10 +45,16 @@ class JobsView(View):
     def render(self, fields: frozenset[str]) -> None:
         if concerns(fields, "jobs"):
             self._show_jobs()
-        if concerns(fields, "told") and self.state.told is not None and self.state.told.id in self._rows:
+        if (
+            concerns(fields, "told")
+            and self.state.told is not None
+            and self.state.told.id in self._rows
+        ):
             self._rows[self.state.told.id].show_job(self.state.told)
         active = sum(not job.over for job in self.state.jobs)
-        self._count.setText(_("{n} under way or waiting").format(n=active) if active else _("All work is done"))
+        self._count.setText(
+            _("{n} under way or waiting").format(n=active) if active else _("All work is done")
+        )
         self.clear.setEnabled(bool(self.state.ended))
 
     def _show_jobs(self) -> None:

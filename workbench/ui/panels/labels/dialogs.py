@@ -19,7 +19,12 @@ class AddLayer(Dialog):
     """Stays open on a fault."""
 
     def __init__(self, parent, state):
-        super().__init__(parent, _("Add layer…"), _("One thing that is labelled, with labels of its own."), width=480)
+        super().__init__(
+            parent,
+            _("Add layer…"),
+            _("One thing that is labelled, with labels of its own."),
+            width=480,
+        )
         self._state = state
         self.kind = Segments(*[(kind.id, _(kind.title)) for kind in KINDS], name=_("Kind"))
         self._told = words("", "caption", "muted", wrap=True)
@@ -54,7 +59,9 @@ class AddLayer(Dialog):
         kind = self._kind()
         name = self.name.text().strip() or kind.layer
         try:
-            self._state.add_layer(name, kind.kind, kind.texts, split_labels(self.labels.toPlainText()))
+            self._state.add_layer(
+                name, kind.kind, kind.texts, split_labels(self.labels.toPlainText())
+            )
         except WorkbenchError as error:
             self._name_field.set_error(str(error))
             self.name.setFocus()

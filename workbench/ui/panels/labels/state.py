@@ -31,10 +31,16 @@ class LayerRow:
     def kind(self) -> str:
         """The kind in words."""
         if self.layer.kind == "class":
-            return _("one class per pair of texts") if self.layer.texts == 2 else _("one class per document")
-        return {"multi": _("several classes per document"), "span": _("spans in the text"), "tag": _("spans in the text")}.get(
-            self.layer.kind, self.layer.kind
-        )
+            return (
+                _("one class per pair of texts")
+                if self.layer.texts == 2
+                else _("one class per document")
+            )
+        return {
+            "multi": _("several classes per document"),
+            "span": _("spans in the text"),
+            "tag": _("spans in the text"),
+        }.get(self.layer.kind, self.layer.kind)
 
 
 @dataclass(frozen=True)
@@ -87,14 +93,25 @@ class LabelsState(State):
 
     def look(self) -> None:
         self._stale = False
-        counts, submitted = operations.counts(self.project), operations.submitted_counts(self.project)
-        layers = tuple(LayerRow(layer, submitted[layer.id]) for layer in operations.layers(self.project))
+        counts, submitted = (
+            operations.counts(self.project),
+            operations.submitted_counts(self.project),
+        )
+        layers = tuple(
+            LayerRow(layer, submitted[layer.id]) for layer in operations.layers(self.project)
+        )
         wanted = self.layer.id if self.layer else None
         layer = next((one for one in layers if one.id == wanted), layers[0] if layers else None)
         self._show(layers, layer, counts)
 
-    def _show(self, layers: tuple[LayerRow, ...], layer: LayerRow | None, counts: dict[int, int]) -> None:
-        found = tuple(LabelRow(label, counts.get(label.id, 0)) for label in layer.layer.labels) if layer else ()
+    def _show(
+        self, layers: tuple[LayerRow, ...], layer: LayerRow | None, counts: dict[int, int]
+    ) -> None:
+        found = (
+            tuple(LabelRow(label, counts.get(label.id, 0)) for label in layer.layer.labels)
+            if layer
+            else ()
+        )
         chosen = tuple(id for id in self.chosen if any(one.id == id for one in found))
         self.update(
             layers=layers,
@@ -138,7 +155,9 @@ class LabelsState(State):
         if self.layer is None or not self.editable:
             return
         told = _("The layer {name} was deleted.").format(name=self.layer.layer.name)
-        self._delete(sum(one.count for one in self.labels), operations.delete_layer, self.layer.id, told)
+        self._delete(
+            sum(one.count for one in self.labels), operations.delete_layer, self.layer.id, told
+        )
 
     def set_guideline(self, layer_id: int, text: str) -> None:
         """A layer that is gone meanwhile takes its guideline along."""
@@ -152,7 +171,9 @@ class LabelsState(State):
         """Whether it could be added; it is the chosen one then."""
         made: list[int] = []
         if self.layer is None or not self._try(
-            lambda project, *a, **k: made.append(operations.add_label(project, *a, **k)), self.layer.id, name
+            lambda project, *a, **k: made.append(operations.add_label(project, *a, **k)),
+            self.layer.id,
+            name,
         ):
             return False
         self.choose(made)
@@ -174,7 +195,11 @@ class LabelsState(State):
 
     def can_move(self, step: int) -> bool:
         rows = self.chosen_rows
-        return self.editable and len(rows) == 1 and 0 <= self.labels.index(rows[0]) + step < len(self.labels)
+        return (
+            self.editable
+            and len(rows) == 1
+            and 0 <= self.labels.index(rows[0]) + step < len(self.labels)
+        )
 
     def move(self, step: int) -> None:
         """The chosen label one place up (-1) or down (1)."""
@@ -188,7 +213,9 @@ class LabelsState(State):
             return
         words = _("{name} was deleted.") if len(rows) == 1 else _("{n} labels were deleted.")
         told = words.format(name=rows[0].label.name, n=len(rows))
-        self._delete(sum(one.count for one in rows), operations.delete_labels, [one.id for one in rows], told)
+        self._delete(
+            sum(one.count for one in rows), operations.delete_labels, [one.id for one in rows], told
+        )
 
     def _delete(self, rows: int, act: Callable, what: object, told: str) -> None:
         """At once, or off the main thread where so many rows go along that the window would stand still."""
@@ -197,7 +224,11 @@ class LabelsState(State):
                 self.context.note(told, True)
         else:
             title = _("Delete {n:,} labelled places").format(n=rows)
-            self.context.long(title, lambda watch: act(self.project, what, watch=watch), lambda _done: self.context.note(told, True))
+            self.context.long(
+                title,
+                lambda watch: act(self.project, what, watch=watch),
+                lambda _done: self.context.note(told, True),
+            )
 
     def _try(self, act: Callable, *values) -> bool:
         """Do it in the project; a fault is told and gives False, and the page shows again what is so."""

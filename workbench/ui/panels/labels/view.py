@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSplitter, QStackedLayout, QStackedWidget, QVBoxLayout
+from PySide6.QtWidgets import (
+    QFrame,
+    QLineEdit,
+    QPlainTextEdit,
+    QSplitter,
+    QStackedLayout,
+    QStackedWidget,
+    QVBoxLayout,
+)
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -28,7 +36,11 @@ class LabelsView(View):
     def __init__(self, state: LabelsState):
         super().__init__(state)
         self._add_layer = Button(_("Add layer…"), "plus", "primary", on=self.ask_layer)
-        self._header = PageHeader(_("Labels"), _("What is labelled, with which labels and keys, and the rules for it"), self._add_layer)
+        self._header = PageHeader(
+            _("Labels"),
+            _("What is labelled, with which labels and keys, and the rules for it"),
+            self._add_layer,
+        )
         self._side, self._middle, self._chosen = _Layers(state), _Labels(state), _Chosen(state)
         self._guideline = self._middle.guideline
         self.first = self._middle.table
@@ -38,7 +50,9 @@ class LabelsView(View):
             page.addWidget(part)
             page.setStretchFactor(page.count() - 1, stretch)
         page.setSizes([230, 690, 270])
-        hint = _("A layer is one thing that is labelled: a class for each text, or spans in it. Each has labels of its own.")
+        hint = _(
+            "A layer is one thing that is labelled: a class for each text, or spans in it. Each has labels of its own."
+        )
         self._first_layer = Button(_("Add the first layer…"), "plus", "primary", on=self.ask_layer)
         self._empty = EmptyState("tags", _("Nothing to label with yet"), hint, self._first_layer)
         self._stack = QStackedWidget()
@@ -126,7 +140,9 @@ class _Layers(QFrame):
 
     def render(self, fields: frozenset[str]) -> None:
         if concerns(fields, "layers", "layer"):
-            self.table.setEditTriggers(self._triggers if self.state.editable else self.table.EditTrigger.NoEditTriggers)
+            self.table.setEditTriggers(
+                self._triggers if self.state.editable else self.table.EditTrigger.NoEditTriggers
+            )
             self.table.set_rows(self.state.layers)
             _mark(self.table, {self.state.layer.id} if self.state.layer else set())
 
@@ -135,7 +151,11 @@ class _NewLabel(QLineEdit):
     """Where nothing is left to undo in the line itself, Ctrl+Z takes back the label just added."""
 
     def event(self, event) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and not self.isUndoAvailable() and event.matches(QKeySequence.StandardKey.Undo):
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and not self.isUndoAvailable()
+            and event.matches(QKeySequence.StandardKey.Undo)
+        ):
             event.ignore()
             return False
         return super().event(event)
@@ -149,7 +169,9 @@ class _Labels(QFrame):
         self.state = state
         self._title, self._told = words("", "heading", weight=600), Elided("", "small", "muted")
         self._up = icon_button("chevron-up", _("Move label up"), lambda: state.move(-1), small=True)
-        self._down = icon_button("chevron-down", _("Move label down"), lambda: state.move(1), small=True)
+        self._down = icon_button(
+            "chevron-down", _("Move label down"), lambda: state.move(1), small=True
+        )
         self.table = self._make_table()
         self.new = _NewLabel()
         self.new.setPlaceholderText(_("New label"))
@@ -158,9 +180,13 @@ class _Labels(QFrame):
         self.new.textChanged.connect(lambda _text: self._enable())
         self._add_button = Button(_("Add label"), "plus", on=self._add)
         self.guideline = _Guideline(state)
-        head = row(self._title, (self._told, 1), self._up, self._down, gap=10, margins=(20, 12, 12, 10))
+        head = row(
+            self._title, (self._told, 1), self._up, self._down, gap=10, margins=(20, 12, 12, 10)
+        )
         adding = bar((self.new, 1), self._add_button, margins=(12, 8, 12, 8))
-        self._none = EmptyState("tags", _("No labels yet"), _("Type the first one below and press Enter."))
+        self._none = EmptyState(
+            "tags", _("No labels yet"), _("Type the first one below and press Enter.")
+        )
         self._stack = QStackedLayout()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._none)
@@ -216,7 +242,9 @@ class _Labels(QFrame):
         state = self.state
         if concerns(fields, "layer", "labels"):
             self._show_head(state.layer)
-            self.table.setEditTriggers(self._triggers if state.editable else self.table.EditTrigger.NoEditTriggers)
+            self.table.setEditTriggers(
+                self._triggers if state.editable else self.table.EditTrigger.NoEditTriggers
+            )
             self.table.set_rows(state.labels)
             self._stack.setCurrentIndex(0 if state.labels else 1)
         if concerns(fields, "labels", "chosen"):
@@ -226,8 +254,14 @@ class _Labels(QFrame):
 
     def _show_head(self, one: LayerRow | None) -> None:
         self._title.setText(one.layer.name if one else "")
-        submitted = _("{n} documents submitted") if one and one.submitted != 1 else _("{n} document submitted")
-        self._told.setText(f"{one.kind}  ·  {submitted.format(n=f'{one.submitted:,}')}" if one else "")
+        submitted = (
+            _("{n} documents submitted")
+            if one and one.submitted != 1
+            else _("{n} document submitted")
+        )
+        self._told.setText(
+            f"{one.kind}  ·  {submitted.format(n=f'{one.submitted:,}')}" if one else ""
+        )
 
 
 class _Guideline(QFrame):
@@ -242,12 +276,16 @@ class _Guideline(QFrame):
         self._mode.chosen.connect(self._change_mode)
         self._editor = QPlainTextEdit()
         self._editor.setPlaceholderText(
-            _("What each label means, with examples and doubtful cases. Markdown: # heading, - list, **bold**.")
+            _(
+                "What each label means, with examples and doubtful cases. Markdown: # heading, - list, **bold**."
+            )
         )
         self._editor.setTabChangesFocus(True)
         self._editor.textChanged.connect(self._typed)
         call(self._editor, _("Guideline text"))
-        self._reader = MarkdownView(_("Guideline to read"), _("No guideline yet. Choose Write to begin one."))
+        self._reader = MarkdownView(
+            _("Guideline to read"), _("No guideline yet. Choose Write to begin one.")
+        )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._reader)
         self._stack.addWidget(self._editor)
@@ -289,7 +327,10 @@ class _Guideline(QFrame):
             self.save()
             self._layer_id = one.id
             self._fill(one.layer.guideline)
-        elif not self._editor.document().isModified() and self._editor.toPlainText() != one.layer.guideline:
+        elif (
+            not self._editor.document().isModified()
+            and self._editor.toPlainText() != one.layer.guideline
+        ):
             self._fill(one.layer.guideline)
         self._editor.setReadOnly(not self.state.editable)
         self._mode.button("write").setEnabled(self.state.editable)
@@ -315,12 +356,18 @@ class _Chosen(QFrame):
         self._swatches = Swatches()
         self._swatches.picked.connect(state.recolour)
         self._will_go = words("", "small", "muted", wrap=True)
-        self._delete = Button(_("Delete label"), "trash-2", "danger", small=True, on=state.delete_chosen)
+        self._delete = Button(
+            _("Delete label"), "trash-2", "danger", small=True, on=state.delete_chosen
+        )
         self._hint = words(_("Choose a label to give it another colour or to delete it. A double click or F2 edits name, key and description."), "small", "muted", wrap=True)  # fmt: skip
         self._label = card(row(self._chip, None, self._count), words(_("Colour"), "small", "muted", weight=500), self._swatches, 4, self._will_go, row(self._delete, None), gap=8)  # fmt: skip
         self._layer_words = words("", "small", "muted", wrap=True)
-        self._delete_layer = Button(_("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer)
-        self._layer = card(self._layer_words, row(self._delete_layer, None), title=_("This layer"), gap=8)
+        self._delete_layer = Button(
+            _("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer
+        )
+        self._layer = card(
+            self._layer_words, row(self._delete_layer, None), title=_("This layer"), gap=8
+        )
         inner = column(self._hint, self._label, None, self._layer, gap=12, margins=(14, 14, 14, 14))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -341,10 +388,22 @@ class _Chosen(QFrame):
 
     def _show(self, rows: tuple[LabelRow, ...]) -> None:
         first, one = rows[0].label, len(rows) == 1
-        self._chip.set(first.name if one else _("{n} labels").format(n=len(rows)), first if one else None, key=first.key if one else "")
+        self._chip.set(
+            first.name if one else _("{n} labels").format(n=len(rows)),
+            first if one else None,
+            key=first.key if one else "",
+        )
         count = sum(row.count for row in rows)
-        self._count.setText(_("used once") if count == 1 else _("used {n} times").format(n=f"{count:,}") if count else _("not used yet"))
+        self._count.setText(
+            _("used once")
+            if count == 1
+            else _("used {n} times").format(n=f"{count:,}")
+            if count
+            else _("not used yet")
+        )
         colours = {row.label.colour for row in rows}
         self._swatches.set(colours.pop() if len(colours) == 1 else "")
         self._will_go.setText(self.state.will_go)
-        self._delete.set_text(_("Delete label") if one else _("Delete {n} labels").format(n=len(rows)))
+        self._delete.set_text(
+            _("Delete label") if one else _("Delete {n} labels").format(n=len(rows))
+        )

@@ -10,9 +10,30 @@ from workbench.ui.panel import Panel
 class ModelsPanel(Panel):
     needs_project = False
     commands = (
-        Command("models.add", _("Add &model from folder…"), lambda panel: panel.view.ask_folder(), "File", group="models", anywhere=True),
-        Command("models.download", _("Do&wnload model by id…"), lambda panel: panel.view.ask_id(), "File", group="models", anywhere=True),
-        Command("models.again", _("Look for models again"), lambda panel: panel.state.look(), "View", "F5", group="models"),
+        Command(
+            "models.add",
+            _("Add &model from folder…"),
+            lambda panel: panel.view.ask_folder(),
+            "File",
+            group="models",
+            anywhere=True,
+        ),
+        Command(
+            "models.download",
+            _("Do&wnload model by id…"),
+            lambda panel: panel.view.ask_id(),
+            "File",
+            group="models",
+            anywhere=True,
+        ),
+        Command(
+            "models.again",
+            _("Look for models again"),
+            lambda panel: panel.state.look(),
+            "View",
+            "F5",
+            group="models",
+        ),
     )
 
     def build(self, context):

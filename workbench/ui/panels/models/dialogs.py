@@ -23,21 +23,39 @@ class Download(Dialog):
     """Asks for an id, tells size and licence, then fetches; stays open on a fault."""
 
     def __init__(self, parent, state: DownloadState):
-        hint = _("From the Hugging Face hub into its cache on this computer. Nothing is fetched before you have seen size and licence.")
+        hint = _(
+            "From the Hugging Face hub into its cache on this computer. Nothing is fetched before you have seen size and licence."
+        )
         super().__init__(parent, _("Download by id…"), hint, width=520)
         self.state = state
         self.id = QLineEdit()
         self.id.setPlaceholderText("distilbert/distilbert-base-uncased")
         self.id.textEdited.connect(lambda _text: state.again())
         self._field = Field(_("Model id"), self.id)
-        self._offline = Callout(_("Glossbench works offline."), "warn", Button(_("Allow downloads"), small=True, on=state.go_online))
+        self._offline = Callout(
+            _("Glossbench works offline."),
+            "warn",
+            Button(_("Allow downloads"), small=True, on=state.go_online),
+        )
         self._told = Callout("", "accent")
         self._trust = QCheckBox(_("I trust where it comes from"))
         self._trust.toggled.connect(state.set_trust)
         self._pickle = Callout(PICKLE, "warn")
-        self._meter, self._file = Meter(0.0, name=_("Download progress")), Elided("", "caption", "muted")
+        self._meter, self._file = (
+            Meter(0.0, name=_("Download progress")),
+            Elided("", "caption", "muted"),
+        )
         self._done = Callout("", "good")
-        self.put(self._offline, self._field, self._told, self._pickle, self._trust, self._meter, self._file, self._done)
+        self.put(
+            self._offline,
+            self._field,
+            self._told,
+            self._pickle,
+            self._trust,
+            self._meter,
+            self._file,
+            self._done,
+        )
         self.cancel = Button(_("Cancel"), on=self._cancel)
         self.act = Button(_("Show size and licence"), "search", "primary", on=self._act)
         self.act.setDefault(True)
@@ -80,11 +98,19 @@ class Download(Dialog):
         self._meter.set(state.share)
         self._file.setVisible(state.busy)
         self._file.setText(_("Asking the hub …") if stage == "looking" else state.file)
-        self._done.set(_("{id} is in the cache and can be used now.").format(id=state.told.get("id", "")) if stage == "done" else "")
+        self._done.set(
+            _("{id} is in the cache and can be used now.").format(id=state.told.get("id", ""))
+            if stage == "done"
+            else ""
+        )
         self.fault(state.error)
-        title = {"told": _("Download"), "fetching": _("Download"), "done": _("Close")}.get(stage, _("Show size and licence"))
+        title = {"told": _("Download"), "fetching": _("Download"), "done": _("Close")}.get(
+            stage, _("Show size and licence")
+        )
         self.act.set_text(title)
-        self.act.set_icon({"told": "download", "fetching": "download", "done": "check"}.get(stage, "search"))
+        self.act.set_icon(
+            {"told": "download", "fetching": "download", "done": "check"}.get(stage, "search")
+        )
         self.act.setEnabled(not state.offline and (stage in ("ask", "done") or state.can_fetch))
         self.cancel.setVisible(stage != "done")
         if concerns(fields, "stage") and stage in ("told", "done") and self.isVisible():

@@ -61,7 +61,12 @@ class DownloadState(State):
 
     def _download(self):
         told = self.told
-        return operations.download(told["id"], revision=told["revision"], allow_pickle=self.trust, settings=self.context.settings)
+        return operations.download(
+            told["id"],
+            revision=told["revision"],
+            allow_pickle=self.trust,
+            settings=self.context.settings,
+        )
 
     def cancel(self) -> None:
         if self._job is not None and not self._job.over:
@@ -88,7 +93,10 @@ class DownloadState(State):
         if job.over:
             self._ended(job)
         elif self.stage == "fetching" and job.progress.get("total"):
-            self.update(share=job.progress["step"] / job.progress["total"], file=job.progress.get("file", ""))
+            self.update(
+                share=job.progress["step"] / job.progress["total"],
+                file=job.progress.get("file", ""),
+            )
 
     def _ended(self, job) -> None:
         before = "ask" if self.stage == "looking" else "told"
@@ -98,7 +106,10 @@ class DownloadState(State):
             self.update(stage="done", share=1.0, path=job.result["path"])
         elif job.status in ("cancelled", "stopped", "done"):
             self.update(
-                stage=before, error=_("Cancelled. What has come in is kept; a new try goes on from there.") if before == "told" else ""
+                stage=before,
+                error=_("Cancelled. What has come in is kept; a new try goes on from there.")
+                if before == "told"
+                else "",
             )
         else:
             self.update(stage=before, error=" ".join(filter(None, (job.message, job.hint))))
@@ -110,7 +121,9 @@ def told_words(told: Mapping) -> str:
 
     licence = told.get("licence") or _("not stated")
     parts = [
-        _("Size: {size} in {n} files.").format(size=size_words(told["size_bytes"]), n=len(told["files"])),
+        _("Size: {size} in {n} files.").format(
+            size=size_words(told["size_bytes"]), n=len(told["files"])
+        ),
         _("Licence: {it}.").format(it=licence),
     ]
     if told.get("family"):

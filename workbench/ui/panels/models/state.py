@@ -59,10 +59,16 @@ class ModelsState(State):
 
     def add(self, folder: Path, *, trust: bool = False) -> ModelInfo | None:
         """None, and the reason told, where the folder is no usable model."""
-        card = self.context.attempt(operations.add, folder, allow_pickle=trust, settings=self.context.settings)
+        card = self.context.attempt(
+            operations.add, folder, allow_pickle=trust, settings=self.context.settings
+        )
         if card is not None:
             self.look()
-            self.context.note(_("{name} can be used now.").format(name=card.name), lambda: self._forget(card.name), action=_("Undo"))
+            self.context.note(
+                _("{name} can be used now.").format(name=card.name),
+                lambda: self._forget(card.name),
+                action=_("Undo"),
+            )
         return card
 
     def trust(self, name: str) -> None:
@@ -74,10 +80,14 @@ class ModelsState(State):
         if self._forget(card.name):
             trusted = card.pickled and card.usable
             said = _("{name} was taken off the list; its files stay.").format(name=card.name)
-            self.context.note(said, lambda: self.add(Path(card.path), trust=trusted), action=_("Undo"))
+            self.context.note(
+                said, lambda: self.add(Path(card.path), trust=trusted), action=_("Undo")
+            )
 
     def _forget(self, name: str) -> bool:
-        done = self.context.attempt(lambda: (operations.remove(name, self.context.settings), True)[1])
+        done = self.context.attempt(
+            lambda: (operations.remove(name, self.context.settings), True)[1]
+        )
         self.look()
         return bool(done)
 
@@ -116,7 +126,10 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         (_("Parameters"), number_words(card.parameters)),
         (_("Layers × width"), shape),
         (_("Vocabulary"), f"{card.vocabulary:,}" if card.vocabulary else ""),
-        (_("Maximum length"), _("{n} subwords").format(n=f"{card.max_length:,}") if card.max_length else ""),
+        (
+            _("Maximum length"),
+            _("{n} subwords").format(n=f"{card.max_length:,}") if card.max_length else "",
+        ),
         (_("Size"), size_words(card.size_bytes) if card.size_bytes else ""),
         (_("Weights"), _("pickled") if card.pickled else card.dtype),
         (_("Licence"), card.licence or (_("not stated") if card.family else "")),

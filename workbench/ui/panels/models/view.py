@@ -57,9 +57,14 @@ class ModelsView(View):
             self._header.set_hint(_("Reading the cards …") if cards is None else told)
 
     def _make_cards(self) -> None:
-        held = next((one.info.path for one in self._cards if one.isAncestorOf(self.focusWidget() or self)), "")
+        held = next(
+            (one.info.path for one in self._cards if one.isAncestorOf(self.focusWidget() or self)),
+            "",
+        )
         clear(self._grid)
-        self._cards = [ModelCard(self.state, info, self.ask_trust) for info in self.state.cards or ()]
+        self._cards = [
+            ModelCard(self.state, info, self.ask_trust) for info in self.state.cards or ()
+        ]
         self._columns = 0
         self._place()
         for card in self._cards:
@@ -141,7 +146,10 @@ class ModelCard(QFrame):
     def _head(self, info: ModelInfo) -> QFrame:
         where = Elided(info.path, "caption", "faint", mode=Qt.TextElideMode.ElideMiddle)
         broken = bool(info.problems)
-        chip = Chip(_("cannot be used") if broken else ORIGINS.get(info.origin, info.origin), tone="bad" if broken else "")
+        chip = Chip(
+            _("cannot be used") if broken else ORIGINS.get(info.origin, info.origin),
+            tone="bad" if broken else "",
+        )
         top = row((Elided(info.name, "heading", weight=600), 1), chip, gap=10)
         return (
             column(top, where, gap=2)
@@ -167,12 +175,21 @@ class ModelCard(QFrame):
         found = []
         if info.usable:
             train = Button(
-                _("Train with this"), "activity", small=True, on=lambda: state.train(info), name=_("Train with {name}").format(name=name)
+                _("Train with this"),
+                "activity",
+                small=True,
+                on=lambda: state.train(info),
+                name=_("Train with {name}").format(name=name),
             )
             train.setEnabled(state.can_train)
             train.setToolTip("" if state.can_train else _("Open a project first."))
             inspect = Button(
-                _("Inspect"), "scan-search", "quiet", small=True, on=lambda: state.inspect(info), name=_("Inspect {name}").format(name=name)
+                _("Inspect"),
+                "scan-search",
+                "quiet",
+                small=True,
+                on=lambda: state.inspect(info),
+                name=_("Inspect {name}").format(name=name),
             )
             inspect.setEnabled(state.context.project is not None)
             found += [train, inspect]
@@ -190,7 +207,13 @@ class ModelCard(QFrame):
             tip = _("Takes it off this list; the files stay")
             found.append(
                 Button(
-                    _("Forget"), "x", "quiet", small=True, on=lambda: state.forget(info), name=_("Forget {name}").format(name=name), tip=tip
+                    _("Forget"),
+                    "x",
+                    "quiet",
+                    small=True,
+                    on=lambda: state.forget(info),
+                    name=_("Forget {name}").format(name=name),
+                    tip=tip,
                 )
             )
         return found

@@ -17,7 +17,11 @@ from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
-SCORES = (("macro_f1", _("Macro F1")), ("accuracy", _("Accuracy")), ("weighted_f1", _("Weighted F1")))
+SCORES = (
+    ("macro_f1", _("Macro F1")),
+    ("accuracy", _("Accuracy")),
+    ("weighted_f1", _("Weighted F1")),
+)
 
 
 class Outcome(QFrame):
@@ -26,7 +30,9 @@ class Outcome(QFrame):
     def __init__(self, state: PromptsState):
         super().__init__()
         self.state = state
-        self._which = Segments(("run", _("Run on dev: scores")), ("text", _("Answers for this text")), name=_("Below"))
+        self._which = Segments(
+            ("run", _("Run on dev: scores")), ("text", _("Answers for this text")), name=_("Below")
+        )
         self._which.chosen.connect(self._show_side)
         self._note = words("", "caption", "muted")
         pages = QFrame()
@@ -44,20 +50,34 @@ class Outcome(QFrame):
         state = self.state
         self._status, self._time = words("", "small"), words("", "small", "muted")
         self._progress = Meter(None, name=_("Progress of the run"))
-        self._stop = Button(_("Stop and keep"), "square", small=True, on=state.stop, name=_("Stop the run and keep its answers"))
-        self._cancel = Button(_("Cancel"), "x", small=True, on=state.cancel, name=_("Cancel the run"))
-        self._results = Button(_("Show in Results"), "chart-column", small=True, on=state.show_results)
+        self._stop = Button(
+            _("Stop and keep"),
+            "square",
+            small=True,
+            on=state.stop,
+            name=_("Stop the run and keep its answers"),
+        )
+        self._cancel = Button(
+            _("Cancel"), "x", small=True, on=state.cancel, name=_("Cancel the run")
+        )
+        self._results = Button(
+            _("Show in Results"), "chart-column", small=True, on=state.show_results
+        )
         self._numbers = [number(title) for _key, title in SCORES]
         self._figures = row(*[frame for frame, _value, _hint in self._numbers], None, gap=28)
         self._table = Table(_score_columns(), name=_("Scores by label"), key=lambda one: one.label)
         self._none = EmptyState(
             "message-square-quote",
             _("Not measured yet"),
-            _("“Run on dev” asks the model about every document of dev and gives the same score table as a trained run."),
+            _(
+                "“Run on dev” asks the model about every document of dev and gives the same score table as a trained run."
+            ),
         )
         head = row(self._status, self._time, None, self._stop, self._cancel, self._results)
         self._space = QFrame()
-        self._live = column(head, self._progress, self._figures, (self._table, 1), (self._space, 1), gap=8)
+        self._live = column(
+            head, self._progress, self._figures, (self._table, 1), (self._space, 1), gap=8
+        )
         side = QFrame()
         self._run_pages = QStackedLayout(side)
         self._run_pages.addWidget(self._none)
@@ -94,7 +114,13 @@ class Outcome(QFrame):
         side = QFrame()
         self._text_pages = QStackedLayout(side)
         self._text_pages.addWidget(self._ask)
-        self._text_pages.addWidget(column(words(_("Asking; the model loads at the first time"), "small", "muted"), self._asking, None))
+        self._text_pages.addWidget(
+            column(
+                words(_("Asking; the model loads at the first time"), "small", "muted"),
+                self._asking,
+                None,
+            )
+        )
         self._text_pages.addWidget(self._answers)
         return side
 
@@ -113,7 +139,9 @@ class Outcome(QFrame):
             self._answers.rows_model.set_rows(state.answers)
             self._text_pages.setCurrentIndex(1 if state.asking else 2 if state.answers else 0)
         if concerns(fields, "live", "preparing", "evaluation"):
-            if state.preparing and "preparing" in fields:  # once, at its start: while it goes on a person may look at the other side
+            if (
+                state.preparing and "preparing" in fields
+            ):  # once, at its start: while it goes on a person may look at the other side
                 self._show_side("run")
             self._show_run()
 
@@ -144,7 +172,13 @@ class Outcome(QFrame):
             told = _("{name} · loading the model").format(name=live.name)
         self._status.setText(f"{told}  {live.message}".strip())
         left = live.seconds_left
-        shown = _("{done} of {total}, {left} left").format(done=live.done, total=live.total, left=duration(left or 0)) if live.total else ""
+        shown = (
+            _("{done} of {total}, {left} left").format(
+                done=live.done, total=live.total, left=duration(left or 0)
+            )
+            if live.total
+            else ""
+        )
         self._time.setText(shown if live.active else "")
         self._progress.set(live.share)
 

@@ -93,8 +93,14 @@ class PromptsState(State):
         cards = prompt.language_models(models.list(self.context.settings))
         names = [one.name for one in cards]
         layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
-        model = self.model if self.model in names else ("starter-bert" if "starter-bert" in names else names[0] if names else "")
-        saved = tuple(Known(f"saved {one.name}", one.name, one.body) for one in prompt.saved(self.project))
+        model = (
+            self.model
+            if self.model in names
+            else ("starter-bert" if "starter-bert" in names else names[0] if names else "")
+        )
+        saved = tuple(
+            Known(f"saved {one.name}", one.name, one.body) for one in prompt.saved(self.project)
+        )
         known = (*(Known(one.id, _(one.title), one.source) for one in prompt.templates()), *saved)
         self.update(layers=layers, models=cards, layer=layer, model=model, known=known)
         if not self.template:
@@ -105,10 +111,20 @@ class PromptsState(State):
     def _first_template(self) -> None:
         """One that works for the layer."""
         source = prompt.default_template(self._layer())
-        self.update(template=source, chosen=next((one.id for one in self.known if one.source == source), OWN))
+        self.update(
+            template=source,
+            chosen=next((one.id for one in self.known if one.source == source), OWN),
+        )
 
     def _layer(self):
-        return next((layer for layer, _count in prompt.fitting_layers(self.project) if layer.name == self.layer), None)
+        return next(
+            (
+                layer
+                for layer, _count in prompt.fitting_layers(self.project)
+                if layer.name == self.layer
+            ),
+            None,
+        )
 
     def choose_template(self, id: str) -> None:
         found = next((one for one in self.known if one.id == id), None)
@@ -146,7 +162,11 @@ class PromptsState(State):
         ids = self._dev_ids()
         if not ids:
             return
-        at = ids.index(self.document.id) if self.document is not None and self.document.id in ids else 0
+        at = (
+            ids.index(self.document.id)
+            if self.document is not None and self.document.id in ids
+            else 0
+        )
         self.update(document=prompt.document(self.project, ids[(at + direction) % len(ids)]))
         self._fill()
 
@@ -163,7 +183,18 @@ class PromptsState(State):
         card = self.card
         path, pickled = (card.path, card.pickled) if card else ("", False)
         device = self.context.settings.device
-        return PromptSpec(self.template, path, self.model, self.layer, self.shots, self.order, self.seed, "", device, pickled)
+        return PromptSpec(
+            self.template,
+            path,
+            self.model,
+            self.layer,
+            self.shots,
+            self.order,
+            self.seed,
+            "",
+            device,
+            pickled,
+        )
 
     @property
     def teaching(self) -> bool:
@@ -173,7 +204,9 @@ class PromptsState(State):
     @property
     def ready(self) -> bool:
         idle = not self.preparing and not self.running
-        return bool(self.preview and not self.problem and self.dev and idle and not self.project.read_only)
+        return bool(
+            self.preview and not self.problem and self.dev and idle and not self.project.read_only
+        )
 
     # ---------------------------------------------------------------- the exact prompt
 
@@ -196,7 +229,9 @@ class PromptsState(State):
         def done(found):
             if asked == self._asked:
                 preview, shown, dev = found
-                self.update(preview=preview, document=shown, label=preview.label, dev=dev, problem="")
+                self.update(
+                    preview=preview, document=shown, label=preview.label, dev=dev, problem=""
+                )
                 self.context.commands_changed()
 
         def failed(error):
@@ -220,10 +255,20 @@ class PromptsState(State):
         card = self.card
         if self._scorer is None or self._scorer_model != card.path:
             self._close_scorer()
-            params = {"model": card.path, "device": self.context.settings.device, "allow_pickle": card.pickled}
+            params = {
+                "model": card.path,
+                "device": self.context.settings.device,
+                "allow_pickle": card.pickled,
+            }
             spec = JobSpec(prompt.SCORER, params, title=card.name)
-            self._scorer, self._scorer_model = Host(spec, dispatch=self.context.dispatch, spare=self.queue.spare), card.path
-        asked, request = self.preview, {"prompts": {label: list(parts) for label, parts in self.preview.prompts.items()}}
+            self._scorer, self._scorer_model = (
+                Host(spec, dispatch=self.context.dispatch, spare=self.queue.spare),
+                card.path,
+            )
+        asked, request = (
+            self.preview,
+            {"prompts": {label: list(parts) for label, parts in self.preview.prompts.items()}},
+        )
         self.update(asking=True, answers=())
         self._scorer.ask("score", request, lambda found, error: self._answered(asked, found, error))
 
@@ -295,13 +340,21 @@ class PromptsState(State):
         return about.get("project") == self.project.uid and about.get("purpose") == "prompt"
 
     def _heard(self, job, event) -> None:
-        if self.live is None or not self._is_ours(job) or job.spec.params["run"]["id"] != self.live.run_id:
+        if (
+            self.live is None
+            or not self._is_ours(job)
+            or job.spec.params["run"]["id"] != self.live.run_id
+        ):
             return
         live = self.live
         if isinstance(event, Started):
             live.status = "running"
         elif isinstance(event, Output) and event.payload.get("kind") == "progress":
-            live.done, live.total, live.seconds_left = event.payload["done"], event.payload["total"], event.payload.get("seconds_left")
+            live.done, live.total, live.seconds_left = (
+                event.payload["done"],
+                event.payload["total"],
+                event.payload.get("seconds_left"),
+            )
         elif isinstance(event, Finished):
             live.status, live.message = event.status, f"{event.message} {event.hint}".strip()
             self._ended(live)
@@ -310,7 +363,11 @@ class PromptsState(State):
     def _ended(self, live: Live) -> None:
         if live.status in ("done", "stopped"):
             try:
-                self.update(evaluation=prompt.evaluation(self.project, results.run(self.project, live.run_id)))
+                self.update(
+                    evaluation=prompt.evaluation(
+                        self.project, results.run(self.project, live.run_id)
+                    )
+                )
             except KeyError:
                 pass  # nothing was answered before the stop, so the run is gone
         if live.status == "cancelled":
@@ -332,7 +389,9 @@ class PromptsState(State):
                 self.context.fail(error)
             else:
                 self.context.note(
-                    _("{n} suggestions for {m} documents from {run}.").format(n=outcome.suggestions, m=outcome.documents, run=outcome.run)
+                    _("{n} suggestions for {m} documents from {run}.").format(
+                        n=outcome.suggestions, m=outcome.documents, run=outcome.run
+                    )
                 )
 
         self.context.attempt(suggest.suggest, self.project, self.queue, run, told)
@@ -340,5 +399,7 @@ class PromptsState(State):
     # ---------------------------------------------------------------- news
 
     def _project_changed(self, changes) -> None:
-        if any(changes.touches(table) for table in ("layer", "label", "prompt")):  # the rest is read when the page is shown again
+        if any(
+            changes.touches(table) for table in ("layer", "label", "prompt")
+        ):  # the rest is read when the page is shown again
             self.look()

@@ -21,7 +21,11 @@ class ComparisonView(QFrame):
         self._state = state
         self._title = Elided("", "heading", weight=600)
         self._words, self._problem = words("", "small", "muted", wrap=True), Callout("", "warn")
-        back = Button(_("Show the first alone"), small=True, on=lambda: state.choose(tuple(sorted(state.chosen)[:1])))
+        back = Button(
+            _("Show the first alone"),
+            small=True,
+            on=lambda: state.choose(tuple(sorted(state.chosen)[:1])),
+        )
         columns = (
             Column(_("Score on dev, today's gold"), lambda one: one[0]),
             Column(_("First"), lambda one: points(one[1]), 110, right=True),
@@ -29,7 +33,10 @@ class ComparisonView(QFrame):
             Column(_("Difference"), lambda one: f"{100 * (one[2] - one[1]):+.1f}", 110, right=True),
         )
         self._scores = Table(columns, name=_("Scores side by side"), key=lambda one: one[0])
-        self._first, self._second = self._documents(_("Only the first is right")), self._documents(_("Only the second is right"))
+        self._first, self._second = (
+            self._documents(_("Only the first is right")),
+            self._documents(_("Only the second is right")),
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 14, 20, 16)
         layout.setSpacing(12)
@@ -43,7 +50,10 @@ class ComparisonView(QFrame):
         self._names = (Elided("", weight=600), Elided("", weight=600))
         self._counts = (words("", weight=600), words("", weight=600))
         sides = zip(self._names, self._counts, (self._first, self._second), strict=True)
-        body.addWidget(row(*((card(row((name, 1), count), table), 1) for name, count, table in sides), gap=12), 1)
+        body.addWidget(
+            row(*((card(row((name, 1), count), table), 1) for name, count, table in sides), gap=12),
+            1,
+        )
         layout.addWidget(self._body, 1)
         layout.addStretch(0)
 
@@ -52,10 +62,18 @@ class ComparisonView(QFrame):
             Column(_("Key"), lambda one: one.key, 72, tip=lambda one: one.key),
             Column(_("Text"), lambda one: one.text, tip=lambda one: one.text),
             Column(_("Gold"), lambda one: one.gold, 92, tip=lambda one: one.gold),
-            Column(_("Answer"), lambda one: one.predicted, 92, tip=lambda one: one.predicted, hint=_("What the other run said")),
+            Column(
+                _("Answer"),
+                lambda one: one.predicted,
+                92,
+                tip=lambda one: one.predicted,
+                hint=_("What the other run said"),
+            ),
         )
         table = Table(columns, name=name, key=lambda one: one.document_id)
-        table.opened.connect(lambda one: self._state.context.go("annotate", document=one.document_id))
+        table.opened.connect(
+            lambda one: self._state.context.go("annotate", document=one.document_id)
+        )
         return table
 
     def resizeEvent(self, event) -> None:
@@ -77,12 +95,16 @@ class ComparisonView(QFrame):
         for number, run in ((1, first), (2, second)):
             self._scores.rows_model.set_title(number, run.name)
         names = [name for name in TITLES if name in found.first.scores]
-        self._scores.set_rows([(TITLES[name], found.first.scores[name], found.second.scores[name]) for name in names])
+        self._scores.set_rows(
+            [(TITLES[name], found.first.scores[name], found.second.scores[name]) for name in names]
+        )
         self._scores.fit_height(8)
         self._words.setText(self._sentence(found))
         self._first.set_rows(found.only_first)
         self._second.set_rows(found.only_second)
-        for number, (run, rows) in enumerate(((first, found.only_first), (second, found.only_second))):
+        for number, (run, rows) in enumerate(
+            ((first, found.only_first), (second, found.only_second))
+        ):
             self._names[number].setText(_("Only {name} is right").format(name=run.name))
             self._counts[number].setText(str(len(rows)))
 
@@ -94,6 +116,12 @@ class ComparisonView(QFrame):
             return _("There is no document of dev with gold that both have answered.")
         chance = mcnemar(len(found.only_first), len(found.only_second))
         share = _("less than 1 %") if chance < 0.01 else f"{100 * chance:.0f} %"
-        verdict = _("a difference as large would come by chance in {share} of cases").format(share=share)
-        told = _("Both right {right}, both wrong {wrong} of {n} documents. If the two were equally good, {verdict} (McNemar, exact).")
-        return told.format(right=found.both_right, wrong=found.both_wrong, n=found.first.n, verdict=verdict)
+        verdict = _("a difference as large would come by chance in {share} of cases").format(
+            share=share
+        )
+        told = _(
+            "Both right {right}, both wrong {wrong} of {n} documents. If the two were equally good, {verdict} (McNemar, exact)."
+        )
+        return told.format(
+            right=found.both_right, wrong=found.both_wrong, n=found.first.n, verdict=verdict
+        )

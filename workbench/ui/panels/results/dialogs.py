@@ -27,7 +27,9 @@ class DeleteRuns(Dialog):
         names = ", ".join(run.name for run in runs)
         super().__init__(parent, _("Delete {names}?").format(names=names), width=440)
         freed = sum(operations.disk_space(state.project, run.id) for run in runs)
-        told = _("Its scores, answers, open suggestions and weights ({size}) go. This cannot be undone; labels that were accepted stay.")
+        told = _(
+            "Its scores, answers, open suggestions and weights ({size}) go. This cannot be undone; labels that were accepted stay."
+        )
         self.put(words(told.format(size=size(freed)), wrap=True))
         back = Button(_("Go back"), on=self.reject)
         self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
@@ -38,17 +40,28 @@ class ApplyToFiles(Dialog):
     """Ask a run about a file or a folder and save the answers; the project stays as it is."""
 
     def __init__(self, parent, state):
-        hint = _("Every text is answered and saved as JSON lines or CSV. Nothing is added to the project.")
-        super().__init__(parent, _("Apply {run} to files").format(run=state.run.name), hint, width=600)
+        hint = _(
+            "Every text is answered and saved as JSON lines or CSV. Nothing is added to the project."
+        )
+        super().__init__(
+            parent, _("Apply {run} to files").format(run=state.run.name), hint, width=600
+        )
         self._state, self._job = state, None
         self._source, self._out = QLineEdit(), QLineEdit()
-        self._source_field = Field(_("File or folder"), self._source, _("Plain text (one a line), JSONL, CSV, TSV, CoNLL."))
-        self._out_field = Field(_("Save answers as"), self._out, _("The ending says how: .jsonl or .csv"))
+        self._source_field = Field(
+            _("File or folder"), self._source, _("Plain text (one a line), JSONL, CSV, TSV, CoNLL.")
+        )
+        self._out_field = Field(
+            _("Save answers as"), self._out, _("The ending says how: .jsonl or .csv")
+        )
         file = Button(_("File…"), on=self._choose_file, name=_("Choose a file"))
         folder = Button(_("Folder…"), on=self._choose_folder, name=_("Choose a folder"))
         save = Button(_("Choose…"), on=self._choose_out, name=_("Choose where to save"))
         self.put(_beside(self._source_field, file, folder), _beside(self._out_field, save))
-        self._meter, self._told = Meter(None, name=_("Progress of the answers")), Callout("", "good")
+        self._meter, self._told = (
+            Meter(None, name=_("Progress of the answers")),
+            Callout("", "good"),
+        )
         self._meter.hide()
         self._told.hide()
         self.put(self._meter, self._told)
@@ -59,7 +72,10 @@ class ApplyToFiles(Dialog):
 
     def start(self) -> None:
         self.fault("")
-        source, out = Path(self._source.text().strip()).expanduser(), Path(self._out.text().strip()).expanduser()
+        source, out = (
+            Path(self._source.text().strip()).expanduser(),
+            Path(self._out.text().strip()).expanduser(),
+        )
         if not self._source.text().strip() or not source.exists():
             self._source_field.set_error(_("This file or folder is not there."))
             return
@@ -68,7 +84,9 @@ class ApplyToFiles(Dialog):
             self._out.setText(str(out))
         state = self._state
         try:
-            self._job = predict.apply_to_files(state.project, state.context.queue, state.run, source, out, self._done)
+            self._job = predict.apply_to_files(
+                state.project, state.context.queue, state.run, source, out, self._done
+            )
         except (WorkbenchError, OSError) as error:
             self.fault(str(error))
             return
@@ -87,9 +105,9 @@ class ApplyToFiles(Dialog):
         told = _("{n} texts answered, saved as {out}.").format(n=applied.documents, out=applied.out)
         if applied.skipped:
             first = applied.skipped[0]
-            told += " " + _("{n} lines were skipped; the first: {file}, line {line}: {reason}.").format(
-                n=len(applied.skipped), file=first.file, line=first.line, reason=first.reason
-            )
+            told += " " + _(
+                "{n} lines were skipped; the first: {file}, line {line}: {reason}."
+            ).format(n=len(applied.skipped), file=first.file, line=first.line, reason=first.reason)
         self._told.set(told, "warn" if applied.skipped else "good")
 
     def reject(self) -> None:
@@ -114,7 +132,9 @@ class ApplyToFiles(Dialog):
             self._out.setText(str(source.with_name(source.stem + ".answers.jsonl")))
 
     def _choose_out(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(self, _("Save answers"), self._out.text(), _("JSON lines (*.jsonl);;CSV (*.csv)"))
+        path, _kind = QFileDialog.getSaveFileName(
+            self, _("Save answers"), self._out.text(), _("JSON lines (*.jsonl);;CSV (*.csv)")
+        )
         if path:
             self._out.setText(path)
 

@@ -29,16 +29,27 @@ class ScoresView(QFrame):
         self._test_button = Button(_("Show test score"), "eye", small=True, on=state.show_test)
         self._main, self._second, self._third = Tile(""), Tile(""), Tile("")
         self._test = Tile(_("Test score"), control=self._test_button)
-        tiles = row(*[(one, 1) for one in (self._main, self._second, self._third, self._test)], gap=10)
+        tiles = row(
+            *[(one, 1) for one in (self._main, self._second, self._third, self._test)], gap=10
+        )
         self._labels, self._scores = self._label_table(), self._score_table()
         self._matrix = Matrix(_("Confusion"))
         self._matrix.opened.connect(self._open_cell)
-        self._how = Segments(("counts", _("Counts")), ("rows", _("Rows")), name=_("Numbers of the matrix"))
+        self._how = Segments(
+            ("counts", _("Counts")), ("rows", _("Rows")), name=_("Numbers of the matrix")
+        )
         self._how.chosen.connect(lambda how: self._matrix.show_shares(how == "rows"))
-        self._matrix_hint = words(_("gold down, predicted across; a cell opens its documents"), "caption", "muted", wrap=True)
+        self._matrix_hint = words(
+            _("gold down, predicted across; a cell opens its documents"),
+            "caption",
+            "muted",
+            wrap=True,
+        )
         self._beside = QHBoxLayout()
         self._beside.setSpacing(12)
-        by_label = card(self._labels, title=_("By label"), note=_("today's gold; 0/0 counts as 0"), gap=6)
+        by_label = card(
+            self._labels, title=_("By label"), note=_("today's gold; 0/0 counts as 0"), gap=6
+        )
         every = card(self._scores, title=_("All scores"), note=_("in hundredths"), gap=6)
         self._of_today = [by_label]
         self._beside.addWidget(column(by_label, every, None, gap=12), 1)
@@ -52,7 +63,9 @@ class ScoresView(QFrame):
         layout.addWidget(tiles)
         layout.addLayout(self._beside, 1)
         self._whole = scrolled(whole)
-        self._none = EmptyState("chart-column", _("No scores"), _("This run has no answers on dev."))
+        self._none = EmptyState(
+            "chart-column", _("No scores"), _("This run has no answers on dev.")
+        )
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._whole)
@@ -65,7 +78,9 @@ class ScoresView(QFrame):
     def _arrange(self) -> None:
         """Table and matrix side by side where both can be read so; many labels need the whole width for each."""
         beside = self.width() > theme.px(760 if len(self._labels.rows()) <= FEW_LABELS else 1150)
-        self._beside.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._beside.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
         room = (self.width() - 12) // 2 - 34 if beside else self.width() - 48
         self._fit_columns(room)
 
@@ -80,7 +95,9 @@ class ScoresView(QFrame):
         head.setSectionResizeMode(0, mode.Interactive if bars else mode.Stretch)
         if bars:
             metrics = self._labels.fontMetrics()
-            longest = max((metrics.horizontalAdvance(one.label) for one in self._labels.rows()), default=0)
+            longest = max(
+                (metrics.horizontalAdvance(one.label) for one in self._labels.rows()), default=0
+            )
             self._labels.setColumnWidth(0, min(max(longest + 28, theme.px(112)), room // 3))
 
     def _label_table(self) -> Table:
@@ -98,26 +115,59 @@ class ScoresView(QFrame):
                 share=lambda one: one.recall,
                 hint=_("Of what is so in gold, the share that was found"),
             ),
-            Column(_("F1"), lambda one: points(one.f1), share=lambda one: one.f1, hint=_("Harmonic mean of precision and recall")),
-            Column(_("Support"), lambda one: str(one.support), 76, right=True, hint=_("How often the label stands in gold")),
+            Column(
+                _("F1"),
+                lambda one: points(one.f1),
+                share=lambda one: one.f1,
+                hint=_("Harmonic mean of precision and recall"),
+            ),
+            Column(
+                _("Support"),
+                lambda one: str(one.support),
+                76,
+                right=True,
+                hint=_("How often the label stands in gold"),
+            ),
         )
         return Table(columns, name=_("By label"), key=lambda one: one.label)
 
     def _score_table(self) -> Table:
         columns = (
             Column(_("Score"), lambda one: one[0]),
-            Column(_("As run"), lambda one: points(one[1]), 76, right=True, hint=_("On dev, when the run ended")),
-            Column(_("Today"), lambda one: points(one[2]), 76, right=True, hint=_("The same answers against today's gold")),
-            Column(_("Test"), lambda one: points(one[3]), 76, right=True, hint=_("Only after Show test score")),
+            Column(
+                _("As run"),
+                lambda one: points(one[1]),
+                76,
+                right=True,
+                hint=_("On dev, when the run ended"),
+            ),
+            Column(
+                _("Today"),
+                lambda one: points(one[2]),
+                76,
+                right=True,
+                hint=_("The same answers against today's gold"),
+            ),
+            Column(
+                _("Test"),
+                lambda one: points(one[3]),
+                76,
+                right=True,
+                hint=_("Only after Show test score"),
+            ),
         )
         return Table(columns, name=_("All scores"), key=lambda one: one[0])
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state = self._state
         found = state.details
-        ready = found is not None and (bool(found.results.as_run) or found.results.today is not None)
+        ready = found is not None and (
+            bool(found.results.as_run) or found.results.today is not None
+        )
         self._whole.setVisible(ready)
-        self._none.setVisible(not ready and state.run is not None and state.run.status not in ("waiting", "running"))
+        self._none.setVisible(
+            not ready and state.run is not None and state.run.status not in ("waiting", "running")
+        )
         if not ready:
             return
         self._tiles(found)
@@ -140,10 +190,18 @@ class ScoresView(QFrame):
         n = _("{n} documents").format(n=today.n) if today else ""
         for tile, name in ((self._main, main), (self._second, second)):
             now = points(today.scores.get(name)) if today else "–"
-            hint = _("as run · {score} against today's gold").format(score=now) if today else _("as run")
+            hint = (
+                _("as run · {score} against today's gold").format(score=now)
+                if today
+                else _("as run")
+            )
             if found.interval_of == name:
-                hint = _interval_told(found, n, now if now != points(results.as_run.get(name)) else "")
-            tile.set(points(results.as_run.get(name)), hint, _("{score}, dev").format(score=TITLES[name]))
+                hint = _interval_told(
+                    found, n, now if now != points(results.as_run.get(name)) else ""
+                )
+            tile.set(
+                points(results.as_run.get(name)), hint, _("{score}, dev").format(score=TITLES[name])
+            )
             tile.setToolTip(definition)
         if task == "tag":
             scores = results.as_run
@@ -153,7 +211,11 @@ class ScoresView(QFrame):
                 _("Precision · recall, dev"),
             )
         else:
-            told = _("guessing “{label}” gives").format(label=found.commonest) if found.commonest else ""
+            told = (
+                _("guessing “{label}” gives").format(label=found.commonest)
+                if found.commonest
+                else ""
+            )
             self._third.set(points(found.guessing), told, _("Commonest class"))
         self._test_tile(main)
 
@@ -162,12 +224,22 @@ class ScoresView(QFrame):
         run, shown = state.run, state.tests.get(state.run.id)
         self._test_button.setEnabled(state.can_show_test)
         looks = run.seen_test
-        told = _("not looked at yet") if not looks else _("looked at once") if looks == 1 else _("looked at {n} times").format(n=looks)
+        told = (
+            _("not looked at yet")
+            if not looks
+            else _("looked at once")
+            if looks == 1
+            else _("looked at {n} times").format(n=looks)
+        )
         if shown is None:
             self._test.set("", told, _("Test score"))
         else:
             n = _("{n} documents").format(n=shown.n)
-            self._test.set(points(shown.scores.get(main)), f"{n} · {told}", _("{score}, test").format(score=TITLES[main]))
+            self._test.set(
+                points(shown.scores.get(main)),
+                f"{n} · {told}",
+                _("{score}, test").format(score=TITLES[main]),
+            )
 
     def _open_cell(self, gold: int, predicted: int) -> None:
         names = self._state.matrix.labels
@@ -176,7 +248,9 @@ class ScoresView(QFrame):
 
 def _interval_told(found, n: str, today: str) -> str:
     """The interval is of the answers against today's gold, so where that gives another score than the run, it is told with it."""
-    if found.low == found.high:  # nothing right, or nothing wrong: drawing documents again cannot tell how sure that is
+    if (
+        found.low == found.high
+    ):  # nothing right, or nothing wrong: drawing documents again cannot tell how sure that is
         return _("{today} against today's gold ({n})").format(today=today, n=n) if today else n
     told = f"95 %: {points(found.low)} – {points(found.high)} ({n})"
     return _("today {score}, {interval}").format(score=today, interval=told) if today else told

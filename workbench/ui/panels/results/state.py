@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
 FINISHED = ("done", "stopped")
 MAIN_SCORE = {"classify": "macro_f1", "pairs": "macro_f1", "tag": "span_f1"}
-GOLD = ("span", "mark", "state", "label", "layer", "document", "body")  # tables whose change makes scores stale
+GOLD = (
+    "span",
+    "mark",
+    "state",
+    "label",
+    "layer",
+    "document",
+    "body",
+)  # tables whose change makes scores stale
 TITLES = {
     "accuracy": _("Accuracy"),
     "macro_f1": _("Macro F1"),
@@ -73,7 +81,9 @@ class ResultsState(State):
         known = {one.id for one in runs}
         chosen = tuple(one for one in self.chosen if one in known)
         finished = [one.id for one in runs if one.status in FINISHED] or [one.id for one in runs]
-        self.update(runs=runs, bytes_on_disk=sum(results.disk_space(self.project, one.id) for one in runs))
+        self.update(
+            runs=runs, bytes_on_disk=sum(results.disk_space(self.project, one.id) for one in runs)
+        )
         if not chosen and finished:
             self.choose((finished[0],))
         elif chosen != self.chosen:
@@ -111,11 +121,17 @@ class ResultsState(State):
                 self.update(details=None, problem="")
                 return
             self.context.run(
-                lambda: details(self.project, ids[0]), lambda found: self._loaded(ids, details=found), lambda e: self._failed(ids, e)
+                lambda: details(self.project, ids[0]),
+                lambda found: self._loaded(ids, details=found),
+                lambda e: self._failed(ids, e),
             )
         elif len(ids) == 2:
             work = lambda: results.compare(self.project, min(ids), max(ids))  # noqa: E731
-            self.context.run(work, lambda found: self._loaded(ids, comparison=found), lambda e: self._failed(ids, e))
+            self.context.run(
+                work,
+                lambda found: self._loaded(ids, comparison=found),
+                lambda e: self._failed(ids, e),
+            )
 
     def _loaded(self, ids: tuple[int, ...], **found) -> None:
         if ids == self.chosen:
@@ -148,26 +164,45 @@ class ResultsState(State):
     def usable(self) -> bool:
         """Whether the run chosen has a model of its own."""
         run = self.run
-        return run is not None and run.status in FINISHED and run.kind == "train" and self.weights_here
+        return (
+            run is not None and run.status in FINISHED and run.kind == "train" and self.weights_here
+        )
 
     @property
     def weights_here(self) -> bool:
         run = self.run
-        return run is not None and (paths.run_folder(self.project.path, run.id) / "model" / "config.json").is_file()
+        return (
+            run is not None
+            and (paths.run_folder(self.project.path, run.id) / "model" / "config.json").is_file()
+        )
 
     @property
     def can_train_again(self) -> bool:
         run = self.run
-        return run is not None and run.kind == "train" and run.status not in ("waiting", "running") and not self.project.read_only
+        return (
+            run is not None
+            and run.kind == "train"
+            and run.status not in ("waiting", "running")
+            and not self.project.read_only
+        )
 
     @property
     def can_show_test(self) -> bool:
-        return self.can_answer and not self.project.read_only and not self.busy and self.run.id not in self.tests
+        return (
+            self.can_answer
+            and not self.project.read_only
+            and not self.busy
+            and self.run.id not in self.tests
+        )
 
     @property
     def can_keep_checkpoint(self) -> bool:
         run = self.run
-        return run is not None and not self.project.read_only and wire.checkpoint_found(self.project, run.id)
+        return (
+            run is not None
+            and not self.project.read_only
+            and wire.checkpoint_found(self.project, run.id)
+        )
 
     @property
     def errors(self) -> tuple[ErrorRow, ...]:
@@ -184,7 +219,15 @@ class ResultsState(State):
         found = self.details.results
         today, test = found.today.scores if found.today else {}, self.tests.get(found.run.id)
         names = [name for name in TITLES if name in found.as_run or name in today]
-        return tuple((TITLES[name], found.as_run.get(name), today.get(name), test.scores.get(name) if test else None) for name in names)
+        return tuple(
+            (
+                TITLES[name],
+                found.as_run.get(name),
+                today.get(name),
+                test.scores.get(name) if test else None,
+            )
+            for name in names
+        )
 
     def settings_rows(self) -> tuple[tuple[str, str], ...]:
         """Everything that describes the run, in words."""
@@ -214,7 +257,11 @@ class ResultsState(State):
         if run is None:
             return ()
         fits = [
-            one for one in self.runs if one.id != run.id and one.layer_id == run.layer_id and one.spec.get("task") == run.spec.get("task")
+            one
+            for one in self.runs
+            if one.id != run.id
+            and one.layer_id == run.layer_id
+            and one.spec.get("task") == run.spec.get("task")
         ]
         return tuple(one for one in fits if one.status in FINISHED)
 
@@ -234,7 +281,15 @@ class ResultsState(State):
                 return
             self.update(tests={**self.tests, run.id: found})
 
-        self._attempt(results.start_evaluation, self.project, self.context.queue, run, "test", scored, background=self._background)
+        self._attempt(
+            results.start_evaluation,
+            self.project,
+            self.context.queue,
+            run,
+            "test",
+            scored,
+            background=self._background,
+        )
 
     def suggest(self, ids: tuple[int, ...] | None = None) -> None:
         """Pre-label the unlabelled documents (all, or those named) in the background."""
@@ -247,14 +302,26 @@ class ResultsState(State):
             if error is not None:
                 self.context.fail(error)
             elif not found.documents:
-                self.context.note(_("Nothing is left to label: every document of this layer has been begun."))
+                self.context.note(
+                    _("Nothing is left to label: every document of this layer has been begun.")
+                )
             else:
                 text = _("{n} suggestions from {run} for {documents} documents.").format(
                     n=found.suggestions, run=found.run, documents=found.documents
                 )
-                self.context.note(text, lambda: self.context.go("annotate"), action=_("Look at them"))
+                self.context.note(
+                    text, lambda: self.context.go("annotate"), action=_("Look at them")
+                )
 
-        self._attempt(suggest.suggest, self.project, self.context.queue, self.run, suggested, ids=ids, background=self._background)
+        self._attempt(
+            suggest.suggest,
+            self.project,
+            self.context.queue,
+            self.run,
+            suggested,
+            ids=ids,
+            background=self._background,
+        )
 
     def suggest_asked(self) -> None:
         """Pre-label the documents that were chosen on Data."""
@@ -272,9 +339,15 @@ class ResultsState(State):
             return
 
         def prepared(found) -> None:
-            started = self.context.attempt(train.begin, self.project, self.context.queue, found, parent_id=old.id)
+            started = self.context.attempt(
+                train.begin, self.project, self.context.queue, found, parent_id=old.id
+            )
             if started is not None:
-                self.context.note(_("{name} has started with the settings of {old}.").format(name=started.name, old=old.name))
+                self.context.note(
+                    _("{name} has started with the settings of {old}.").format(
+                        name=started.name, old=old.name
+                    )
+                )
                 self.context.go("train")
 
         self.context.run(lambda: train.prepare(self.project, spec), prepared)
@@ -287,7 +360,12 @@ class ResultsState(State):
 
     def open_error(self, document_id: int) -> None:
         """Annotate at this document, the prediction beside gold, with the list of errors to go through."""
-        self.context.go("annotate", document=document_id, run=self.run.id, errors=tuple(one.document_id for one in self.errors))
+        self.context.go(
+            "annotate",
+            document=document_id,
+            run=self.run.id,
+            errors=tuple(one.document_id for one in self.errors),
+        )
 
     def open_first_error(self) -> None:
         if self.errors:
@@ -297,7 +375,9 @@ class ResultsState(State):
         """The documents of a cell of the matrix, on Data."""
         ids = self.matrix.documents.get((gold, predicted), ())
         if ids:
-            caption = _("{run}: gold {gold}, predicted {predicted}").format(run=self.run.name, gold=gold, predicted=predicted)
+            caption = _("{run}: gold {gold}, predicted {predicted}").format(
+                run=self.run.name, gold=gold, predicted=predicted
+            )
             self.context.go("data", ids=tuple(dict.fromkeys(ids)), caption=caption)
 
     def delete(self) -> None:
@@ -381,7 +461,10 @@ def describe(run):
         yield _("Seed"), str(spec["seed"])
     used = result.get("used") or spec.get("plan", {}).get("used", {})
     if used:
-        yield _("Documents used"), ", ".join(f"{term(split)} {count}" for split, count in used.items())
+        yield (
+            _("Documents used"),
+            ", ".join(f"{term(split)} {count}" for split, count in used.items()),
+        )
     for one in spec.get("plan", {}).get("left_out", ()):
         yield _("Left out"), f"{one['count']} × {one['reason']}"
     for name, value in {**spec.get("options", {}), **result.get("options", {})}.items():

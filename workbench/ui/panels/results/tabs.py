@@ -35,16 +35,35 @@ class ErrorsView(QFrame):
             ),
             Column(_("Key"), lambda one: one.key, 96, tip=lambda one: one.key),
             Column(_("Text"), lambda one: one.text, tip=lambda one: one.text),
-            Column(_("Gold"), lambda one: one.gold, 150, tip=lambda one: one.gold, sort=lambda one: one.gold),
-            Column(_("Predicted"), lambda one: one.predicted, 150, tip=lambda one: one.predicted, sort=lambda one: one.predicted),
+            Column(
+                _("Gold"),
+                lambda one: one.gold,
+                150,
+                tip=lambda one: one.gold,
+                sort=lambda one: one.gold,
+            ),
+            Column(
+                _("Predicted"),
+                lambda one: one.predicted,
+                150,
+                tip=lambda one: one.predicted,
+                sort=lambda one: one.predicted,
+            ),
         )
         self.table = Table(columns, name=_("Errors"), key=lambda one: one.document_id)
         self.table.opened.connect(lambda one: state.open_error(one.document_id))
-        self._first = Button(_("Go through them"), "arrow-up-right", small=True, on=state.open_first_error)
-        self._hint = words(
-            _("Surest first. Enter opens the document in Annotate, the prediction beside gold."), "small", "muted", wrap=True
+        self._first = Button(
+            _("Go through them"), "arrow-up-right", small=True, on=state.open_first_error
         )
-        self._none = EmptyState("circle-check", _("No errors on dev"), _("Every answer equals today's gold."))
+        self._hint = words(
+            _("Surest first. Enter opens the document in Annotate, the prediction beside gold."),
+            "small",
+            "muted",
+            wrap=True,
+        )
+        self._none = EmptyState(
+            "circle-check", _("No errors on dev"), _("Every answer equals today's gold.")
+        )
         self._head = row((self._hint, 1), KeyCap("Enter"), self._first)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -74,7 +93,10 @@ class SettingsView(QFrame):
     def __init__(self, state: ResultsState):
         super().__init__()
         self._state = state
-        columns = (Column(_("What"), lambda one: one[0], 240), Column(_("Value"), lambda one: one[1], tip=lambda one: one[1]))
+        columns = (
+            Column(_("What"), lambda one: one[0], 240),
+            Column(_("Value"), lambda one: one[1], tip=lambda one: one[1]),
+        )
         self._table = Table(columns, name=_("Settings of the run"), key=lambda one: one)
         self._command = QLineEdit()
         self._command.setReadOnly(True)
@@ -121,7 +143,11 @@ class FilesView(QFrame):
     def render_part(self, _fields: frozenset[str]) -> None:
         files = self._state.files()
         self._table.set_rows(files)
-        self._place.setText(f"{self._state.folder} · {size(sum(count for _name, count in files))}" if self._state.run else "")
+        self._place.setText(
+            f"{self._state.folder} · {size(sum(count for _name, count in files))}"
+            if self._state.run
+            else ""
+        )
 
     def _open(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._state.folder)))

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QTabBar, QVBoxLayout
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QSizePolicy,
+    QStackedWidget,
+    QTabBar,
+    QVBoxLayout,
+)
 
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
@@ -41,8 +50,12 @@ class ResultsView(WatchingView):
         super().__init__(state)
         self._compare_menu = QMenu(self)
         self._compare_menu.aboutToShow.connect(self._fill_compare)
-        self._compare = Button(_("Compare with…"), "panel-left", menu=self._compare_menu, name=_("Compare with"))
-        self._delete = Button(_("Delete…"), "trash-2", "danger", on=self.delete, name=_("Delete run"))
+        self._compare = Button(
+            _("Compare with…"), "panel-left", menu=self._compare_menu, name=_("Compare with")
+        )
+        self._delete = Button(
+            _("Delete…"), "trash-2", "danger", on=self.delete, name=_("Delete run")
+        )
         self._header = PageHeader(_("Results"), "", self._compare, self._delete)
         self._runs = self._run_table()
         self.first = self._runs
@@ -54,7 +67,12 @@ class ResultsView(WatchingView):
         self._right = QStackedWidget()
         self._one, self._two = self._one_run(), ComparisonView(state)
         lead = Button(_("Train a model"), "play", "primary", on=lambda: state.context.go("train"))
-        self._none = EmptyState("chart-column", _("No run yet"), _("A run is one training: its scores, errors and model come here."), lead)
+        self._none = EmptyState(
+            "chart-column",
+            _("No run yet"),
+            _("A run is one training: its scores, errors and model come here."),
+            lead,
+        )
         for part in (self._none, self._one, self._two):
             self._right.addWidget(part)
         body = QHBoxLayout()
@@ -77,31 +95,66 @@ class ResultsView(WatchingView):
                 icon=lambda run: ICONS.get(run.status, ("circle-x", "bad")),
                 tip=lambda run: f"{run.name}: {status_words(run.status)}",
             ),
-            Column(_("Task"), lambda run: SHORT.get(run.spec.get("task"), term(run.kind)), 66, tip=title_of),
-            Column(_("Dev"), main_score, 54, right=True, hint=_("Macro F1, for tags strict span F1, on dev as run")),
+            Column(
+                _("Task"),
+                lambda run: SHORT.get(run.spec.get("task"), term(run.kind)),
+                66,
+                tip=title_of,
+            ),
+            Column(
+                _("Dev"),
+                main_score,
+                54,
+                right=True,
+                hint=_("Macro F1, for tags strict span F1, on dev as run"),
+            ),
             Column(_("When"), lambda run: when_iso(run.at, brief=True), 82, tip=lambda run: run.at),
         )
         table = Table(columns, name=_("Runs"), key=lambda run: run.id, many=True)
-        table.chosen.connect(lambda: self.state.choose(tuple(run.id for run in table.chosen_rows()[:2])))
+        table.chosen.connect(
+            lambda: self.state.choose(tuple(run.id for run in table.chosen_rows()[:2]))
+        )
         table.removed.connect(self.delete)
         return table
 
     def _one_run(self) -> QFrame:
         state = self.state
         self._title, self._chip = Elided("", "heading", weight=600), Chip("")
-        self._suggest = Button(_("Suggest with this run"), "sparkles", small=True, on=lambda: state.suggest())
-        self._inspect = Button(_("Inspect"), "scan-search", small=True, on=state.inspect, name=_("Inspect this run"))
-        self._apply = Button(_("Apply to files…"), "folder-open", small=True, on=self.apply_to_files)
-        self._again = Button(_("Train again"), "rotate-ccw", small=True, on=state.train_again, tip=_("The same settings on today's labels"))
-        self._export = Button(_("Export model"), "package-open", "primary", small=True, on=state.export)
-        acts = row(self._suggest, self._inspect, self._apply, self._again, None, self._export, gap=6)
-        self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)  # the chip follows the words
+        self._suggest = Button(
+            _("Suggest with this run"), "sparkles", small=True, on=lambda: state.suggest()
+        )
+        self._inspect = Button(
+            _("Inspect"), "scan-search", small=True, on=state.inspect, name=_("Inspect this run")
+        )
+        self._apply = Button(
+            _("Apply to files…"), "folder-open", small=True, on=self.apply_to_files
+        )
+        self._again = Button(
+            _("Train again"),
+            "rotate-ccw",
+            small=True,
+            on=state.train_again,
+            tip=_("The same settings on today's labels"),
+        )
+        self._export = Button(
+            _("Export model"), "package-open", "primary", small=True, on=state.export
+        )
+        acts = row(
+            self._suggest, self._inspect, self._apply, self._again, None, self._export, gap=6
+        )
+        self._title.setSizePolicy(
+            QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed
+        )  # the chip follows the words
         head = row((row(self._title, self._chip, None), 1), acts, gap=10)
         self._head = head.layout()
         self._keep = Button(_("Keep its best checkpoint"), small=True, on=state.keep_checkpoint)
         self._message = Callout("", "bad", self._keep)
-        leave = icon_button("x", _("Do not suggest for them"), lambda: state.update(asked=()), small=True)
-        self._for_these = Button(_("Suggest for these"), "sparkles", small=True, on=state.suggest_asked)
+        leave = icon_button(
+            "x", _("Do not suggest for them"), lambda: state.update(asked=()), small=True
+        )
+        self._for_these = Button(
+            _("Suggest for these"), "sparkles", small=True, on=state.suggest_asked
+        )
         self._asked = Callout("", "accent", self._for_these, leave)
         self._busy = words("", "small", "accent")
         self._tabs = QTabBar()
@@ -109,12 +162,22 @@ class ResultsView(WatchingView):
         self._tabs.setExpanding(False)
         self._tabs.setAccessibleName(_("Parts of the run"))
         self._pages = QStackedWidget()
-        for name, page in zip(TABS, (ScoresView(state), ErrorsView(state), SettingsView(state), FilesView(state)), strict=True):
+        for name, page in zip(
+            TABS,
+            (ScoresView(state), ErrorsView(state), SettingsView(state), FilesView(state)),
+            strict=True,
+        ):
             self._tabs.addTab(_(name))
             self._pages.addWidget(page)
         self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
         return column(
-            head, self._asked, self._message, row((self._tabs, 1), self._busy), (self._pages, 1), gap=10, margins=(20, 14, 20, 16)
+            head,
+            self._asked,
+            self._message,
+            row((self._tabs, 1), self._busy),
+            (self._pages, 1),
+            gap=10,
+            margins=(20, 14, 20, 16),
         )
 
     # ---------------------------------------------------------------- render
@@ -133,7 +196,13 @@ class ResultsView(WatchingView):
         if concerns(fields, "chosen", "runs"):
             self._runs.choose(set(state.chosen))
         self._left.setVisible(bool(state.runs))
-        self._right.setCurrentWidget(self._two if len(state.chosen) == 2 else self._one if state.run is not None else self._none)
+        self._right.setCurrentWidget(
+            self._two
+            if len(state.chosen) == 2
+            else self._one
+            if state.run is not None
+            else self._none
+        )
         self._delete.setEnabled(bool(state.chosen) and not state.project.read_only)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
@@ -146,19 +215,33 @@ class ResultsView(WatchingView):
     def _render_run(self) -> None:
         state, run = self.state, self.state.run
         model = run.spec.get("model_name") or run.spec.get("model", "")
-        self._title.setText(" · ".join(part for part in (run.name, title_of(run), str(model)) if part))
+        self._title.setText(
+            " · ".join(part for part in (run.name, title_of(run), str(model)) if part)
+        )
         self._chip.set(status_words(run.status), tone=RUN_TONES.get(run.status, ""))
-        self._suggest.setEnabled(state.can_answer and not state.busy and not state.project.read_only)
+        self._suggest.setEnabled(
+            state.can_answer and not state.busy and not state.project.read_only
+        )
         for button in (self._inspect, self._apply, self._export):
             button.setEnabled(state.usable)
         self._again.setEnabled(state.can_train_again)
-        self._tabs.setTabText(1, f"{_(TABS[1])}  {len(state.errors)}" if state.details is not None else _(TABS[1]))
+        self._tabs.setTabText(
+            1, f"{_(TABS[1])}  {len(state.errors)}" if state.details is not None else _(TABS[1])
+        )
         self._busy.setText(state.busy)
-        asked = _("{n} documents were chosen on Data. Choose the run that shall suggest labels for those not begun yet.")
+        asked = _(
+            "{n} documents were chosen on Data. Choose the run that shall suggest labels for those not begun yet."
+        )
         self._asked.set(asked.format(n=len(state.asked)) if state.asked else "")
         self._for_these.setEnabled(self._suggest.isEnabled())
         text, tone = self._what_to_say(run)
-        self._message.set(text, tone, str(run.result.get("details", "")) if tone != "accent" and text != state.problem else "")
+        self._message.set(
+            text,
+            tone,
+            str(run.result.get("details", ""))
+            if tone != "accent" and text != state.problem
+            else "",
+        )
         self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
 
     def _what_to_say(self, run) -> tuple[str, str]:
@@ -170,7 +253,9 @@ class ResultsView(WatchingView):
         if told and run.status not in ("done", "stopped"):
             return told, "bad"
         if run.kind == "train" and not self.state.weights_here:
-            return _("The weights are not here: {folder} is missing.").format(folder=self.state.folder / "model"), "warn"
+            return _("The weights are not here: {folder} is missing.").format(
+                folder=self.state.folder / "model"
+            ), "warn"
         return self.state.problem, "warn"
 
     # ---------------------------------------------------------------- acts that ask
@@ -204,10 +289,14 @@ class ResultsView(WatchingView):
         wide = self.width() > theme.px(1240)
         room = self.width() - theme.px(610)  # what the acts of a run leave
         self._left.setFixedWidth(theme.px(340) if wide else min(theme.px(280), max(220, room)))
-        self._runs.setColumnHidden(1, self._left.width() < theme.px(270))  # the name first: the task stands beside it at the right
+        self._runs.setColumnHidden(
+            1, self._left.width() < theme.px(270)
+        )  # the name first: the task stands beside it at the right
         self._runs.setColumnHidden(3, not wide)
         beside = self.width() - self._left.width() > theme.px(1020)
-        self._head.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._head.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
         super().resizeEvent(event)
 
 

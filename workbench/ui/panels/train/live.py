@@ -11,9 +11,20 @@ from workbench.jobs.events import Finished, Log, Output, Started
 
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # of the curves of a loss in parts
-MESSAGE_TONES = {"interrupted": "warn", "cancelled": "accent"}  # of what is said of an ending; bad for the rest
-ENDINGS = {"stop": _("stopping"), "cancel": _("cancelling")}  # what a person has asked for, until the worker has ended
-SCORE_NAMES = {"macro_f1": _("macro F1"), "accuracy": _("accuracy"), "span_f1": _("span F1"), "token_accuracy": _("token accuracy")}
+MESSAGE_TONES = {
+    "interrupted": "warn",
+    "cancelled": "accent",
+}  # of what is said of an ending; bad for the rest
+ENDINGS = {
+    "stop": _("stopping"),
+    "cancel": _("cancelling"),
+}  # what a person has asked for, until the worker has ended
+SCORE_NAMES = {
+    "macro_f1": _("macro F1"),
+    "accuracy": _("accuracy"),
+    "span_f1": _("span F1"),
+    "token_accuracy": _("token accuracy"),
+}
 
 
 @dataclass
@@ -64,12 +75,21 @@ def follow(live: Live, event) -> None:
     elif isinstance(event, Finished):
         live.ending = ""
         if event.status == "cancelled":
-            event = replace(event, message=event.message or _("Cancelled; nothing of this run was kept."))
-        live.status, live.message, live.hint, live.details = event.status, event.message, event.hint, event.details
+            event = replace(
+                event, message=event.message or _("Cancelled; nothing of this run was kept.")
+            )
+        live.status, live.message, live.hint, live.details = (
+            event.status,
+            event.message,
+            event.hint,
+            event.details,
+        )
         live.device = str(event.result.get("device") or live.device)
         live.best = event.result.get("best_step", live.best)
         live.seconds_left, live.seconds = 0.0, event.result.get("seconds")
-        live.step = event.result.get("steps", live.step)  # the last steps may have come too fast to be told one by one
+        live.step = event.result.get(
+            "steps", live.step
+        )  # the last steps may have come too fast to be told one by one
     elif isinstance(event, Output):
         _TAKE.get(event.payload.get("kind"), _ignore)(live, event.payload)
 
@@ -93,7 +113,10 @@ def _evaluated(live: Live, told) -> None:
     live.seen.append(told["step"])
     for name, value in told["scores"].items():
         live.scores.setdefault(name, []).append(value)
-    shown = "  ".join(f"{SCORE_NAMES[name]} {100 * told['scores'][name]:.1f}" for name in shown_scores(told["scores"]))
+    shown = "  ".join(
+        f"{SCORE_NAMES[name]} {100 * told['scores'][name]:.1f}"
+        for name in shown_scores(told["scores"])
+    )
     _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
 
 

@@ -55,14 +55,26 @@ class TrainState(State):
         self._stale = False
         fitting = train.fitting_by_task(self.project, [one.id for one in tasks.TASKS])
         present = tuple(task for task, found in fitting.items() if found)
-        task = self.task if self.task in present else max(present, key=lambda one: fitting[one][0][1], default="")
+        task = (
+            self.task
+            if self.task in present
+            else max(present, key=lambda one: fitting[one][0][1], default="")
+        )
         layers = tuple((layer.name, count) for layer, count in fitting.get(task, ()))
         layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
         cards = tuple(one for one in models.list(self.context.settings) if one.usable)
         names = [one.name for one in cards]
         model = self.model if self.model in names else self._best_model(cards)
         unlearned = train.unlearned(self.project)
-        self.update(tasks=present, task=task, layers=layers, layer=layer, models=cards, model=model, unlearned=unlearned)
+        self.update(
+            tasks=present,
+            task=task,
+            layers=layers,
+            layer=layer,
+            models=cards,
+            model=model,
+            unlearned=unlearned,
+        )
         self._work_out()
 
     @staticmethod
@@ -72,7 +84,11 @@ class TrainState(State):
         return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
 
     def choose_task(self, task: str) -> None:
-        self.values = {name: value for name, value in self.values.items() if name in {one.name for one in train.options(task)}}
+        self.values = {
+            name: value
+            for name, value in self.values.items()
+            if name in {one.name for one in train.options(task)}
+        }
         self.task, self.layer = task, ""
         self.look()
         self.changed.emit(frozenset({"task", "values"}))
@@ -106,7 +122,9 @@ class TrainState(State):
         """The settings of an earlier run, for the same again or almost the same."""
         self.task, self.layer = spec.task, spec.layer
         self.model, self.seed = spec.model_name or spec.model, spec.seed
-        self.values = {name: "auto" if value is None else str(value) for name, value in spec.options.items()}
+        self.values = {
+            name: "auto" if value is None else str(value) for name, value in spec.options.items()
+        }
         self.look()
         self.changed.emit(frozenset({"task", "layer", "model", "seed", "values"}))
 
@@ -121,12 +139,22 @@ class TrainState(State):
     @property
     def ready(self) -> bool:
         chosen = self.task and self.model and self.plan and not self.plan.problem
-        return bool(chosen and not self.errors and not self.preparing and not self.project.read_only)
+        return bool(
+            chosen and not self.errors and not self.preparing and not self.project.read_only
+        )
 
     def spec(self) -> TrainSpec:
         card = self.card
         path = card.path if card else self.model
-        return TrainSpec(self.task, self.layer, path, self.model, self.seed, self.values, allow_pickle=bool(card and card.pickled))
+        return TrainSpec(
+            self.task,
+            self.layer,
+            path,
+            self.model,
+            self.seed,
+            self.values,
+            allow_pickle=bool(card and card.pickled),
+        )
 
     def defaults_told(self) -> str:
         """One sentence on what the automatic settings come to for this data."""
@@ -139,22 +167,43 @@ class TrainState(State):
             model_length=self.card.max_length or 512,
         )
         told = (
-            _("{epochs} epochs of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept.")
+            _(
+                "{epochs} epochs of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept."
+            )
             if made.epochs != 1
-            else _("One epoch of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept.")
-        ).format(epochs=made.epochs, steps=made.steps_per_epoch, batch=made.batch_size, rate=made.learning_rate)
-        return " ".join(part for part in (told, self._time_told(made.epochs * made.steps_per_epoch, made.batch_size)) if part)
+            else _(
+                "One epoch of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept."
+            )
+        ).format(
+            epochs=made.epochs,
+            steps=made.steps_per_epoch,
+            batch=made.batch_size,
+            rate=made.learning_rate,
+        )
+        return " ".join(
+            part
+            for part in (told, self._time_told(made.epochs * made.steps_per_epoch, made.batch_size))
+            if part
+        )
 
     def _time_told(self, steps: int, batch: int) -> str:
         """About how long it will take, going by the latest run of this task with this model; "" where there is none."""
         for one in results.all_runs(self.project):
             did, spent = one.result.get("steps"), one.result.get("seconds")
-            same = one.kind == "train" and one.spec.get("task") == self.task and one.spec.get("model_name") == self.model
+            same = (
+                one.kind == "train"
+                and one.spec.get("task") == self.task
+                and one.spec.get("model_name") == self.model
+            )
             if same and did and spent:
                 texts = one.result.get("plan", {}).get("batch_size") or batch
                 seconds = spent / (did * texts) * steps * batch
                 minutes = max(1, round(seconds / 60))
-                told = _("Less than a minute, going by “{run}”.") if seconds < 50 else _("About {n} min, going by “{run}”.")
+                told = (
+                    _("Less than a minute, going by “{run}”.")
+                    if seconds < 50
+                    else _("About {n} min, going by “{run}”.")
+                )
                 return told.format(run=one.name, n=minutes)
         return ""
 
@@ -186,7 +235,11 @@ class TrainState(State):
         """As set by hand; None where it is automatic, or not a number yet."""
         option = next((one for one in self.options if one.name == "max_length"), None)
         try:
-            return option.parse(self.values["max_length"]) if option and "max_length" in self.values else None
+            return (
+                option.parse(self.values["max_length"])
+                if option and "max_length" in self.values
+                else None
+            )
         except SpecError:
             return None
 
@@ -204,7 +257,11 @@ class TrainState(State):
             done(self._cuts[key])
             return
         about = {"max_length": length, "model_length": card.max_length, "watch": watch}
-        self.context.run(lambda: train.count_cut(project, plan.layer, card.path, **about), done, lambda _error: None)
+        self.context.run(
+            lambda: train.count_cut(project, plan.layer, card.path, **about),
+            done,
+            lambda _error: None,
+        )
 
     def close(self) -> None:
         self._counting.cancel()
@@ -261,7 +318,11 @@ class TrainState(State):
         """Runs that were under way before this page was first shown."""
         for job in self.queue.jobs:
             about = job.spec.params.get("run") or {}
-            if about.get("project") == self.project.uid and about.get("purpose") == "train" and job.status in ("waiting", "running"):
+            if (
+                about.get("project") == self.project.uid
+                and about.get("purpose") == "train"
+                and job.status in ("waiting", "running")
+            ):
                 self._replay(job, about["id"])
         if self.live is None:
             self._show_last()
@@ -269,7 +330,12 @@ class TrainState(State):
     def _show_last(self) -> None:
         """The curves of the latest training that has ended, from what its worker wrote beside the weights."""
         last = next(
-            (one for one in results.all_runs(self.project) if one.kind == "train" and one.status not in ("waiting", "running")), None
+            (
+                one
+                for one in results.all_runs(self.project)
+                if one.kind == "train" and one.status not in ("waiting", "running")
+            ),
+            None,
         )
         if last is None:
             return
@@ -282,7 +348,10 @@ class TrainState(State):
                 for event in found:
                     follow(live, event)
                 live.status, live.message = last.status, str(last.result.get("message", ""))
-                live.hint, live.details = str(last.result.get("hint", "")), str(last.result.get("details", ""))
+                live.hint, live.details = (
+                    str(last.result.get("hint", "")),
+                    str(last.result.get("details", "")),
+                )
                 self.live = live
                 self.changed.emit(frozenset({"live", "run"}))
 
@@ -299,7 +368,12 @@ class TrainState(State):
         if run_id not in self._lives:
             run = train.run(self.project, run_id)
             spec = run.spec
-            title = " · ".join((run.layer or spec.get("layer", ""), spec.get("model_name") or spec.get("model", "")))
+            title = " · ".join(
+                (
+                    run.layer or spec.get("layer", ""),
+                    spec.get("model_name") or spec.get("model", ""),
+                )
+            )
             self._lives[run_id] = Live(run_id, run.name, title)
         return self._lives[run_id]
 
@@ -311,7 +385,9 @@ class TrainState(State):
         self.changed.emit(frozenset({"live", "run"}))
 
     def _count(self) -> None:
-        self.waiting = sum(one.active for one in self._lives.values()) - bool(self.live and self.live.active)
+        self.waiting = sum(one.active for one in self._lives.values()) - bool(
+            self.live and self.live.active
+        )
 
     def _heard(self, job, event) -> None:
         about = job.spec.params.get("run") or {}
@@ -340,7 +416,10 @@ class TrainState(State):
         self.context.commands_changed()
 
     def _project_changed(self, changes) -> None:
-        if any(changes.touches(table) for table in ("state", "label", "layer", "mark", "span", "document")):
+        if any(
+            changes.touches(table)
+            for table in ("state", "label", "layer", "mark", "span", "document")
+        ):
             self._stale = True
             self._edits += 1
             self.watch(self._watched)
@@ -352,12 +431,21 @@ class TrainState(State):
             self.look()
 
 
-def _text_check(project, plan, card: ModelInfo, length: int | None) -> tuple[train.TextCheck | None, tuple[str, ...]]:
+def _text_check(
+    project, plan, card: ModelInfo, length: int | None
+) -> tuple[train.TextCheck | None, tuple[str, ...]]:
     """What the model makes of a sample of the texts: unknown words, texts that are cut; and the same in words."""
     if plan.layer is None or plan.problem:
         return None, ()
     try:
-        found = train.check_texts(project, plan.task, plan.layer, card.path, max_length=length, model_length=card.max_length)
+        found = train.check_texts(
+            project,
+            plan.task,
+            plan.layer,
+            card.path,
+            max_length=length,
+            model_length=card.max_length,
+        )
     except WorkbenchError as error:  # no readable tokenizer: the run itself will say so
         return None, (str(error),)
     return found, train.text_warnings(plan.task, found, card.name)

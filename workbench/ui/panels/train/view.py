@@ -21,7 +21,15 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.tasks import spec as tasks
 from workbench.ui.panel import WatchingView
-from workbench.ui.panels.train.live import ENDINGS, MESSAGE_TONES, SCORE_NAMES, TONES, Live, shown_scores, smoothed
+from workbench.ui.panels.train.live import (
+    ENDINGS,
+    MESSAGE_TONES,
+    SCORE_NAMES,
+    TONES,
+    Live,
+    shown_scores,
+    smoothed,
+)
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -64,7 +72,9 @@ class TrainView(WatchingView):
         if concerns(fields, "run", "live"):
             waiting = self.state.waiting
             more = [_("{n} more waiting").format(n=waiting)] if waiting > 0 else []
-            self._header.set_hint("  ·  ".join((_("Runs in the background; keep labelling meanwhile"), *more)))
+            self._header.set_hint(
+                "  ·  ".join((_("Runs in the background; keep labelling meanwhile"), *more))
+            )
 
 
 class _Choices(QFrame):
@@ -116,7 +126,13 @@ class _Choices(QFrame):
         self._rate = Field(_("Learning rate"), self._line("learning_rate"))
         self._told = words("", "caption", "muted", wrap=True)
         self._used, self._warnings = Callout(), Callout(tone="warn")
-        self._more = Button(_("Options"), "chevron-right", "quiet", on=self._fold, tip=_("Batch size, schedule, freezing, seed and more"))
+        self._more = Button(
+            _("Options"),
+            "chevron-right",
+            "quiet",
+            on=self._fold,
+            tip=_("Batch size, schedule, freezing, seed and more"),
+        )
         self._search = QLineEdit()
         self._search.setPlaceholderText(_("Search options"))
         self._search.setClearButtonEnabled(True)
@@ -151,13 +167,19 @@ class _Choices(QFrame):
             self._form_box.removeWidget(self._form)
             self._form.deleteLater()
         self._form_task = self.state.task
-        self._form = Form([one for one in self.state.options if one.name not in FIRST], self.state.values)
+        self._form = Form(
+            [one for one in self.state.options if one.name not in FIRST], self.state.values
+        )
         self._form.changed.connect(lambda _name: self._edited())
         self._form_box.addWidget(self._form)
         self._form.filter(self._search.text())
 
     def _edited(self) -> None:
-        values = dict(self._form.values()) if self._form else {name: one for name, one in self.state.values.items() if name not in FIRST}
+        values = (
+            dict(self._form.values())
+            if self._form
+            else {name: one for name, one in self.state.values.items() if name not in FIRST}
+        )
         for one in (self._epochs, self._rate):
             if text := one.control.text().strip():
                 values[one.control.property("option")] = text
@@ -166,11 +188,22 @@ class _Choices(QFrame):
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if concerns(fields, "task", "tasks"):
-            fill(self.task, [(one.id, _(one.title)) for one in tasks.TASKS if one.id in state.tasks], state.task)
+            fill(
+                self.task,
+                [(one.id, _(one.title)) for one in tasks.TASKS if one.id in state.tasks],
+                state.task,
+            )
             if self._form is not None:
                 self._make_form()
         if concerns(fields, "layers", "layer", "task"):
-            fill(self.layer, [(name, _("{name}  ({n} submitted)").format(name=name, n=n)) for name, n in state.layers], state.layer)
+            fill(
+                self.layer,
+                [
+                    (name, _("{name}  ({n} submitted)").format(name=name, n=n))
+                    for name, n in state.layers
+                ],
+                state.layer,
+            )
         if concerns(fields, "models", "model"):
             fill(self.model, [(one.name, one.name) for one in state.models], state.model)
             self._model_field.set_hint(_card_told(state.card))
@@ -178,7 +211,17 @@ class _Choices(QFrame):
             self._show_values()
         if concerns(fields, "seed") and self._seed.value() != state.seed:
             self._seed.setValue(state.seed)
-        if concerns(fields, "plan", "warnings", "unlearned", "task", "values", "model", "errors", "preparing"):
+        if concerns(
+            fields,
+            "plan",
+            "warnings",
+            "unlearned",
+            "task",
+            "values",
+            "model",
+            "errors",
+            "preparing",
+        ):
             self._show_plan()
         self._let_start(state.ready)
 
@@ -199,7 +242,9 @@ class _Choices(QFrame):
             one.set_error(self.state.errors.get(name, ""))
         if self._form is None:
             return
-        if self._form.values() != {name: one for name, one in self.state.values.items() if name not in FIRST}:
+        if self._form.values() != {
+            name: one for name, one in self.state.values.items() if name not in FIRST
+        }:
             self._form.set_values(self.state.values)
         self._form.set_error("", "")
         for name, message in self.state.errors.items():
@@ -213,7 +258,12 @@ class _Choices(QFrame):
         if state.project.read_only:
             self._used.set(_("The project is read-only here, so nothing can be trained."), "warn")
         elif not state.tasks:
-            self._used.set(_("There is no layer that a task can learn. Add a class or span layer on the Labels page."), "warn")
+            self._used.set(
+                _(
+                    "There is no layer that a task can learn. Add a class or span layer on the Labels page."
+                ),
+                "warn",
+            )
         elif state.preparing:
             self._used.set(_("Freezing the documents of this run …"), "accent")
         elif plan is None:
@@ -222,7 +272,11 @@ class _Choices(QFrame):
             self._used.set(plan.problem, "warn")
         else:
             self._used.set(_used_told(plan), "accent")
-        told = (*(plan.warnings if plan and not plan.problem else ()), *state.warnings, *filter(None, (state.unlearned,)))
+        told = (
+            *(plan.warnings if plan and not plan.problem else ()),
+            *state.warnings,
+            *filter(None, (state.unlearned,)),
+        )
         self._warnings.set("\n".join(told), "warn")
 
 
@@ -241,7 +295,14 @@ def _card_told(info) -> str:
         return ""
     size = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else ""
     return "  ·  ".join(
-        part for part in (info.family, size, _("{n} layers").format(n=info.layers) if info.layers else "", info.licence) if part
+        part
+        for part in (
+            info.family,
+            size,
+            _("{n} layers").format(n=info.layers) if info.layers else "",
+            info.licence,
+        )
+        if part
     )
 
 
@@ -252,7 +313,9 @@ class _LiveRun(QFrame):
         super().__init__()
         self.state = state
         self._stack = QStackedLayout(self)
-        hint = _("Start a run: the loss and the score on dev are drawn here as they come, with time left, speed and memory.")
+        hint = _(
+            "Start a run: the loss and the score on dev are drawn here as they come, with time left, speed and memory."
+        )
         self._empty = EmptyState("activity", _("No run yet"), hint)
         self._stack.addWidget(self._empty)
         self._live: QWidget | None = None
@@ -286,7 +349,12 @@ class _LiveRun(QFrame):
         self._meter = Meter(0.0, name=_("Progress"))
         self._figures = {name: number(title) for name, title in _FIGURES}
         head = card(
-            row((column(row(self._title_box(), gap=8), self._when, gap=2), 1), self._results, self.stop, self.cancel),
+            row(
+                (column(row(self._title_box(), gap=8), self._when, gap=2), 1),
+                self._results,
+                self.stop,
+                self.cancel,
+            ),
             self._meter,
             row(*((self._figures[name][0], 1) for name, _title in _FIGURES), gap=8),
             gap=12,
@@ -301,7 +369,9 @@ class _LiveRun(QFrame):
         self._log.setMaximumBlockCount(400)
         self._log.setMinimumHeight(70)
         call(self._log, _("Log"))
-        folder = Button(_("Open log folder"), "external-link", "quiet", small=True, on=self._open_folder)
+        folder = Button(
+            _("Open log folder"), "external-link", "quiet", small=True, on=self._open_folder
+        )
         log = card(self._log, title=_("Log"), note=folder)
         log.setMaximumHeight(190)
         self._live = column(head, self._message, (plots, 1), log, gap=12, margins=(16, 16, 16, 16))
@@ -312,7 +382,9 @@ class _LiveRun(QFrame):
         layout = QHBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)  # the chip follows the words
+        self._title.setSizePolicy(
+            QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed
+        )  # the chip follows the words
         layout.addWidget(self._title)
         layout.addWidget(self._chip)
         layout.addStretch(1)
@@ -326,10 +398,17 @@ class _LiveRun(QFrame):
         if live is None or self._live is None:
             return
         self._title.setText(live.title)
-        took = _("took {time}").format(time=duration(live.seconds)) if live.seconds and not live.active else ""
+        took = (
+            _("took {time}").format(time=duration(live.seconds))
+            if live.seconds and not live.active
+            else ""
+        )
         self._when.setText("  ·  ".join(part for part in (live.name, took) if part))
         self._figures["left"][0].setVisible(live.active)
-        self._chip.set(ENDINGS.get(live.ending) or status_words(live.status), tone=RUN_TONES.get(live.status, ""))
+        self._chip.set(
+            ENDINGS.get(live.ending) or status_words(live.status),
+            tone=RUN_TONES.get(live.status, ""),
+        )
         focused = self.stop.hasFocus() or self.cancel.hasFocus() or self.hasFocus()
         if focused and live.ending:
             self.setFocus()  # else Qt passes it from the button that rests to the next, be that Cancel
@@ -340,12 +419,20 @@ class _LiveRun(QFrame):
         self._results.setVisible(not live.active and live.status != "cancelled")
         if focused and not live.active:  # the buttons that went would throw the focus anywhere
             (self._results if self._results.isVisibleTo(self) else self).setFocus()
-        self._meter.set(1.0 if live.status in ("done", "stopped") else live.share if live.status == "running" else live.share or 0.0)
+        self._meter.set(
+            1.0
+            if live.status in ("done", "stopped")
+            else live.share
+            if live.status == "running"
+            else live.share or 0.0
+        )
         for name, (value, unit) in _figures(live).items():
             self._figures[name][1].setText(value)
             self._figures[name][2].setText(unit)
         told = " ".join(part for part in (live.message, live.hint) if part)
-        self._message.set("" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details)
+        self._message.set(
+            "" if live.active else told, MESSAGE_TONES.get(live.status, "bad"), live.details
+        )
         self._draw_curves(live)
         lines = "\n".join(reversed(live.log))
         if self._log.toPlainText() != lines:
@@ -362,7 +449,11 @@ class _LiveRun(QFrame):
                 losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
         _show(self._loss, losses, tones)
         shown = shown_scores(live.scores)
-        _show(self._score, {SCORE_NAMES.get(name, name): (live.seen, live.scores[name]) for name in shown}, {})
+        _show(
+            self._score,
+            {SCORE_NAMES.get(name, name): (live.seen, live.scores[name]) for name in shown},
+            {},
+        )
         if shown and live.best in live.seen:
             self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
 
@@ -391,10 +482,16 @@ def _figures(live: Live) -> dict[str, tuple[str, str]]:
     """name → (value, unit) of the row of figures; a dash where nothing is known yet."""
     begun = bool(live.step)
     return {
-        "step": (str(live.step) if begun else "–", _("of {n}").format(n=live.total) if live.total else ""),
+        "step": (
+            str(live.step) if begun else "–",
+            _("of {n}").format(n=live.total) if live.total else "",
+        ),
         "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
         "speed": (f"{live.speed:.0f}" if begun else "–", _("texts/s") if begun else ""),
         "rate": (f"{live.learning_rate:.1e}" if begun else "–", ""),
         "device": ((live.device.upper() if len(live.device) < 9 else live.device) or "–", ""),
-        "memory": (f"{live.memory_mb / 1000:.1f}" if live.memory_mb else "–", "GB" if live.memory_mb else ""),
+        "memory": (
+            f"{live.memory_mb / 1000:.1f}" if live.memory_mb else "–",
+            "GB" if live.memory_mb else "",
+        ),
     }

@@ -50,7 +50,10 @@ class WelcomeState(State):
         settings, before = self.context.settings, list(self.context.settings.recent)
         settings.forget_project(path)
         self.look()
-        self.context.note(_("{name} was taken off the list.").format(name=Path(path).name), lambda: self._put_back(before))
+        self.context.note(
+            _("{name} was taken off the list.").format(name=Path(path).name),
+            lambda: self._put_back(before),
+        )
 
     def _put_back(self, recent: list[str]) -> None:
         self.context.settings.recent = recent

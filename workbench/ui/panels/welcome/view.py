@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.base import paths
 from workbench.base.events import concerns
@@ -39,22 +47,36 @@ class WelcomeView(View):
         right_layout.addWidget(self._recent_title)
         right_layout.addLayout(self._recent)
         right_layout.addStretch(1)
-        page = column(row((self._left(), 5), 56, (right, 4)), None, 24, _steps(), margins=(64, 64, 64, 40))
+        page = column(
+            row((self._left(), 5), 56, (right, 4)), None, 24, _steps(), margins=(64, 64, 64, 40)
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scrolled(page))
 
     def _left(self) -> QFrame:
-        sample = Button(_("Open the sample project"), "sparkles", "primary", on=lambda: self.state.act("sample"))
+        sample = Button(
+            _("Open the sample project"), "sparkles", "primary", on=lambda: self.state.act("sample")
+        )
         new = Button(_("New project…"), "file-plus-2", on=lambda: self.state.act("new"))
         old = Button(_("Open…"), "folder-open", on=lambda: self.state.act("open"))
         self.first = sample
         return column(
             words("Glossbench", "display", weight=700),
-            words(_("From raw text to a fine-tuned model, on your own machine."), "heading", "muted", wrap=True),
+            words(
+                _("From raw text to a fine-tuned model, on your own machine."),
+                "heading",
+                "muted",
+                wrap=True,
+            ),
             20,
             _starts(
-                (sample, _("420 messages to a transport service, two thirds labelled. Try everything in ten minutes.")),
+                (
+                    sample,
+                    _(
+                        "420 messages to a transport service, two thirds labelled. Try everything in ten minutes."
+                    ),
+                ),
                 (new, _("One file on your disk. Nothing leaves this computer.")),
                 (old, _("A project, or data to start one: JSONL, CSV, CoNLL, text.")),
             ),
@@ -73,16 +95,33 @@ class WelcomeView(View):
             self._recent.addWidget(self._entry(one))
 
     def _entry(self, one: Recent) -> QWidget:
-        mark = IconLabel("triangle-alert" if one.missing else "database", "warn" if one.missing else "accent")
+        mark = IconLabel(
+            "triangle-alert" if one.missing else "database", "warn" if one.missing else "accent"
+        )
         place = _("{folder}  ·  not found").format(folder=one.folder) if one.missing else one.folder
         middle = column(
             Elided(one.name, weight=600),
-            Elided(place, "small", "warn" if one.missing else "muted", mode=Qt.TextElideMode.ElideMiddle),
+            Elided(
+                place,
+                "small",
+                "warn" if one.missing else "muted",
+                mode=Qt.TextElideMode.ElideMiddle,
+            ),
             gap=2,
         )
-        remove = icon_button("x", _("Remove {name} from the list").format(name=one.name), lambda: self.state.remove(one.path), small=True)
+        remove = icon_button(
+            "x",
+            _("Remove {name} from the list").format(name=one.name),
+            lambda: self.state.remove(one.path),
+            small=True,
+        )
         if one.missing:
-            locate = Button(_("Locate…"), small=True, on=lambda: self._locate(one), name=_("Locate {name}").format(name=one.name))
+            locate = Button(
+                _("Locate…"),
+                small=True,
+                on=lambda: self._locate(one),
+                name=_("Locate {name}").format(name=one.name),
+            )
             return card(row(mark, (middle, 1), locate, remove, gap=12), margins=(14, 10, 10, 10))
         return _Card(
             lambda: self.state.open(one.path),
@@ -94,9 +133,14 @@ class WelcomeView(View):
         )
 
     def _locate(self, one: Recent) -> None:
-        start = str(Path(one.path).parent if Path(one.path).parent.exists() else paths.documents_folder())
+        start = str(
+            Path(one.path).parent if Path(one.path).parent.exists() else paths.documents_folder()
+        )
         path, _kind = QFileDialog.getOpenFileName(
-            self, _("Where is {name}?").format(name=one.name), start, f"Glossbench (*{paths.PROJECT_SUFFIX})"
+            self,
+            _("Where is {name}?").format(name=one.name),
+            start,
+            f"Glossbench (*{paths.PROJECT_SUFFIX})",
         )
         if path:
             self.state.locate(one.path, path)
@@ -105,7 +149,9 @@ class WelcomeView(View):
 class _Card(Button):
     """A recent project as a card that is pressed."""
 
-    def __init__(self, on, name: str, mark: QWidget, middle: QWidget, when: QWidget, remove: QWidget):
+    def __init__(
+        self, on, name: str, mark: QWidget, middle: QWidget, when: QWidget, remove: QWidget
+    ):
         super().__init__("", on=on, name=name, kind="card")
         self.setToolTip("")
         layout = QHBoxLayout(self)
@@ -138,6 +184,10 @@ def _starts(*starts: tuple[Button, str]) -> QFrame:
 def _steps() -> QFrame:
     cards = []
     for number, (title, hint, icon) in enumerate(STEPS, 1):
-        head = row(IconLabel(icon, "accent", 20), (words(_(title), weight=600), 1), words(str(number), "small", "faint"))
+        head = row(
+            IconLabel(icon, "accent", 20),
+            (words(_(title), weight=600), 1),
+            words(str(number), "small", "faint"),
+        )
         cards.append((card(head, words(_(hint), "small", "muted", wrap=True), None, gap=6), 1))
     return row(*cards, gap=12)
