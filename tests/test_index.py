@@ -16,7 +16,13 @@ ENTRIES = [one for kind in manifest.KINDS for one in builtins().all(kind)]
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda one: f"{one.kind}-{one.id}")
 def test_the_module_of_every_entry_is_there(entry):
-    assert importlib.util.find_spec(entry.object.partition(":")[0]) is not None
+    targets = [
+        entry.object,
+        *(entry.options[key] for key in manifest.TARGETS if key in entry.options),
+    ]
+
+    for target in targets:
+        assert importlib.util.find_spec(target.partition(":")[0]) is not None
 
 
 @pytest.mark.parametrize(
@@ -33,16 +39,34 @@ def test_importers_can_tell_and_read_their_format(entry, registry):
 @pytest.mark.parametrize(
     "entry", [one for one in ENTRIES if one.kind == "task"], ids=lambda one: one.id
 )
-def test_tasks_have_the_parts_of_their_protocol_and_the_outputs_of_the_index(entry, registry):
-    from workbench.tasks import spec
+def test_both_halves_of_a_task_are_complete_and_belong_together(entry, registry):
+    from workbench.tasks.base import Task
+    from workbench.tasks.spec import TaskInfo, info
 
-    found = registry.get("task", entry.id)
-    made = found() if inspect.isclass(found) else found
+    light, heavy = registry.info("task", entry.id), registry.get("task", entry.id)()
 
-    for part in ("outputs_of", "features", "forward", "decode"):
-        assert callable(getattr(made, part)), part
-    assert [one.__name__ for one in made.outputs] == entry.options["outputs"]
-    assert spec.info(entry.id).title == entry.title
+    assert isinstance(light, TaskInfo) and isinstance(heavy, Task)  # no abstract method is left
+    assert heavy.info is light is info(entry.id)
+    assert (light.id, light.title) == (entry.id, entry.title)
+    assert heavy.loss_targets and light.outputs and light.layer_kinds
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [one for one in ENTRIES if "info" in one.options],
+    ids=lambda one: f"{one.kind}-{one.id}",
+)
+def test_the_light_half_of_an_entry_is_that_of_its_heavy_half(entry, registry):
+    light, heavy = registry.info(entry.kind, entry.id), registry.get(entry.kind, entry.id)
+
+    assert (light.id, light.title) == (entry.id, entry.title)
+    assert heavy.info is light
+
+
+def test_every_task_and_method_names_its_light_half():
+    kinds = ("task", "method")
+
+    assert [one.id for one in ENTRIES if one.kind in kinds and "info" not in one.options] == []
 
 
 @pytest.mark.parametrize(
@@ -94,9 +118,9 @@ def test_ids_are_those_that_files_and_scripts_rely_on():
 
 def test_an_unknown_id_names_the_known_ones():
     with pytest.raises(
-        WorkbenchError, match="There is no importer 'brat'. Known: glossbench, doccano"
+        WorkbenchError, match="There is no importer 'webanno'. Known: glossbench, doccano"
     ):
-        builtins().get("importer", "brat")
+        builtins().get("importer", "webanno")
 
 
 @pytest.mark.parametrize(
@@ -124,3 +148,16 @@ def test_an_object_is_imported_when_asked_for_and_once():
 
     assert "colorsys" not in sys.modules
     assert registry.get("exporter", "x") is registry.get("exporter", "x")
+
+
+def test_the_light_half_is_imported_without_the_heavy_one():
+    import colorsys
+    import sys
+
+    sys.modules.pop("this", None)
+    entry = manifest.Contribution(
+        "task", "x", "X", "this:s", options={"info": "colorsys:rgb_to_hsv"}
+    )
+
+    assert Registry((entry,)).info("task", "x") is colorsys.rgb_to_hsv
+    assert "this" not in sys.modules

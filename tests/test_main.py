@@ -27,7 +27,7 @@ def python(*arguments, **env):
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there is always a display")
-@pytest.mark.parametrize("arguments", [(), ("open", "some.glossbench")])
+@pytest.mark.parametrize("arguments", [(), ("open", "some.glossbench"), ("some.glossbench",)])
 def test_without_a_display_it_says_so_and_how_to_get_one(arguments):
     done = python("-m", "workbench", *arguments)
 
@@ -61,11 +61,17 @@ def test_a_worker_without_a_folder_is_wrong_use():
         ([], True),
         (["open"], True),
         (["open", "x"], True),
+        (["some.glossbench"], True),
+        (["./folder/Some.GLOSSBENCH"], True),
+        (["some.glossbench", "other.glossbench"], False),
+        (["some.glossbench", "--help"], False),
+        (["-x.glossbench"], False),
+        (["data.csv"], False),
         (["open", "--help"], False),
         (["open", "a", "b"], False),
     ],
 )
-def test_open_with_a_file_is_the_window_and_all_else_the_command_line(
+def test_open_or_a_project_file_is_the_window_and_all_else_the_command_line(
     monkeypatch, arguments, window
 ):
     import workbench.cli.main as command_line
@@ -75,4 +81,4 @@ def test_open_with_a_file_is_the_window_and_all_else_the_command_line(
     monkeypatch.setattr(command_line, "main", lambda given: 5)
 
     assert door.main(arguments) == (0 if window else 5)
-    assert bool(opened) == window
+    assert opened == ([[one for one in arguments if one != "open"]] if window else [])

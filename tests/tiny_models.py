@@ -34,6 +34,17 @@ def make(folder: Path, family: str = "bert", *, seed: int = 0) -> Path:
     return folder
 
 
+def pickle_weights(folder: Path, *, archive: bool = True) -> Path:
+    """Turn model.safetensors into pytorch_model.bin, in the layout of torch since 1.6 or before."""
+    import torch
+    from safetensors.torch import load_file
+
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=archive)
+    return folder
+
+
 def _model(t, family: str, vocabulary: int, tokenizer):
     common = {"vocab_size": vocabulary, "pad_token_id": tokenizer.pad_token_id}
     if family == "bert":

@@ -1,25 +1,32 @@
 """Glossbench: a desktop workbench for transfer learning in NLP.
 
-The short library face; everything heavier is imported when it is first used.
+The library interface. Heavy modules are imported on first use. Importing this package turns off the
+telemetry of onnxruntime and huggingface_hub for the process; import it before those libraries.
 
     import workbench
     from workbench.text.dataset import read
     from workbench.training.spec import TrainSpec
 
-    data = read("labelled.jsonl")  # as `glossbench export-data FILE labelled.jsonl --format glossbench` writes it
+    # written by `glossbench export-data FILE labelled.jsonl --format glossbench`
+    data = read("labelled.jsonl")
     spec = TrainSpec("classify", "topic", "resources/models/starter-bert", options={"epochs": 3})
     for event in workbench.train(spec, data, "out"):
         print(event)
     print(workbench.load_model("out/model").predict_texts(["The tram was late again."])[0].label)
 """
 
+from workbench.base.privacy import disable_telemetry
+
 __version__ = "0.1.0"
+
+disable_telemetry()
 
 
 def open_project(path, *, read_only=False):
-    """Open a project file and give a `workbench.project.project.Project`; close it when done.
+    """Open a project file as a `workbench.project.project.Project`; close it when done.
 
-    Raises ProjectLocked while another process writes to it (`read_only=True` opens beside it), ProjectError for any other file.
+    Raises ProjectLocked if another process has it open for writing (`read_only=True` works anyway),
+    ProjectError if the file is not a project.
     """
     from workbench.project.project import Project
 
@@ -27,9 +34,10 @@ def open_project(path, *, read_only=False):
 
 
 def load_model(folder, device="auto"):
-    """Load the `model` folder of a run, or an exported Hugging Face folder, as a `workbench.tasks.predictor.Predictor`.
+    """Load the `model` folder of a run, or an exported Hugging Face folder.
 
-    Raises ModelError where the folder is no trained model, SpecError where the device is not there.
+    Returns a `workbench.tasks.predictor.Predictor`. Raises ModelError if the folder is not a trained
+    model, SpecError if the device is not available.
     """
     from workbench.tasks.predictor import Predictor
 
@@ -37,9 +45,10 @@ def load_model(folder, device="auto"):
 
 
 def train(spec, dataset, folder, splits=None):
-    """Fine-tune in this process: a generator of events that returns the result; the best version goes to `folder/model`.
+    """Fine-tune in this process. Yields events and returns the result.
 
-    `send("stop")` keeps the best and ends, `close()` ends at once. See `workbench.training.loop.train` for `splits` and errors.
+    The best version is saved in `folder/model`. `send("stop")` ends the training and keeps it,
+    `close()` ends at once. See `workbench.training.loop.train` for `splits` and errors.
     """
     from workbench.training.loop import train as run
 

@@ -1,11 +1,15 @@
-"""One door: nothing or `open FILE` → the window; `worker FOLDER` → a background job; anything else → the command line."""
+"""Entry point of every process.
+
+Nothing, `open [FILE]` or `FILE.glossbench` opens the window, `worker FOLDER` runs a background job,
+anything else is a command.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from workbench.base import i18n
+from workbench.base import i18n, paths
 from workbench.base.i18n import N_, _
 
 NO_DISPLAY = N_("""Glossbench needs a display to open its window, and there is none (DISPLAY and WAYLAND_DISPLAY are not set).
@@ -14,21 +18,26 @@ Everything but the window works without a display: `glossbench --help`.""")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit code. Imports only what the chosen door needs."""
+    """Returns the exit code. Imports only what the arguments call for."""
     arguments = sys.argv[1:] if arguments is None else arguments
     i18n.choose()
     if arguments[:1] == ["worker"]:
         _work(arguments[1:])
-    if (
-        not arguments
-        or arguments[0] == "open"
-        and len(arguments) < 3
-        and not any(one.startswith("-") for one in arguments[1:])
-    ):
-        return _open_window(arguments[1:])
+    if (files := _files_to_open(arguments)) is not None:
+        return _open_window(files)
     from workbench.cli.main import main as command_line
 
     return command_line(arguments)
+
+
+def _files_to_open(arguments: list[str]) -> list[str] | None:
+    """What to open the window on, at most one file; None for a command."""
+    if arguments[:1] == ["open"]:
+        arguments = arguments[1:]
+    elif arguments and not arguments[0].lower().endswith(paths.PROJECT_SUFFIX):
+        return None
+    wrong = len(arguments) > 1 or any(argument.startswith("-") for argument in arguments)
+    return None if wrong else arguments
 
 
 def _open_window(files: list[str]) -> int:

@@ -24,6 +24,8 @@ WHOLE = {
     "ui/style.py": "style sheets",
     "operations/sample.py": "the sample project's own labels and descriptions, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",
+    "storage/checksums.py": "SQL alone",
+    "storage/tables.py": "conditions of SQL",
     "ui/dialogs/about.py": "diagnostics are English: those who look for the fault read them",
 }
 # Single texts that look like sentences: file → text → why.
@@ -36,21 +38,30 @@ SINGLE = {
     "exporters/data/conllu.py": dict.fromkeys(
         ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"
     ),
-    "exporters/model/spec.py": {"from transformers import pipeline\n\n": "Python"},
     "exporters/model/onnx.py": dict.fromkeys(
         ("A few words to trace with, and more.", "Two words"), "inputs of the trace"
     ),
     "importers/conllu.py": {"newdoc id": "a line of the format"},
+    "importers/foreign.py": dict.fromkeys(
+        ("#begin document", 'File type = "ooTextFile"'), "how such files begin"
+    ),
+    "importers/foreign_xml.py": {"<!doctype html": "how such a file begins"},
     "importers/jsonl.py": dict.fromkeys(
         ("integer string conversion", "Unterminated string"), "looked for in what Python says"
     ),
-    "importers/table.py": {"unexpected end of data": "looked for in what Python says"},
+    "importers/table_rows.py": dict.fromkeys(
+        ("unexpected end of data", "expected after"), "looked for in what Python says"
+    ),
     "inspection/serve.py": {"A few words to begin with.": "a text to warm the model up"},
+    "models/precision.py": dict.fromkeys(
+        ("model name", "cpu family"), "names of lines in /proc/cpuinfo"
+    ),
     "jobs/worker.py": dict.fromkeys(
         ("out of memory", "not enough memory", "can't allocate memory"),
         "looked for in what torch says",
     ),
-    "storage/reading.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
+    "text/formulas.py": {"escaped cells": "the name of a column in files"},
+    "storage/failures.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/theme.py": {"JetBrains Mono": "a font"},
     "ui/widgets/live_plot.py": dict.fromkeys(
@@ -66,7 +77,7 @@ SQL = re.compile(
     r"|order by|group by|limit|union|set|and|or|on main|primary key|case|when|is null|as|not|end|after|detach|in(?= \()|SET|ACTION)\b"
 )
 COLUMNS = re.compile(r'["a-z_, ]+_[a-z_, ]+')
-PYTHON = re.compile(r"^import |session = |values = \{")  # the code that loads an exported model
+PYTHON = re.compile(r"^import ")  # the code that loads an exported model
 BUGS = {
     "ValueError",
     "TypeError",
@@ -79,7 +90,7 @@ BUGS = {
 }
 SHOWN = ("importers/", "text/dataset.py")  # where a ValueError's words become a part of the message
 AS_THEY_ARE = {"NAME", "LAYER", "bf16", "fp32"}  # places on the command line, number formats
-DOORS = {"_", "N_"}
+DOORS = {"_", "N_", "ngettext"}
 OTHERS = {"debug", "info", "warning", "exception", "getLogger", "compile"}  # the log; patterns
 
 
@@ -249,6 +260,11 @@ def test_every_place_has_a_name():
 # ---------------------------------------------------------------- the door itself
 
 
+class German(gettext.NullTranslations):
+    def ngettext(self, singular, plural, n):
+        return "{n} Dokument" if n == 1 else "{n} Dokumente"
+
+
 class Backwards(gettext.NullTranslations):
     def gettext(self, message):
         return message[::-1]
@@ -265,6 +281,20 @@ def test_what_passes_is_in_the_language_installed(backwards):
     assert _("saved") == "devas"
     assert N_("saved") == "saved"
     assert _("") == ""
+
+
+def test_plural_forms_follow_the_count_and_the_language(monkeypatch):
+    monkeypatch.setattr(i18n, "_installed", None)
+    forms = ("{n} document", "{n} documents")
+    assert [i18n.ngettext(*forms, n).format(n=n) for n in (0, 1, 2)] == [
+        "0 documents",
+        "1 document",
+        "2 documents",
+    ]
+
+    i18n.install(German())
+
+    assert [i18n.ngettext(*forms, n).format(n=n) for n in (0, 1)] == ["0 Dokumente", "1 Dokument"]
 
 
 def test_without_a_language_texts_are_english():

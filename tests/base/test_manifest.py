@@ -4,7 +4,7 @@ import pytest
 
 from workbench.base import manifest
 from workbench.base.errors import WorkbenchError
-from workbench.base.registry import Registry
+from workbench.base.registry import PluginError, Registry
 
 ENTRY = '[[importer]]\nid = "ler"\ntitle = "LER"\nobject = "no_such_module:Ler"\npatterns = ["*.conll"]\n'
 
@@ -25,8 +25,18 @@ def test_an_entry_is_read_without_importing_it(tmp_path):
         "german-legal",
     )
     assert found.options == {"patterns": ["*.conll"]}
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(PluginError, match="ler of the plugin german-legal cannot be") as caught:
         Registry((found,)).get("importer", "ler")
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+    assert "no_such_module" in caught.value.details
+
+
+def test_an_error_in_what_is_built_in_is_passed_on(tmp_path):
+    path = tmp_path / "builtins.toml"
+    path.write_text(ENTRY)
+
+    with pytest.raises(ModuleNotFoundError):
+        Registry(manifest.read(path)).get("importer", "ler")
 
 
 @pytest.mark.parametrize(

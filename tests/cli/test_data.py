@@ -1,8 +1,15 @@
 """`import`, `labels`, `export-data`: the same values as the operations, as JSON and in words."""
 
 import json
+import signal
+import subprocess
+import sys
 
+import psutil
 import pytest
+
+from workbench.base import paths
+from workbench.storage import intake
 
 pytestmark = pytest.mark.process  # an import parses in a child
 
@@ -69,7 +76,7 @@ def test_an_import_says_in_words_what_was_skipped(call, file, tmp_path):
 
     code, out, err = call("import", file, path, "--format", "doccano")
 
-    assert code == 0 and out.startswith("1 documents") and "line 2" in err
+    assert code == 0 and out.startswith("Imported: 1 document, 0 spans.") and "line 2" in err
 
 
 def test_predictions_need_a_run(call, file, tmp_path):
@@ -78,3 +85,124 @@ def test_predictions_need_a_run(call, file, tmp_path):
     )
 
     assert code == 2 and "--run" in err
+
+
+NESTED = "the\tB-PER\tO\nking\tI-PER\tO\nof\tI-PER\tO\nFrance\tI-PER\tB-GPE\n"
+
+
+def test_every_column_of_tags_comes_in_and_one_that_is_left_out_is_a_warning(ask, file, tmp_path):
+    path = tmp_path / "n.conll"
+    path.write_text(NESTED)
+
+    assert ask("import", "import", file, path)["spans"] == 2
+    found = ask(
+        "import", "import", file, path, "--duplicates", "add", "--map", "text=1", "--map", "tag:x=2"
+    )
+
+    assert found["spans"] == 1 and "column 3 holds tags and is left out (1 span)" in str(found)
+
+
+def test_several_columns_are_mapped_to_one_layer(ask, file, tmp_path):
+    path = tmp_path / "n.conll"
+    path.write_text(NESTED)
+
+    ask("import", "import", file, path, *"--map text=1 --map tag:x=2 --map tag:x=3".split())
+
+    (layer,) = [one for one in ask("labels", "labels", file) if one["layer"] == "x"]
+    assert {one["name"]: one["count"] for one in layer["labels"]} == {"PER": 1, "GPE": 1}
+
+
+def test_a_dry_run_shows_columns_spans_and_errors_and_changes_nothing(ask, call, file, tmp_path):
+    path = tmp_path / "n.conll"
+    path.write_text(NESTED + "\nbroken\n")
+
+    (found,) = ask("import-dry-run", "import", file, path, "--dry-run")
+
+    assert [one["spans"] for one in found["columns"]] == [None, 1, 1]
+    assert found["problems"] == [{"line": 6, "reason": "the line has 1 column, expected 3"}]
+    assert (found["checked"], found["failed"], found["complete"]) == (2, 1, True)
+    code, out, err = call("import", file, path, "--dry-run")
+    assert code == 0 and "tag:spans" in out and "Line 6" in err
+    assert ask("project-info", "project", "info", file)["documents"] == 0
+
+
+def test_ctrl_c_while_an_import_is_stored_rolls_it_back(call, ask, file, tmp_path, monkeypatch):
+    source = tmp_path / "lines.txt"
+    source.write_text("one\ntwo\n", encoding="utf-8")
+    take_in = intake.take_in
+
+    def interrupted(*arguments, **options):
+        signal.raise_signal(signal.SIGINT)
+        return take_in(*arguments, **options)
+
+    monkeypatch.setattr(intake, "take_in", interrupted)
+    code, _out, err = call("import", file, source)
+
+    assert code == 1 and "cancelled" in err
+    assert ask("project-info", "project", "info", file)["documents"] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_killed_import_leaves_no_copy_of_the_texts(call, file, tmp_path):
+    source = tmp_path / "many.txt"
+    source.write_text("some private text\n" * 1_000_000, encoding="utf-8")
+    command = [sys.executable, "-m", "workbench", "import", str(file), str(source)]
+    importing = subprocess.Popen(command, stderr=subprocess.PIPE)
+    assert b"Importing" in importing.stderr.readline()  # so the worker is at it
+    (worker,) = psutil.Process(importing.pid).children()
+
+    importing.kill()
+    importing.wait()
+    importing.stderr.close()
+
+    worker.wait(30)
+    assert [one for one in paths.cache_folder().rglob("*") if one.is_file()] == []
+
+
+def test_equal_texts_under_other_keys_are_counted_and_can_be_skipped(ask, file, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,text\na,one\nb,one\n")
+
+    found = ask("import", "import", file, path, "--duplicates", "skip-text")
+
+    assert found["documents"] == 1 and found["same_texts"] == {
+        "project": 0,
+        "files": 1,
+        "action": "skipped",
+    }
+
+
+def test_formulas_in_a_table_are_warned_of_and_can_be_escaped(ask, call, file, tmp_path):
+    path, out = tmp_path / "t.txt", tmp_path / "t.csv"
+    path.write_text("=1+1\n")
+    ask("import", "import", file, path)
+
+    found = ask("export-data", "export-data", file, out, "--format", "csv")
+    assert any("formulas" in one for one in found["warnings"])
+    code, _out, err = call("export-data", file, out, "--format", "csv")
+    assert code == 0 and "formulas" in err
+
+    found = ask("export-data", "export-data", file, out, "--format", "csv", "--escape-formulas")
+    assert found["warnings"] == [] and ",'=1+1," in out.read_text()
+
+
+def test_escaping_is_for_tables_only(call, file, tmp_path):
+    code, _out, err = call(
+        "export-data", file, tmp_path / "o", "--format", "conll", "--escape-formulas"
+    )
+
+    assert code == 2 and "csv or tsv" in err
+
+
+def test_splits_by_file_name_are_offered_and_set_on_request(ask, call, file, tmp_path):
+    paths = [tmp_path / "train.txt", tmp_path / "test.txt"]
+    for path in paths:
+        path.write_text(f"from {path.name}\n")
+
+    found = ask("import", "import", file, *paths)
+    assert any("--split by-name" in one and "train.txt → train" in one for one in found["warnings"])
+    assert "by-name" in call("import", file, *paths)[2]
+
+    ask("import", "import", file, *paths, "--split", "by-name", "--duplicates", "add")
+    splits = ask("project-info", "project", "info", file)["splits"]
+    assert (splits["train"], splits["test"], splits["none"]) == (1, 1, 2)

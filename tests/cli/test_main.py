@@ -52,6 +52,26 @@ def test_wrong_use_ends_with_2_and_prints_nothing(call, arguments):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.csv"], "There is no file 'missing.csv', and no command of this name."),
+        (["some/folder"], "There is no file 'some/folder', and no command of this name."),
+        (["data.csv"], "'data.csv' is a file, but not one that ends in .glossbench"),
+        (["a.glossbench", "b.glossbench"], "To open 'a.glossbench', give it as the only argument."),
+    ],
+)
+def test_a_file_in_the_place_of_a_command_is_explained(
+    call, arguments, words, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text("text\n")
+
+    code, out, err = call(*arguments)
+
+    assert (code, out) == (2, "") and words in err
+
+
+@pytest.mark.parametrize(
     "task",
     ["choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "text2text", "instruct"],
 )

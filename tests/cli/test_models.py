@@ -2,6 +2,9 @@
 
 import shutil
 
+import pytest
+
+from tests import tiny_models
 from workbench.base import paths
 
 
@@ -55,3 +58,62 @@ def test_every_setting_is_listed_with_its_default(ask, call):
         "device",
     } <= set(options)
     assert all(name in words for name in options)
+
+
+@pytest.fixture
+def mine(tiny_model, tmp_path):
+    return shutil.copytree(tiny_model, tmp_path / "mine")
+
+
+def test_one_bad_folder_is_listed_with_its_fault_beside_the_others(ask, call, mine):
+    call("models", "add", mine)
+    (mine / "config.json").write_text('{"model_type": "bert\\u202e\\n", "architectures": 5}')
+
+    listed = {one["name"]: one for one in ask("models-list", "models", "list")}
+    code, out, _err = call("models", "list")
+
+    assert "cannot be loaded here" in listed["mine"]["problems"][0]
+    assert code == 0 and len(out.splitlines()) == 4 and "cannot be loaded here" in out
+
+
+def test_the_card_of_a_broken_folder_is_shown_and_the_exit_code_says_so(call, mine):
+    (mine / "model.safetensors").unlink()
+
+    code, out, err = call("models", "info", mine)
+
+    assert code == 1 and "model.safetensors is missing" in out and "not a usable model" in err
+    assert "Traceback" not in out + err
+
+
+def test_the_card_of_pickled_weights_is_shown_before_they_are_confirmed(ask, call, mine):
+    tiny_models.pickle_weights(mine)
+
+    card = ask("models-info", "models", "info", mine)
+    code, out, err = call("models", "add", mine)
+
+    assert card["untrusted"] and card["parameters"] > 1000 and card["layers"] == 2
+    assert {one["name"] for one in card["files"]} >= {"pytorch_model.bin", "config.json"}
+    assert code == 1 and "pytorch_model.bin" in out and "--allow-pickle" in err
+
+
+def test_a_model_is_removed_from_the_list(ask, call, mine):
+    call("models", "add", mine)
+
+    report = ask("models-remove", "models", "remove", "mine")
+
+    assert report == {"name": "mine", "path": str(mine), "deleted_bytes": 0}
+    assert "mine" not in call("models", "list")[1] and (mine / "config.json").is_file()
+    assert call("models", "remove", "mine")[0] == 1
+    assert "comes with Glossbench" in call("models", "remove", "starter-bert", "--yes")[2]
+
+
+def test_files_are_deleted_only_with_yes(ask, call, mine, user_dir):
+    from tests.operations.test_models import cached
+
+    repository = cached(user_dir, mine, ours=True)
+
+    code, _out, err = call("models", "remove", "some/tiny")
+    assert code == 1 and "--yes" in err and repository.is_dir()
+
+    assert ask("models-remove", "models", "remove", "some/tiny", "--yes")["deleted_bytes"] > 1000
+    assert not repository.exists()

@@ -63,6 +63,16 @@ def test_damage_is_found(call, file):
     assert code == 1 and "problem" in err
 
 
+def test_info_counts_states_layer_by_layer(ask, call, tmp_path):
+    path = ask("sample", "sample", tmp_path)["path"]
+
+    layers = {one["layer"]: one["states"] for one in ask("project-info", "project", "info", path)["layers"]}  # fmt: skip
+
+    assert layers["pairs"] == {"pending": 0, "draft": 0, "submitted": 60, "discarded": 0}
+    assert layers["class"]["submitted"] == 300 and layers["class"]["pending"] == 120
+    assert "submitted" in call("project", "info", path)[1]
+
+
 def test_a_file_that_is_no_project_is_named_and_left_alone(call, tmp_path):
     path = tmp_path / "junk.glossbench"
     path.write_bytes(b"")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench.operations import corpus
 from workbench.project.project import Project
 from workbench.storage import runs
 
@@ -98,3 +99,17 @@ def test_a_prompt_needs_a_template_that_can_be_read_and_a_layer_of_classes(call,
         "prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt", "--shots", "65"
     )
     assert code == 2 and "65" in err
+
+
+@pytest.mark.process
+def test_a_template_that_runs_without_end_is_ended(call, tmp_path):
+    sample = corpus.create_sample(tmp_path)
+    (tmp_path / "t.jinja").write_text(
+        "{{ label }}\n{{ ([[text] * 3000] * 10000)|sum(start=[])|length }}"
+    )
+
+    code, out, err = call(
+        "prompt", sample, "--template", tmp_path / "t.jinja", "--model", "starter-gpt", "--json"
+    )
+
+    assert code == 1 and "takes too long (limit 2 s)" in err and out == ""

@@ -1,6 +1,9 @@
 import pytest
 
 from workbench.base.errors import ImportFailed
+from workbench.importers.base import Options
+from workbench.importers.conll import ConllImporter
+from workbench.importers.source import Source
 from workbench.text.spans import Span
 
 
@@ -116,3 +119,105 @@ def test_an_endless_line_is_not_cut_up(read):
 def test_lines_of_thousands_of_columns_are_refused(read):
     with pytest.raises(ImportFailed, match="2,000 columns"):
         read("Ada B-PER " * 1000 + "\n", "conll")
+
+
+def test_a_role_that_columns_cannot_have_is_refused_with_the_name_of_the_file(read):
+    with pytest.raises(ImportFailed, match=r"file\.txt.*cannot be label:a.*tag:LAYER"):
+        read("a\tO\n", "conll", mapping=(("text", "1"), ("label:a", "2")))
+
+
+NESTED = (
+    "the\tB-PER\tO\tO\nking\tI-PER\tO\tO\nof\tI-PER\tO\tO\nFrance\tI-PER\tB-GPE\tO\n\n"
+    "in\tO\tO\tO\nRome\tB-GPE\tO\tO\n"
+)
+
+
+def test_columns_that_share_labels_are_levels_of_one_layer(read):
+    first, second = read(NESTED, "conll").records
+
+    assert first.spans == {"spans": (Span(0, 18, "PER"), Span(12, 18, "GPE"))}
+    assert second.spans == {"spans": (Span(3, 7, "GPE"),)}
+
+
+def test_a_column_with_labels_of_its_own_gets_a_layer_and_the_last_one_comes_first(read, tiny):
+    first, _second = read(tiny / "conll2003.txt", "conll").records
+
+    assert list(first.spans) == ["spans", "chunks"]
+    assert {span.label for span in first.spans["chunks"]} == {"NP", "VP"}
+
+
+def test_several_columns_can_be_mapped_to_one_layer_or_to_one_each(read):
+    mapping = (("text", "1"), ("tag:outer", "2"), ("tag:inner", "3"), ("tag:inner", "4"))
+
+    record = read(NESTED, "conll", mapping=mapping).records[0]
+
+    assert record.spans == {"outer": (Span(0, 18, "PER"),), "inner": (Span(12, 18, "GPE"),)}
+
+
+def test_a_column_of_tags_that_is_left_out_is_a_warning(read):
+    found = read(NESTED, "conll", mapping=(("text", "1"), ("tag:a", "3")))
+
+    assert found.remarks == [
+        "file.txt: column 2 holds tags and is left out (2 spans).",
+        "file.txt: column 4 holds tags and is left out (0 spans).",
+    ]
+
+
+def test_the_same_span_on_two_levels_comes_in_once(read):
+    found = read("Rome\tB-GPE\tB-GPE\n", "conll")
+
+    assert found.records[0].spans == {"spans": (Span(0, 4, "GPE"),)}
+
+
+def test_a_preview_counts_the_spans_of_each_column(tmp_path):
+    path = tmp_path / "t.conll"
+    path.write_text(NESTED)
+
+    table = ConllImporter().preview(Source(path), Options(mapping=(("text", "1"),)), 20)
+
+    assert table.spans == {"2": 2, "3": 1, "4": 0} and table.examined == ""
+    assert [row.line for row in table.rows] == [1, 2, 3, 4, 6, 7]
+    assert len(table.warnings) == 3 and "(2 spans)" in table.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "name, mentions", [("ner-litbank-nested/test", 1283), ("ner-germeval2014-nested-de/test", 6693)]
+)
+def test_nested_corpora_come_in_with_the_published_number_of_mentions(
+    read, data_folder, name, mentions
+):
+    """LitBank: its README. GermEval 2014: 6,178 outer and 515 inner mentions of the test set."""
+    found = read(data_folder / f"datasets/{name}.conll")
+
+    assert sum(len(record.spans["spans"]) for record in found.records) == mentions
+
+
+def test_columns_with_different_labels_on_many_tokens_are_different_annotations(read):
+    line = "Ada\tB-ARG0\tB-PER\nmet\tO\tO\n"
+
+    few = read(line * 3, "conll").records[0]
+    many = read(line * 40, "conll").records[0]
+
+    assert list(few.spans) == ["spans"] and list(many.spans) == ["spans", "column 2"]
+
+
+def test_a_line_that_names_the_columns_is_no_token(read):
+    found = read("WORD\tTAG\nThis\tO\nis\tO\nNew Berlin\tLOC\n")
+
+    assert found.texts == ["This is New Berlin"]
+    assert found.records[0].spans == {"spans": (Span(8, 18, "LOC"),)}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "A carboxypeptidase B-cell of a kind.\nSeveral more words stand here in line two.\n",
+        "one two\nthree four five\nsix\n",
+    ],
+)
+def test_prose_is_not_taken_for_columns(tmp_path, content):
+    assert ConllImporter().sniff(content, "a.txt").confidence == 0.0
+
+
+def test_a_bracket_may_be_the_first_token(tmp_path):
+    assert ConllImporter().sniff("[\tO\nAda\tB-PER\n]\tO\n", "a.txt").confidence == 0.9

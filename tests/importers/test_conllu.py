@@ -50,3 +50,43 @@ def test_the_number_of_a_word_may_not_have_endless_digits(read):
         and "expected the number of a word" in found.skipped[0][1]
         and len(found.skipped[0][1]) < 100
     )
+
+
+def test_several_columns_can_go_to_one_layer(read):
+    line = "1\tAda\tada\tPROPN\tNNP\t_\t0\troot\t_\t_\n\n"
+    mapping = (("text", "form"), ("tag:pos", "upos"), ("tag:pos", "xpos"))
+
+    (record,) = read(line, "conllu", mapping=mapping).records
+
+    assert [span.label for span in record.spans["pos"]] == ["PROPN", "NNP"]
+
+
+def test_columns_beyond_the_tenth_are_left_out_with_a_remark(read):
+    row = "\t".join("1 Ada ada PROPN NNP _ 0 root _ _ come.03 ARG1".split())
+
+    found = read(row + "\n\n", name="up.conllu")
+
+    assert found.texts == ["Ada"] and "after the tenth" in found.remarks[-1]
+
+
+def test_a_line_with_more_columns_than_the_others_is_a_fault(read):
+    good = "\t".join("1 Ada ada PROPN NNP _ 0 root _ _".split())
+
+    found = read(f"{good}\n{good}\tx\n\n{good}\n", "conllu")
+
+    assert found.texts == ["Ada"]
+    assert found.skipped == [(2, "the line has 11 columns, expected 10")]
+
+
+def test_several_spaces_separate_columns_where_tabs_were_replaced(read):
+    row = "1    They     they    PRON    PRP    Case=Nom   2    nsubj    2:nsubj   _"
+
+    found = read(row + "\n\n", name="a.conllu")
+
+    assert found.texts == ["They"] and found.records[0].spans["upos"] == (Span(0, 4, "PRON"),)
+
+
+def test_a_table_of_many_columns_is_not_taken_for_sentences(read):
+    rows = "".join("\t".join([str(n), *"abcdefghij"]) + "\n" for n in range(1, 5))
+
+    assert not read(rows, name="table.tsv").remarks or len(read(rows, name="table.tsv").texts) == 4

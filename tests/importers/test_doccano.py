@@ -158,3 +158,20 @@ def test_an_object_that_holds_all_records_by_name_is_told(read):
 
     with pytest.raises(ImportFailed, match="10,001 different fields.*holds all records"):
         read(content, name="all.json")
+
+
+def test_fields_whose_names_differ_in_spaces_only_are_kept_apart(read):
+    found = read('{"text": "x", " ": 1, "": 2, "a": 3, "a ": 4}\n', "doccano")
+
+    assert found.records[0].document.meta == {"column": 1, "column (2)": 2, "a": 3, "a (2)": 4}
+
+
+def test_the_longest_field_is_the_text_where_none_has_a_usual_name(read):
+    found = read('{"nr": "1", "wording": "a longer text", "label": ["A"]}\n', name="a.jsonl")
+
+    assert found.texts == ["a longer text"] and found.records[0].marks == {"class": ("A",)}
+
+
+def test_objects_without_a_text_are_refused_with_their_fields(read):
+    with pytest.raises(ImportFailed, match=r"file\.json.*config, n"):
+        read('{"config": {"a": 1}, "n": 3}', name="file.json")

@@ -41,6 +41,12 @@ def test_everything_comes_back(read):
         '{"glossbench": 99, "layers": []}',
         '{"glossbench": 1, "layers": [{"name": "x"}]}',
         '{"glossbench": 1, "layers": [{"name": "x", "kind": "odd"}]}',
+        '{"glossbench": 1, "layers": [{"name": "x", "kind": "span", "texts": 1e999}]}',
+        '{"glossbench": 1, "layers": [{"name": "x", "kind": "span", "texts": -1}]}',
+        '{"glossbench": 1, "layers": [{"name": "x", "kind": "span", "labels": {}}]}',
+        '{"glossbench": 1, "layers": [{"name": "x", "kind": "span", "labels": [{}]}]}',
+        '{"glossbench": 1, "layers": [{"name": "x", "kind": "span", "options": [1]}]}',
+        '{"glossbench": 1, "layers": 5}',
         "{broken",
     ],
 )
@@ -54,6 +60,10 @@ def test_a_wrong_first_line_is_named(read, first):
     [
         ({"states": {"other": "draft"}}, "first line"), ({"states": {"ner": "odd"}}, "odd"), ({"marks": {"ner": ["x"]}}, "do not fit"),
         ({"spans": {"nli": [[0, 1, "x"]]}}, "2 texts"), ({"texts": {}}, "no text"), ({"texts": "Ada"}, "no texts"), ({"key": 5}, "key"),
+        ({"spans": {"ner": [[0.5, 3, "PER"]]}}, "0.5"),
+        ({"spans": {"ner": [["0", 3, "PER"]]}}, "'0'"), ({"spans": {"ner": [[0]]}}, "expected"), ({"spans": {"ner": 3}}, "a list"),
+        ({"tokens": {"text": [[0, 1.5]]}}, "1.5"), ({"tokens": {"text": [[0]]}}, "a token"), ({"marks": {"ner": "x"}}, "a list"),
+        ({"texts": {"\ud800": "Ada"}}, "surrogate"), ({"texts": {"text": 3}}, "a string"), ({"spans": {"ner": [[0, 3, 5]]}}, "5"),
         ({"spans": {"ner": [[0, 99, "PER"]]}}, "99"), ({"tokens": {"text": [[3, 1]]}}, "token"), ({"split": "odd"}, "split"),
     ],
 )  # fmt: skip
@@ -62,3 +72,11 @@ def test_a_faulty_document_is_skipped_with_its_reason(read, change, word):
     found = read(file(RECORD) + json.dumps(raw) + "\n", "glossbench")
 
     assert len(found.records) == 1 and found.skipped[0][0] == 3 and word in found.skipped[0][1]
+
+
+def test_a_number_beyond_every_float_is_no_offset(read):
+    line = '{"key": "k", "texts": {"text": "a"}, "spans": {"ner": [[0, 1e999, "PER"]]}}'
+
+    found = read(file() + line + "\n", "glossbench")
+
+    assert found.skipped == [(2, "the end of a span is inf, expected a whole number")]

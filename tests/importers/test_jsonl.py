@@ -51,7 +51,7 @@ def test_a_broken_line_costs_that_line(tmp_path):
     "line, word",
     [
         ('{"a": "cut', "cut off"),
-        ('{"a": 1, "a": 2}', "'a' stands there twice"),
+        ('{"a": 1, "a": 2}', "'a' occurs twice"),
         ('{"a": NaN}', "NaN"),
         ("[" * 100_000, "nested"),
         ('{"a": 1} x', "column"),
@@ -81,9 +81,32 @@ def test_a_comma_before_the_end_of_a_list_is_told(read):
     found = read('[{"text": "a", "label": "x"},\n]', "doccano")
 
     assert found.texts == ["a"] and found.skipped == [
-        (1, "a comma stands before the end of the list; the records before it were read")
+        (1, "there is a comma before the end of the list; the records before it were read")
     ]
 
 
 def test_a_file_may_begin_with_any_amount_of_space(read):
     assert read(" " * 200_000 + '{"text": "a", "label": "x"}', name="file.jsonl").texts == ["a"]
+
+
+def test_a_preview_reads_the_beginning_of_a_long_list_and_reports_no_cut_as_a_fault(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("workbench.importers.source.LOOK", 1000)
+    path = tmp_path / "t.json"
+    for separator in (",\n", ",", " , "):
+        path.write_text("[" + separator.join('{"text": "one"}' for _n in range(400)) + "]")
+        for scan in (64, 4096):
+            found = [value for _line, value in jsonl.values(Source(path, scan=scan))]
+            assert len(found) > 40 and set(map(str, found)) == {"{'text': 'one'}"}
+    assert len(list(jsonl.values(Source(path)))) == 400
+
+
+def test_a_fault_in_the_part_that_a_preview_reads_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.importers.source.LOOK", 1000)
+    path = tmp_path / "t.json"
+    path.write_text('[{"text": "one"}, {"text" "two"}, ' + '{"text": "x"}, ' * 400)
+
+    found = [value for _line, value in jsonl.values(Source(path, scan=64))]
+
+    assert len(found) == 2 and "nothing after it" in str(found[1])

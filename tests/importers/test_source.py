@@ -37,6 +37,31 @@ def test_a_guessed_code_page_is_not_sure_and_shows_a_word(tmp_path):
     assert (found.name, found.sure) == ("cp1252", False) and "Straße" in found.why
 
 
+@pytest.mark.parametrize("before", [3, 4, 5, 9])
+def test_a_code_page_is_recognized_however_late_its_first_letter_comes(tmp_path, before):
+    content = b"plain text\n" * (before * (1 << 20) // 11) + "Straße und Käse\n".encode("latin-1")
+
+    found = source(tmp_path, content)
+
+    assert found.encoding.name == "cp1252" and "Straße" in found.encoding.why
+    assert list(found.lines())[-1] == "Straße und Käse"
+
+
+@pytest.mark.parametrize("content", [b"caf\xe9", b"caf\xe9\n", b"Ma\xdf", b"gr\xfcn\n"])
+def test_a_western_letter_at_the_end_of_a_short_file_is_not_damaged_utf_8(tmp_path, content):
+    found = source(tmp_path, content)
+
+    assert found.encoding.name == "cp1252"
+    assert list(found.lines()) == [content.decode("latin-1").rstrip("\n")]
+
+
+@pytest.mark.parametrize("content", ["Übermut tut gut: €", "nur 5 €"])
+def test_a_file_cut_off_within_its_last_character_is_utf_8(tmp_path, content):
+    found = source(tmp_path, content.encode()[:-1]).encoding
+
+    assert (found.name, found.sure) == ("utf-8", False) and "cut off" in found.why
+
+
 @pytest.mark.parametrize(
     "text, codec",
     [

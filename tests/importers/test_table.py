@@ -1,6 +1,9 @@
 import pytest
 
 from workbench.base.errors import ImportFailed
+from workbench.importers.base import Options, Row, Skipped
+from workbench.importers.source import Source
+from workbench.importers.table import TableImporter
 from workbench.text.spans import Span
 
 
@@ -46,6 +49,38 @@ def test_broken_rows_are_named(read, content, line, word):
     assert found.texts[0] == "fine" and found.skipped[0][0] == line and word in found.skipped[0][1]
 
 
+def test_every_row_that_an_unclosed_quotation_mark_swallows_is_reported(read):
+    found = read('text,label\nfine,A\n"open,B\nrest,C\n\nlast,D\n', "csv")
+
+    assert found.texts == ["fine"]
+    assert [line for line, _why in found.skipped] == [3, 4, 6]
+    assert "never closed" in found.skipped[0][1] and "line 3" in found.skipped[1][1]
+
+
+def test_rows_between_two_stray_quotation_marks_are_reported_and_the_rest_is_read(read):
+    found = read('text,label\n"one,A\ntwo,B\n"three" four,C\nfive,D\n', "csv")
+
+    assert found.texts == ["five"] and [line for line, _why in found.skipped] == [2, 3, 4]
+    assert "line 4" in found.skipped[0][1]
+
+
+def test_a_cell_that_holds_whole_rows_is_a_warning(read):
+    found = read('text,label,n\n"one,A,1\ntwo,B,2\nthree,C,3\nfour",D,4\nfive,E,5\n', "csv")
+
+    assert [one.line for one in found.rows] == [2, 6]
+    assert found.remarks == [
+        "file.txt: lines 2 to 5 were read as one row, but hold several: "
+        "a quotation mark is missing in one of them."
+    ]
+    assert read('text,label\n"a poem\nof three\nlines, yes",A\nb,B\n', "csv").remarks == []
+
+
+def test_a_fault_before_the_header_does_not_turn_the_header_into_a_row(read):
+    found = read('"a" b,c\ntext,label\none,A\n', "csv")
+
+    assert found.texts == ["one"] and [line for line, _why in found.skipped] == [1]
+
+
 def test_quotation_marks_in_a_tsv_belong_to_the_text(read):
     found = read('text\tlabel\n"Stop" he said\tA\nand "go\tB\n', "tsv")
 
@@ -78,6 +113,15 @@ def test_tokens_with_tags_and_spans_as_json(read):
     assert record.spans == {"ner": (Span(0, 3, "PER"),)}
 
 
+def test_several_columns_of_spans_make_one_layer(read):
+    mapping = (("text", "text"), ("spans:ner", "outer"), ("spans:ner", "inner"))
+    content = 'text;outer;inner\nAda met;[[0, 7, "X"]];[[0, 3, "PER"]]\n'
+
+    (record,) = read(content, "csv", mapping=mapping).records
+
+    assert record.spans == {"ner": (Span(0, 7, "X"), Span(0, 3, "PER"))}
+
+
 def test_splits_are_understood_and_wrong_ones_refused(read):
     found = read("text,split\na,validation\nb,TRAIN\nc,\nd,else\n", "csv")
 
@@ -106,7 +150,7 @@ def test_a_header_twice_is_told_apart(read):
 
     assert (
         found.records[0].document.meta == {"note": "1", "note (3)": "2"}
-        and "twice" in found.remarks[0]
+        and "two columns" in found.remarks[0]
     )
 
 
@@ -153,3 +197,35 @@ def test_many_equal_names_of_columns_are_told_in_one_breath(read):
     found = read("text," + ",".join(["n"] * 20) + "\n" + ",".join(["a"] * 21) + "\n", "csv")
 
     assert len(found.remarks) == 6 and "14 more columns" in found.remarks[-1]
+
+
+@pytest.mark.parametrize("cell", ["text", "[1]", '["none"]', "[[[[", '{"text": 1}'])
+def test_a_list_of_escaped_cells_that_cannot_be_read_is_a_fault(read, cell):
+    quoted = cell.replace('"', '""')
+
+    found = read(f'text,escaped cells\n\'=1,"[""text""]"\nb,"{quoted}"\n', "csv")
+
+    assert found.texts == ["=1"] and found.remarks == []
+    assert found.skipped[0][0] == 3 and "escaped cells" in found.skipped[0][1]
+
+
+def test_a_cell_whose_escape_was_removed_in_a_spreadsheet_stays_as_it_is(read):
+    assert read('text,escaped cells\n=1,"[""text""]"\n', "csv").texts == ["=1"]
+
+
+def test_a_preview_that_ends_within_a_cell_reports_no_error_but_an_endless_one(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("workbench.importers.source.LOOK", 30_000)
+    path = tmp_path / "t.csv"
+    importer = TableImporter()
+
+    path.write_text(
+        "text,label\n" + "row,A\n" * 4990 + '"' + "a line\n" * 40 + '",B\n' + "x,A\n" * 5000
+    )
+    items = list(importer.read(Source(path, scan=64), Options()))
+    assert len(items) == 4990 and all(isinstance(item, Row) for item in items)
+
+    path.write_text('text,label\n"open,A\n' + "row,A\n" * 9000)
+    items = list(importer.read(Source(path, scan=64), Options()))
+    assert all(isinstance(item, Skipped) for item in items) and items[0].line == 2

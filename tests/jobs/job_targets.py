@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
+from workbench.base.privacy import TELEMETRY_OFF
 
 
 def counts(params, folder):
@@ -84,8 +85,8 @@ def environment(params, folder):
 
     nice = os.nice(0) if hasattr(os, "nice") else 10
     names = (
+        *TELEMETRY_OFF,
         "HF_HUB_OFFLINE",
-        "HF_HUB_DISABLE_TELEMETRY",
         "TOKENIZERS_PARALLELISM",
         "OMP_NUM_THREADS",
         "EXTRA",
@@ -129,3 +130,39 @@ def doubler(params):
 
 def lines_of(path):
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def consumer(params):
+    """Host target: takes the time and memory that a test asks for, and answers in parts."""
+
+    def answer(request):
+        if request.get("unlimited"):
+            lift_limits()
+        if request.get("bad"):
+            raise WorkbenchError("That text is empty.")
+        if request.get("die"):
+            ctypes.string_at(0)
+        held = b"x" * request.get("memory", 0)
+        while request.get("loop"):
+            pass
+        if request.get("native"):
+            sum([[0] * 10] * 10**6, start=[])  # quadratic, in one call that holds the lock
+        for part in range(request.get("parts", 0)):
+            end = time.process_time() + request.get("work", 0.0)
+            while time.process_time() < end:
+                pass
+            yield part
+        del held
+        return {"parts": request.get("parts", 0)}
+
+    return answer
+
+
+def lift_limits():
+    """As on a system that has none."""
+    import resource
+    import signal
+
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    for limit in (resource.RLIMIT_AS, resource.RLIMIT_CPU):
+        resource.setrlimit(limit, (resource.RLIM_INFINITY, resource.getrlimit(limit)[1]))

@@ -1,6 +1,8 @@
 """One child process by itself."""
 
+import errno
 import os
+import signal
 import sys
 import time
 
@@ -21,6 +23,12 @@ def child(tmp_path, ends, *arguments):
     )
 
 
+def wait_until_it_runs(one):
+    ends = time.monotonic() + 20
+    while one.pid is None and time.monotonic() < ends:
+        time.sleep(0.01)
+
+
 def test_a_child_that_is_killed_at_once_goes_even_before_it_stands(tmp_path):
     ends = []
     one = child(tmp_path, ends, "--spare", "time").start()
@@ -39,7 +47,7 @@ def test_a_program_that_is_not_there_is_a_problem_in_words_and_no_crash(tmp_path
 
     assert one.wait(20)
     assert ends == [None]
-    assert "No such file" in one.problem
+    assert os.strerror(errno.ENOENT) in one.problem  # the system's words follow the locale
 
 
 @pytest.mark.skipif(
@@ -50,9 +58,7 @@ def test_a_child_has_a_group_of_its_own_in_our_session_so_that_its_niceness_coun
 ):
     one = child(tmp_path, [], "--spare", "time").start()
     try:
-        ends = time.monotonic() + 20
-        while one.pid is None and time.monotonic() < ends:
-            time.sleep(0.01)
+        wait_until_it_runs(one)
         assert os.getpgid(one.pid) == one.pid != os.getpgid(0)
         assert os.getsid(one.pid) == os.getsid(0)
     finally:
@@ -69,6 +75,19 @@ def test_messages_to_a_child_that_has_gone_are_no_error(tmp_path):
     one.cancel()
 
     assert one.ended
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGSTOP")
+@pytest.mark.timeout(30)
+def test_a_child_that_reads_nothing_holds_up_neither_send_nor_kill(tmp_path):
+    one = child(tmp_path, [], "--spare", "time").start()
+    wait_until_it_runs(one)
+    os.kill(one.pid, signal.SIGSTOP)
+
+    one.send({"type": "ask", "request": "x" * 5_000_000})  # more than a pipe holds
+    one.kill()
+
+    assert one.wait(20)
 
 
 def test_the_end_of_a_log_is_found_in_a_large_file(tmp_path):

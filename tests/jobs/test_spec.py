@@ -1,9 +1,10 @@
 from workbench.jobs import events
-from workbench.jobs.spec import JobSpec
+from workbench.jobs.spec import JobSpec, Limits
 
 
 def test_a_job_goes_to_its_file_and_back(tmp_path):
-    spec = JobSpec("a:b", {"text": "grün 🌱"}, "/x", "cuda", "Train", {"A": "1"})
+    limits = Limits(seconds=0.5, memory=10**6)
+    spec = JobSpec("a:b", {"text": "grün 🌱"}, "/x", "cuda", "Train", {"A": "1"}, limits=limits)
 
     spec.write(tmp_path / "deep" / "job.json")
 

@@ -3,14 +3,20 @@
 import errno
 import json
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from workbench.jobs import events, worker
 from workbench.jobs.channel import Channel
+from workbench.jobs.spec import JobSpec
 
+HERE = Path(__file__).parent
 FULL = Path("/dev/full")
 
 
@@ -57,3 +63,20 @@ def test_a_full_disk_is_told_as_such_though_the_log_lies_on_it(monkeypatch, erro
         and finished.message.startswith("There is no room left on the disk")
         and finished.hint
     )
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
+def test_ctrl_c_ends_a_host_that_was_started_by_hand(tmp_path):
+    JobSpec("job_targets:doubler").write(tmp_path / "host.json")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (HERE.parents[1], HERE)))}
+    command = [sys.executable, "-m", "workbench", "worker", str(tmp_path)]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, env=env) as host:
+        try:
+            assert b"ready" in host.stdout.readline()
+
+            host.send_signal(signal.SIGINT)
+
+            assert host.wait(20) == 0
+        finally:
+            host.kill()

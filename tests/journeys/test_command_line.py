@@ -160,6 +160,8 @@ def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, tmp_path):
         and found["fingerprint"] == dev["fingerprint"]
         and set(found["scores"]) == set(dev["scores"])
     )
+    assert found["calibration"] == "content-free"
+    assert len(found["prior"]) == 6 and sum(found["prior"].values()) == pytest.approx(1)
 
 
 def test_the_exported_folders_answer_like_the_run(call, project, tmp_path):

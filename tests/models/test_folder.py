@@ -1,4 +1,4 @@
-"""A model folder is replaced whole or not at all."""
+"""The description beside the weights is read without changing anything on disk."""
 
 import pytest
 
@@ -6,45 +6,28 @@ from workbench.base.errors import ModelError
 from workbench.models import folder as folders
 
 
-@pytest.fixture
-def place(tmp_path):
-    (tmp_path / "runs").mkdir()
-    return tmp_path / "runs"
+def test_reading_a_description_changes_nothing_beside_the_folder(tmp_path):
+    place = tmp_path / "models"
+    for name in ("mine", "mine.new", "mine.old"):
+        (place / name).mkdir(parents=True)
+        (place / name / "notes.txt").write_text("keep")
+    folders.describe(place / "mine", {"task": "tag", "labels": ["P"], "max_length": 8})
+
+    folders.description(folders.located(place / "mine"))
+    with pytest.raises(ModelError, match="glossbench.json is missing"):
+        folders.description(folders.located(place / "gone"))
+
+    assert sorted(one.name for one in place.iterdir()) == ["mine", "mine.new", "mine.old"]
+    assert all((one / "notes.txt").is_file() for one in place.iterdir())
 
 
-def fill(text):
-    return lambda draft: (draft / "model.safetensors").write_text(text)
+def test_a_missing_folder_with_a_foreign_old_one_is_missing(tmp_path):
+    (tmp_path / "mine.old").mkdir()
+    folders.describe(tmp_path / "mine.old", {"task": "tag", "labels": ["P"], "max_length": 8})
 
-
-def test_a_folder_is_replaced_and_leaves_nothing_beside_it(place):
-    folders.replace_folder(place / "model", fill("one"))
-    folders.replace_folder(place / "model", fill("two"))
-
-    assert (place / "model" / "model.safetensors").read_text() == "two"
-    assert [one.name for one in place.iterdir()] == ["model"]
-
-
-def test_a_failure_while_writing_keeps_the_earlier_one(place):
-    folders.replace_folder(place / "model", fill("one"))
-
-    def broken(draft):
-        fill("half")(draft)
-        raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        folders.replace_folder(place / "model", broken)
-
-    assert (place / "model" / "model.safetensors").read_text() == "one"
-    assert [one.name for one in place.iterdir()] == ["model"]
-
-
-def test_a_crash_between_the_two_renames_is_mended(place):
-    (place / "model.old").mkdir()
-    (place / "model.new").mkdir()
-
-    folders.recover(place / "model")
-
-    assert [one.name for one in place.iterdir()] == ["model"]
+    with pytest.raises(ModelError, match="mine is not a model"):
+        folders.description(folders.located(tmp_path / "mine"))
+    assert (tmp_path / "mine.old" / "glossbench.json").is_file()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"task": "tag"}'])

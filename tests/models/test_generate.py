@@ -96,14 +96,13 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_length(bert):
 
 
 def test_equal_inputs_run_once(bert, monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        generate,
-        "logits_at",
-        lambda *args, real=generate.logits_at: (
-            seen.append(len(args[1]["input_ids"])) or real(*args)
-        ),
-    )
+    seen, real = [], bert.encoder.logits_at
+
+    def counted(inputs, positions):
+        seen.append(len(inputs["input_ids"]))
+        return real(inputs, positions)
+
+    monkeypatch.setattr(bert.encoder, "logits_at", counted)
 
     bert.logprobs([Prompt("It is ", answer, ".") for answer in ("delay", "praise", "ticket")])
 
@@ -115,7 +114,8 @@ def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
     parts = ["Late. About ", "delay", "praise", "."]
     line = {"document_id": 4, "text_hash": "x", "split": "dev", "cut": False, "parts": parts}
     line["prompts"] = {"delay": [0, 1, 3], "praise": [0, 2, 3]}
-    given.write_text((json.dumps(line) + "\n") * 10)
+    prior = {"document_id": None, "set": 0, "parts": parts, "prompts": line["prompts"]}
+    given.write_text(json.dumps(prior) + "\n" + (json.dumps({**line, "set": 0}) + "\n") * 10)
 
     job = generate.score_prompts(
         {"model": str(resource("models") / "starter-bert"), "prompts": str(given), "device": "cpu"},
@@ -129,12 +129,13 @@ def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
         result = end.value
 
     written = [json.loads(one) for one in (tmp_path / "scores.jsonl").read_text().splitlines()]
-    assert result["n"] == len(written) == 10 and result["language_model"] == "masked"
+    assert result["n"] == len(written) - 1 == 10 and result["language_model"] == "masked"
     assert [(one["done"], one["total"]) for one in events if one["kind"] == "progress"] == [
-        (8, 10),
+        (7, 10),
         (10, 10),
     ]
-    assert set(written[0]["logprobs"]) == {"delay", "praise"} and written[0]["document_id"] == 4
+    assert set(written[1]["logprobs"]) == {"delay", "praise"} and written[1]["document_id"] == 4
+    assert written[0]["document_id"] is None and [row["set"] for row in written] == [0] * 11
 
 
 def test_the_host_answers_one_document():
@@ -142,6 +143,8 @@ def test_the_host_answers_one_document():
         {"model": str(resource("models") / "starter-gpt"), "device": "cpu"}
     )
 
-    found = answer({"prompts": {"delay": ["About ", "delay", "."]}})
+    table = {"delay": ["About ", "delay", "."]}
+    found = answer({"prompts": [table, {"delay": ["Late. About ", "delay", "."]}]})
 
-    assert found["language_model"] == "causal" and found["logprobs"]["delay"][0] < 0
+    assert found["language_model"] == "causal"
+    assert found["logprobs"][0]["delay"][0] < 0 and found["logprobs"][0] != found["logprobs"][1]

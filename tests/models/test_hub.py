@@ -79,7 +79,7 @@ def test_a_cancelled_download_goes_on_where_it_ended(
         job.cancel()
         assert queue.wait(job, timeout=60) and job.status == "cancelled"
         assert spec.cached(cache) == () or not spec.cached(cache)[0].usable
-        left = next(cache.rglob("*.incomplete")).stat().st_size
+        left = next(cache.rglob("*.glossbench-part")).stat().st_size
         assert left >= 1 << 20
 
         hub.slow = 0

@@ -1,15 +1,21 @@
-"""The adapter: every family loads under our heads, its parts are whole, what is saved loads again."""
+"""The adapter: every family loads with every head, its parts are complete, saved folders load."""
+
+import json
+import shutil
 
 import pytest
 import torch
 
 from tests import tiny_models
 from workbench.base.errors import ModelError
+from workbench.models.base import LoadOptions
 from workbench.models.families.transformer import TransformerFamily
-from workbench.tasks.base import collate
-from workbench.tasks.classify import Classify
-from workbench.tasks.spec import Gold
-from workbench.tasks.tagging import Tagging
+from workbench.models.loading import load
+from workbench.tasks.base import Features, Model, collate
+from workbench.tasks.classify.info import ClassGold
+from workbench.tasks.classify.task import Classify
+from workbench.tasks.tag.info import SpanGold
+from workbench.tasks.tag.task import Tagging
 from workbench.text.document import Document
 from workbench.text.spans import Span
 
@@ -25,6 +31,7 @@ FAMILIES = (
     "olmo",
     "openai-gpt",
 )
+NO_TOKEN_HEAD = ("olmo", "openai-gpt")
 TEXTS = ["the tram", "a bus from harbour gate to north field is late, thank you", ""]
 
 
@@ -36,93 +43,146 @@ def folders(tmp_path_factory):
     }
 
 
-def batch_of(task, checkpoint, golds, labels=("x", "y")):
+def classifier(folder, **more):
+    """The encoder in a folder with a sequence head for the labels x and y."""
+    return load(folder, LoadOptions(head="sequence", outputs=("x", "y"), **more))
+
+
+def batch_of(task, encoder, golds=None, labels=("x", "y")):
     documents = [Document(str(number), (("text", text),)) for number, text in enumerate(TEXTS)]
-    features = task.features(
-        documents, checkpoint.tokenizer, labels, checkpoint.max_length, golds=golds
-    )
-    device = torch.device("cpu")
-    return collate(
-        features,
-        range(len(features.items)),
-        pad=checkpoint.tokenizer.pad,
-        types=checkpoint.types,
-        device=device,
-    )
+    prepared = task.info.prepare(encoder.preparer, documents, encoder.max_length)
+    targets = task.targets(prepared, golds, labels, {}) if golds else {}
+    features = Features(prepared, targets)
+    chosen = range(len(prepared.inputs))
+    return collate(features, chosen, encoder=encoder, device=torch.device("cpu"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_class_head_learns_on_padded_batches(folders, family):
-    checkpoint = FAMILY.load(folders[family], head="sequence", labels=("x", "y"), seed=1)
-    batch = batch_of(Classify(), checkpoint, [Gold("x"), Gold("y"), Gold("x")])
+    encoder = classifier(folders[family], seed=1)
+    batch = batch_of(Classify(), encoder, [ClassGold(label) for label in "xyx"])
 
-    outputs = Classify().forward(checkpoint.model, batch)
-    outputs.losses["task"].backward()
+    outputs = Classify().forward(Model(encoder), batch)
+    outputs.losses["task"].total.backward()
 
-    assert outputs.logits.shape == (3, 2) and torch.isfinite(outputs.logits).all()
-    assert all(one.grad is not None for one in FAMILY.parts(checkpoint.model).layers[0])
+    logits = outputs.logits["logits"]
+    assert logits.shape == (3, 2) and torch.isfinite(logits).all()
+    assert all(parameter.grad is not None for parameter in encoder.parts().layers[0])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_padding_changes_no_answer(folders, family):
-    """GPT-2, Llama and OLMo read the last word, which they find by the padding."""
-    checkpoint = FAMILY.load(folders[family], head="sequence", labels=("x", "y"), seed=1)
-    checkpoint.model.eval()
-    batch = batch_of(Classify(), checkpoint, None)
+def test_padding_changes_no_logits(folders, family):
+    """GPT-2, Llama and OLMo classify by the last token, which they find by the padding."""
+    encoder = classifier(folders[family], seed=1).eval()
+    inputs = batch_of(Classify(), encoder).inputs
+    length = int(inputs["attention_mask"][0].sum())
 
     with torch.inference_mode():
-        together = checkpoint.model(**batch).logits[0]
-        alone = checkpoint.model(
-            **{
-                name: one[:1, : int(batch["attention_mask"][0].sum())]
-                for name, one in batch.items()
-            }
-        ).logits[0]
+        together = encoder.logits(inputs)[0]
+        alone = encoder.logits({name: rows[:1, :length] for name, rows in inputs.items()})[0]
 
     assert torch.allclose(together, alone, atol=1e-5)
 
 
-@pytest.mark.parametrize("family", [one for one in FAMILIES if one not in ("olmo", "openai-gpt")])
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name not in NO_TOKEN_HEAD])
 def test_a_tag_head_learns(folders, family):
-    checkpoint = FAMILY.load(
-        folders[family], head="token", labels=Tagging().outputs_of(("P",)), seed=1
-    )
-    golds = [Gold(None, (Span(4, 8, "P"),)), Gold(), Gold()]
+    task = Tagging()
+    outputs = task.info.output_names(("P",))
+    encoder = load(folders[family], LoadOptions(head="token", outputs=outputs, seed=1))
+    golds = [SpanGold((Span(4, 8, "P"),)), SpanGold(), SpanGold()]
 
-    outputs = Tagging().forward(checkpoint.model, batch_of(Tagging(), checkpoint, golds, ("P",)))
-    outputs.losses["task"].backward()
+    found = task.forward(Model(encoder), batch_of(task, encoder, golds, ("P",)))
+    loss = found.losses["task"]
+    loss.total.backward()
 
-    assert outputs.logits.shape[2] == 3 and torch.isfinite(outputs.losses["task"])
+    assert found.logits["logits"].shape[2] == 3 and torch.isfinite(loss.total)
+    assert int(loss.count) == 15  # words: 2, 12 with the comma, none
+    assert all(parameter.grad is not None for parameter in encoder.parts().layers[0])
 
 
-@pytest.mark.parametrize("family", ["olmo", "openai-gpt"])
+@pytest.mark.parametrize("family", NO_TOKEN_HEAD)
 def test_a_family_without_a_tag_head_says_so(folders, family):
-    with pytest.raises(ModelError, match="no token tagging"):
-        FAMILY.load(folders[family], head="token", labels=("O",))
+    with pytest.raises(ModelError, match=f"is a {family} model, which has no token head"):
+        load(folders[family], LoadOptions(head="token", outputs=("O",)))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_parts_hold_every_parameter_once(folders, family):
-    model = FAMILY.load(folders[family], head="sequence", labels=("x", "y")).model
+    model = Model(classifier(folders[family]))
 
-    parts = FAMILY.parts(model)
+    parts, head = model.encoder.parts(), model.head_parameters()
 
-    found = [
-        one
-        for group in (parts.embeddings, *parts.layers, parts.summit, parts.head)
-        for one in group
-    ]
+    groups = (parts.embeddings, *parts.layers, parts.pooler, head)
+    found = [parameter for group in groups for parameter in group]
     assert len(found) == len({id(one) for one in found}) == len(list(model.parameters()))
-    assert (
-        parts.embeddings and parts.head and len(parts.layers) == (1 if family == "albert" else 2)
-    )  # ALBERT's layers are one
+    layers = 1 if family == "albert" else 2  # ALBERT's layers share their weights
+    assert parts.embeddings and head and len(parts.layers) == layers
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_states_are_those_of_every_layer_embeddings_first(folders, family):
+    import transformers
+
+    encoder = load(folders[family], LoadOptions()).eval()
+    inputs = batch_of(Classify(), encoder).inputs
+
+    with torch.inference_mode():
+        states = encoder(inputs)
+        theirs = transformers.AutoModel.from_pretrained(folders[family]).eval()(**inputs)
+
+    shape = (*inputs["input_ids"].shape, 16)
+    assert len(states.layers) == 3 and {layer.shape for layer in states.layers} == {shape}
+    mask = inputs["attention_mask"].bool()
+    assert torch.equal(states.mask, mask)
+    assert torch.allclose(states.layers[-1][mask], theirs.last_hidden_state[mask], atol=1e-5)
+    assert (states.pooled is not None) == (family == "bert")  # the only one saved with a pooler
+    if family == "bert":
+        assert torch.allclose(states.pooled, theirs.pooler_output, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_encoder_without_a_head_has_no_head_parameters(folders, family):
+    model = Model(load(folders[family], LoadOptions()))
+
+    assert model.head_parameters() == [] and model.encoder.head == ""
+
+
+@pytest.mark.parametrize(
+    ("family", "head"), [("bert", "mask"), ("gpt2", "next"), ("llama", "next")]
+)
+def test_vocabulary_logits_at_some_positions_are_those_of_all(folders, family, head):
+    encoder = load(folders[family], LoadOptions(head=head)).eval()
+    inputs = batch_of(Classify(), encoder).inputs
+    positions = torch.tensor([[0, 2], [5, 1], [0, 0]])
+
+    with torch.inference_mode():
+        some, all_of_them = encoder.logits_at(inputs, positions), encoder.logits(inputs)
+
+    assert some.shape == (3, 2, encoder.info.vocabulary)
+    for row, column in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        expected = all_of_them[row, positions[row, column]]
+        assert torch.allclose(some[row, column], expected, atol=1e-5)
+    again = encoder.logits(inputs)
+    assert again.shape == all_of_them.shape  # the next call computes all positions again
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_head_that_can_be_named_can_be_loaded(folders, family):
+    from workbench.models.spec import read_folder
+
+    heads = FAMILY.heads(read_folder(folders[family]))
+
+    assert ("token" in heads) == (family not in NO_TOKEN_HEAD) and "sequence" in heads
+    for head in heads:
+        encoder = load(folders[family], LoadOptions(head=head, outputs=("x", "y")))
+        assert (
+            encoder.head == head
+            and encoder.logits(batch_of(Classify(), encoder).inputs).isfinite().all()
+        )
 
 
 def test_the_body_comes_from_the_folder_and_the_head_from_the_seed(folders):
-    one, same, other = (
-        FAMILY.load(folders["bert"], head="sequence", labels=("x", "y"), seed=seed).model
-        for seed in (1, 1, 2)
-    )
+    one, same, other = (classifier(folders["bert"], seed=seed).model for seed in (1, 1, 2))
 
     assert torch.equal(one.classifier.weight, same.classifier.weight) and not torch.equal(
         one.classifier.weight, other.classifier.weight
@@ -136,18 +196,14 @@ def test_the_body_comes_from_the_folder_and_the_head_from_the_seed(folders):
 def test_half_precision_weights_are_loaded_as_float32():
     from workbench.base import paths
 
-    checkpoint = FAMILY.load(
-        paths.resource("models") / "starter-gpt", head="sequence", labels=("x", "y")
-    )
+    encoder = classifier(paths.resource("models") / "starter-gpt")
 
-    assert {one.dtype for one in checkpoint.model.parameters()} == {torch.float32}
-    assert checkpoint.model.config.pad_token_id == checkpoint.tokenizer.pad == 0
+    assert {parameter.dtype for parameter in encoder.parameters()} == {torch.float32}
+    assert encoder.model.config.pad_token_id == encoder.tokenizer.pad == 0
 
 
 def test_dropout_is_changed_in_memory_only(folders):
-    model = FAMILY.load(
-        folders["bert"], head="sequence", labels=("x", "y"), attention_dropout=0.0, dropout=0.4
-    ).model
+    model = classifier(folders["bert"], attention_dropout=0.0, dropout=0.4).model
 
     assert model.bert.encoder.layer[0].attention.self.dropout.p == 0 and model.dropout.p == 0.4
     assert model.bert.encoder.layer[0].output.dropout.p == 0.4
@@ -161,11 +217,10 @@ def test_dropout_is_changed_in_memory_only(folders):
 def test_what_is_saved_loads_with_transformers_and_answers_alike(folders, family, tmp_path):
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    checkpoint = FAMILY.load(folders[family], head="sequence", labels=("x", "y"), seed=1)
-    checkpoint.model.eval()
-    batch = batch_of(Classify(), checkpoint, None)
+    encoder = classifier(folders[family], seed=1).eval()
+    ours = batch_of(Classify(), encoder).inputs
 
-    FAMILY.save(checkpoint, tmp_path)
+    FAMILY.save(encoder, tmp_path)
 
     theirs, tokenizer = (
         AutoModelForSequenceClassification.from_pretrained(tmp_path).eval(),
@@ -173,49 +228,83 @@ def test_what_is_saved_loads_with_transformers_and_answers_alike(folders, family
     )
     inputs = tokenizer(TEXTS[:2], padding=True, return_tensors="pt")
     with torch.inference_mode():
-        assert torch.allclose(
-            theirs(**inputs).logits, checkpoint.model(**batch).logits[:2], atol=1e-5
-        )
+        assert torch.allclose(theirs(**inputs).logits, encoder.logits(ours)[:2], atol=1e-5)
     assert theirs.config.id2label == {0: "x", 1: "y"} and (tmp_path / "model.safetensors").is_file()
 
 
 def test_a_tokenizer_of_another_model_is_refused(folders, tmp_path):
-    import shutil
-
     shutil.copytree(folders["bert"], tmp_path / "mixed")
     shutil.copy(folders["roberta"] / "tokenizer.json", tmp_path / "mixed" / "tokenizer.json")
 
     with pytest.raises(ModelError, match="entries"):
-        FAMILY.load(tmp_path / "mixed", head="sequence", labels=("x", "y"))
+        classifier(tmp_path / "mixed")
 
 
-def test_weights_of_another_size_are_refused_in_one_line(folders, tmp_path):
-    import json
-    import shutil
+def changed(folder, target, **values):
+    """A copy of a model folder with other values in config.json."""
+    shutil.copytree(folder, target)
+    config = json.loads((target / "config.json").read_text())
+    (target / "config.json").write_text(json.dumps({**config, **values}))
+    return target
 
-    shutil.copytree(folders["bert"], tmp_path / "wrong")
-    config = json.loads((tmp_path / "wrong" / "config.json").read_text())
-    (tmp_path / "wrong" / "config.json").write_text(json.dumps({**config, "hidden_size": 15}))
 
-    with pytest.raises(ModelError, match="cannot be loaded") as caught:
-        FAMILY.load(tmp_path / "wrong", head="sequence", labels=("x", "y"))
+def test_weights_of_another_size_are_refused_not_drawn_at_random(folders, tmp_path):
+    """64 is the number of positions, so no look at the sizes alone finds the fault."""
+    wrong = changed(folders["bert"], tmp_path / "wrong", intermediate_size=64)
+
+    with pytest.raises(ModelError, match="layer.0.intermediate.dense.weight") as caught:
+        classifier(wrong)
     assert "\n" not in caught.value.message
 
 
-def test_a_pickle_that_is_garbage_ends_in_a_model_error(folders, tmp_path):
-    import shutil
+def test_weights_that_lack_a_layer_are_refused(folders, tmp_path):
+    from safetensors.torch import load_file, save_file
 
+    wrong = changed(folders["bert"], tmp_path / "wrong")
+    weights = load_file(wrong / "model.safetensors")
+    del weights["bert.encoder.layer.0.attention.self.query.weight"]
+    save_file(weights, wrong / "model.safetensors", {"format": "pt"})
+
+    with pytest.raises(ModelError, match="lack bert.encoder.layer.0.attention.self.query.weight"):
+        classifier(wrong)
+
+
+def test_a_language_model_head_that_is_missing_is_never_drawn(folders, tmp_path):
+    """SpanBERT's weights have no such head, whatever config.json says."""
+    from safetensors.torch import load_file, save_file
+
+    wrong = changed(folders["bert"], tmp_path / "wrong", architectures=["BertForMaskedLM"])
+    body = load_file(wrong / "model.safetensors")
+    body = {name: one for name, one in body.items() if not name.startswith("cls")}
+    save_file(body, wrong / "model.safetensors", {"format": "pt"})
+
+    with pytest.raises(ModelError, match="is a bert model, which has no mask head"):
+        load(wrong, LoadOptions(head="mask"))
+    classifier(wrong)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "llama"])
+def test_a_configuration_far_larger_than_the_weights_is_refused(folders, tmp_path, family):
+    wide = changed(folders[family], tmp_path / "wide", pooler_size=1, head_dim=1_000_000)
+    if family != "llama":  # the others have no such size
+        wide = changed(
+            folders[family], tmp_path / "wider", type_vocab_size=9_999, n_inner=9_999_999
+        )
+
+    with pytest.raises(ModelError, match="config.json (describes|gives)"):
+        classifier(wide)
+
+
+def test_a_pickle_that_is_garbage_ends_in_a_model_error(folders, tmp_path):
     shutil.copytree(folders["bert"], tmp_path / "pickled")
     (tmp_path / "pickled" / "model.safetensors").unlink()
     (tmp_path / "pickled" / "pytorch_model.bin").write_bytes(b"\x80\x02}q\x00.")
 
     with pytest.raises(ModelError):
-        FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"), allow_pickle=True)
+        classifier(tmp_path / "pickled", allow_pickle=True)
 
 
 def test_pickled_weights_load_once_allowed(folders, tmp_path):
-    import shutil
-
     from safetensors.torch import load_file
 
     shutil.copytree(folders["bert"], tmp_path / "pickled")
@@ -224,10 +313,8 @@ def test_pickled_weights_load_once_allowed(folders, tmp_path):
     (tmp_path / "pickled" / "model.safetensors").unlink()
 
     with pytest.raises(ModelError, match="pickle"):
-        FAMILY.load(tmp_path / "pickled", head="sequence", labels=("x", "y"))
-    model = FAMILY.load(
-        tmp_path / "pickled", head="sequence", labels=("x", "y"), allow_pickle=True
-    ).model
+        classifier(tmp_path / "pickled")
+    model = classifier(tmp_path / "pickled", allow_pickle=True).model
     assert torch.equal(
         model.bert.embeddings.word_embeddings.weight,
         weights["bert.embeddings.word_embeddings.weight"],
@@ -239,13 +326,16 @@ def test_pickled_weights_load_once_allowed(folders, tmp_path):
     [("bos_token_id", True), ("hidden_dropout_prob", [1]), ("num_attention_heads", 7)],
 )
 def test_nonsense_in_the_configuration_is_told_in_one_line(folders, tmp_path, key, value):
-    import json
-    import shutil
-
     shutil.copytree(folders["bert"], tmp_path / "wrong")
     config = json.loads((tmp_path / "wrong" / "config.json").read_text())
     (tmp_path / "wrong" / "config.json").write_text(json.dumps({**config, key: value}))
 
     with pytest.raises(ModelError, match="cannot be (read|loaded)") as caught:
-        FAMILY.load(tmp_path / "wrong", head="sequence", labels=("x", "y"))
+        classifier(tmp_path / "wrong")
     assert "\n" not in caught.value.message
+
+
+def test_the_feed_forward_width_comes_from_the_configuration(folders):
+    encoder = load(folders["bert"], LoadOptions())
+
+    assert (encoder.width, encoder.feed_forward) == (16, 32)

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Queued, Started
 from workbench.storage import documents, labels
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
+
+STARTER = str(paths.resource("models/starter-bert"))
 
 LINES = (
     "the tram is late again",
@@ -24,9 +27,15 @@ class HeldJob:
     """A job that does nothing until the test calls `start` and `end`."""
 
     def __init__(self, queue, spec):
-        self.queue, self.spec, self.status, self.asked = queue, spec, "waiting", ""
+        self.queue, self.spec, self.status = queue, spec, "waiting"
+        self.asked = self.ending = ""
         self.message = self.hint = ""
+        self.events = []
         self.changed = Signal("job")
+
+    @property
+    def over(self):
+        return self.status not in ("waiting", "running")
 
     def tell(self, event):
         self.changed.emit(event)
@@ -133,7 +142,7 @@ def trained(project, queue, topics):
 
     wiring = wire(project, queue)
     run = train.start(
-        project, queue, TrainSpec("classify", "topic", "starter", "starter", name="first")
+        project, queue, TrainSpec("classify", "topic", STARTER, "starter", name="first")
     )
     job = queue.jobs[-1]
     job.start()

@@ -171,6 +171,37 @@ def test_a_submitted_document_whose_class_is_cleared_is_a_draft_again(s):
     assert s.view().states[s.klass] == "draft"
 
 
+def test_a_class_that_is_set_and_cleared_leaves_the_document_pending(s):
+    annotate.set_class(s.project, s.one, s.yes)
+    annotate.clear_class(s.project, s.one, s.klass)
+
+    assert s.view().states == {s.klass: "pending", s.spans: "pending"}
+    s.project.undo()
+    assert s.view().states[s.klass] == "draft" and len(s.view().marks) == 1
+
+
+def test_a_draft_stays_a_draft_while_something_is_set_in_the_layer(s):
+    id = labels.add_layer(s.project, "topics", "multi", labels=["a", "b"])
+    first, second = (label.id for label in labels.layers(s.project)[-1].labels)
+    annotate.set_class(s.project, s.one, first)
+    annotate.set_class(s.project, s.one, second)
+
+    annotate.clear_class(s.project, s.one, id, first)
+    assert s.view().states[id] == "draft"
+    annotate.clear_class(s.project, s.one, id, second)
+    assert s.view().states[id] == "pending"
+
+
+def test_the_last_span_of_a_draft_leaves_the_document_pending(s):
+    first = annotate.add_span(s.project, s.one, 0, 3, s.per)
+    second = annotate.add_span(s.project, s.one, 8, 11, s.per)
+
+    annotate.delete_span(s.project, first)
+    assert s.view().states[s.spans] == "draft"
+    annotate.delete_span(s.project, second)
+    assert s.view().states[s.spans] == "pending"
+
+
 def test_discard_and_reopen(s):
     annotate.discard(s.project, s.one, [s.klass, s.spans])
     assert s.view().states == {s.klass: "discarded", s.spans: "discarded"}

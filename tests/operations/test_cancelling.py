@@ -106,6 +106,15 @@ def test_a_bulk_act_that_is_called_off_leaves_nothing(full, name):
 
 
 @pytest.mark.parametrize("name", ACTS)
+def test_a_bulk_act_can_be_called_off_while_its_undo_step_is_written_down(full, name):
+    project, ids, layer = full
+
+    call_off(project, lambda watch: ACTS[name](project, ids, layer, watch), 0.8)
+
+    assert len(project.history()) == 1
+
+
+@pytest.mark.parametrize("name", ACTS)
 def test_an_undo_and_a_redo_that_are_called_off_leave_the_step_as_it_was(full, name):
     project, ids, layer = full
     start = everything(project)

@@ -10,7 +10,12 @@ def test_info_counts_each_document_once(project, topics):
     found = corpus.info(project)
 
     assert found["documents"] == 20 and found["layers"] == [
-        {"layer": "topic", "kind": "class", "labels": 2}
+        {
+            "layer": "topic",
+            "kind": "class",
+            "labels": 2,
+            "states": {"pending": 4, "draft": 0, "submitted": 16, "discarded": 0},
+        }
     ]
     assert found["splits"] == {"train": 8, "dev": 4, "test": 4, "none": 4}
     assert (

@@ -7,7 +7,7 @@ from workbench.base.errors import Cancelled, ExportFailed
 from workbench.operations import corpus
 from workbench.project.project import Project
 from workbench.storage import documents, runs
-from workbench.text.fields import Prediction
+from workbench.text.fields import Prediction, SpanScores
 from workbench.text.spans import Span
 
 
@@ -91,7 +91,9 @@ def two_span_layers(project, add_layer, add_documents):
             project.db, "r", "train", layer_id=places.id, spec={"task": "tag"}, status="done"
         )
         runs.save_predictions(
-            project.db, run.id, [(first, hash, Prediction(spans=(Span(7, 11, "LOC"),)).to_json())]
+            project.db,
+            run.id,
+            [(first, hash, Prediction((SpanScores((Span(7, 11, "LOC"),)),)).to_json())],
         )
     return runs.get(project.db, run.id)
 

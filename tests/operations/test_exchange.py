@@ -2,8 +2,10 @@ import json
 
 import pytest
 
+from workbench.base import paths
 from workbench.base.errors import ImportFailed
 from workbench.operations import annotate, corpus
+from workbench.operations.import_handle import SameTexts
 from workbench.storage import documents, labels
 
 LINES = (
@@ -34,7 +36,9 @@ def bring(project, inline_jobs, tmp_path):
 
 
 def test_an_unknown_way_with_duplicates_is_refused(bring):
-    with pytest.raises(ImportFailed, match="duplicates is 'replace'.*skip, suggest, add"):
+    with pytest.raises(
+        ImportFailed, match="duplicates is 'replace'.*skip, skip-text, suggest, suggest-text, add"
+    ):
         bring(LINES, duplicates="replace")
 
 
@@ -104,6 +108,102 @@ def test_duplicates_can_be_added_under_a_new_key(project, bring):
         "a (2)",
         "b (2)",
     ]
+
+
+OTHER = (
+    {"id": "x", "text": "Ada met Bob", "label": [[8, 11, "PER"]]},
+    {"id": "y", "text": "new text", "label": []},
+    {"id": "z", "text": "new text", "label": [[0, 3, "NEW"]]},
+)
+
+
+def test_equal_texts_under_other_keys_are_imported_and_counted(project, bring):
+    bring(LINES)
+
+    found = bring(OTHER)
+
+    assert (found.documents, found.same_texts) == (3, SameTexts(1, 1, "imported"))
+    assert "(x = a); it was imported as well" in found.warnings[0]
+    assert "repeats a text of the files under another key (z = y)" in found.warnings[1]
+
+
+def test_equal_texts_under_other_keys_can_be_skipped(project, bring):
+    bring(LINES)
+
+    found = bring(OTHER, duplicates="skip-text")
+
+    assert (found.documents, found.same_texts) == (1, SameTexts(1, 1, "skipped"))
+    assert [(one.line, one.reason) for one in found.skipped] == [
+        (1, "its text is in the project already, under the key a"),
+        (3, "its text is in the files already, under the key y"),
+    ]
+    assert [one.document.key for one in documents.records(project.db)] == ["a", "b", "y"]
+
+
+def test_labels_of_equal_texts_can_become_suggestions(project, bring):
+    bring(LINES)
+
+    found = bring(OTHER, duplicates="suggest-text")
+
+    assert (found.documents, found.suggestions, found.skipped) == (1, 2, ())
+    assert found.same_texts == SameTexts(1, 1, "suggested")
+    first, _second, new = documents.ids(project.db)
+    suggested = {
+        id: [(one.start, one.end) for one in annotate.view(project, id).suggestions]
+        for id in (first, new)
+    }
+    assert suggested == {first: [(8, 11)], new: [(0, 3)]}
+    assert project.undo() == "Import x.jsonl" and len(texts(project)) == 2
+
+
+def test_a_text_that_the_project_has_counts_once_however_often_the_files_repeat_it(project, bring):
+    bring(LINES)
+    rows = [{"id": f"n{n}", "text": "in Rome", "label": []} for n in range(3)]
+
+    assert bring(rows, duplicates="skip-text").same_texts == SameTexts(3, 0, "skipped")
+    assert len(texts(project)) == 2
+
+
+def test_a_file_of_layers_alone_brings_the_layers(project, bring):
+    layer = {"name": "ner", "kind": "span", "labels": [{"name": "PER"}]}
+
+    bring([{"glossbench": 1, "layers": [layer]}])
+
+    assert [one.names for one in labels.layers(project.db)] == [("PER",)]
+
+
+def test_a_record_that_another_file_has_is_skipped_with_the_name_of_that_file(
+    project, inline_jobs, tmp_path
+):
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text(json.dumps(LINES[0]) + "\n")
+
+    handle = corpus.import_files(project, inline_jobs, [tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
+    inline_jobs.wait(handle.job)
+
+    (skipped,) = handle.outcome.skipped
+    assert skipped.file.endswith("b.jsonl") and "in a.jsonl, line 1" in skipped.reason
+
+
+def test_texts_of_brat_come_in_once_with_their_annotations(project, inline_jobs, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.txt").write_text(f"Ada met {name}.\nTwo lines.\n")
+        (tmp_path / f"{name}.ann").write_text("T1\tPER 0 3\tAda\n" if name == "a" else "")
+    paths = sorted(tmp_path.glob("[ab].*"))
+
+    handle = corpus.import_files(project, inline_jobs, paths)
+    inline_jobs.wait(handle.job)
+
+    assert (handle.outcome.documents, handle.outcome.spans) == (2, 1)
+    assert texts(project) == ["Ada met a.\nTwo lines.\n", "Ada met b.\nTwo lines.\n"]
+
+
+def test_a_text_whose_annotations_were_not_chosen_is_a_warning(project, bring, tmp_path):
+    (tmp_path / "a.ann").write_text("T1\tPER 0 3\tAda\n")
+
+    found = bring("Ada met Bob.\n", "a.txt")
+
+    assert any("a.ann holds annotations of a.txt" in one for one in found.warnings)
 
 
 def test_the_same_key_with_another_text_gets_a_new_key_and_is_told(project, bring):
@@ -228,4 +328,82 @@ def test_a_preview_guesses_and_shows_the_first_rows(tmp_path):
         found.mapping == (("text", "text"), ("label:class", "label"), ("meta:n", "n"))
         and len(found.rows) == 2
     )
-    assert found.why and found.problems == ("Line 3: the text is empty",)
+    assert found.why and found.problems == ((3, "the text is empty"),)
+
+
+def test_markup_needs_the_format_to_be_chosen(project, bring):
+    page = "<html>\n<p>Hello</p>\n</html>\n"
+
+    with pytest.raises(ImportFailed, match="page.txt is a web page.*--format text"):
+        bring(page, "page.txt")
+    assert corpus.info(project)["documents"] == 0
+
+    assert bring(page, "page.txt", format="text").documents == 3
+
+
+def test_a_file_of_another_program_changes_nothing(project, bring):
+    with pytest.raises(ImportFailed, match="WebAnno TSV"):
+        bring("#FORMAT=WebAnno TSV 3.3\n\n#Text=Ada\n1-1\t0-3\tAda\t_\n", "a.tsv")
+
+    assert corpus.info(project)["documents"] == 0
+
+
+def test_a_chosen_format_that_does_not_fit_is_a_warning(bring):
+    found = bring("#FORMAT=WebAnno TSV 3.3\n1-1\t0-3\tAda\n", "a.tsv", format="tsv")
+
+    assert any("WebAnno TSV" in one for one in found.warnings)
+
+
+def test_a_file_most_of_whose_records_have_errors_is_a_warning(bring):
+    found = bring("text,label\na,b\n,x\n,y\n", "t.csv")
+
+    assert any("most records have errors (2 of 3)" in one for one in found.warnings)
+
+
+def test_a_different_label_for_nearly_every_document_is_a_warning(bring):
+    rows = [{"text": f"text {n}", "label": [f"answer number {n}"]} for n in range(25)]
+
+    found = bring(rows)
+
+    assert any("25 different labels for 25 documents" in one for one in found.warnings)
+
+
+def test_a_preview_says_how_many_of_the_first_records_fail_and_where(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("text,label\n" + "fine,A\n" * 30 + ",A\n" + "fine,B\n" * 5 + '"open,C\n')
+
+    found = corpus.preview(path)
+
+    assert (found.failed, found.checked, found.mostly_wrong) == (2, 37, False)
+    assert [line for line, _why in found.problems] == [32, 38]
+    late = [row for row in found.rows if row.problem]
+    assert [(row.line, row.raw, row.cells[0]) for row in late] == [
+        (32, True, ",A"),
+        (38, True, '"open,C'),
+    ]
+    assert corpus.preview(path, format="doccano").mostly_wrong
+
+
+def test_other_files_of_an_import_are_looked_at_too(tmp_path):
+    (tmp_path / "a.xml").write_text("<?xml version='1.0'?>\n<TEI>\n")
+    (tmp_path / "b.md").write_text("# Title\n")
+    (tmp_path / "c.txt").write_text("fine\n")
+
+    found = corpus.refused([tmp_path / name for name in ("a.xml", "b.md", "c.txt", "none.txt")])
+
+    assert len(found) == 3 and "TEI" in found[0] and "Markdown" in found[1]
+    assert not corpus.refused([tmp_path / "b.md"], format="text")
+
+
+def test_no_copy_of_the_texts_stays_in_the_cache_however_an_import_ends(
+    bring, project, inline_jobs, tmp_path
+):
+    bring(LINES)
+    with pytest.raises(ImportFailed):
+        bring(LINES, encoding="no-such-encoding")
+    handle = corpus.import_files(project, inline_jobs, [tmp_path / "x.jsonl"])
+    handle.cancel()
+    inline_jobs.wait(handle.job)
+
+    assert handle.status == "cancelled"
+    assert [one for one in paths.cache_folder().rglob("*") if one.is_file()] == []

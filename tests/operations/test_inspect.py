@@ -55,13 +55,33 @@ def test_unknown_words_are_told_above_a_tenth():
 def test_only_a_tagger_of_imported_tokens_warns_of_raw_text(tmp_path):
     (tmp_path / "glossbench.json").write_text('{"tokens": {"documents": 9, "of": 9, "alike": 0.8}}')
     tagger, classifier = (
-        inspect.Choice(task, task, str(tmp_path), task) for task in ("tag", "classify")
+        inspect.Choice(task, task, str(tmp_path), task, 1) for task in ("tag", "classify")
     )
 
     assert "20% are not cut" in inspect.token_warning(tagger, inspect.typed("a text"))
     assert inspect.token_warning(classifier, inspect.typed("a text")) == ""
     with_tokens = Document("1", (("text", "a"),), tokens={"text": ((0, 1),)})
     assert inspect.token_warning(tagger, with_tokens) == ""
+    pretrained = inspect.Choice("m", "m", str(tmp_path), "masked")
+    assert inspect.token_warning(pretrained, inspect.typed("a text")) == ""
+
+
+def test_a_run_asks_for_the_texts_of_its_task_and_a_pretrained_model_for_one():
+    def texts(task, run=None):
+        return inspect.Choice("k", "t", "/x", task, run).texts
+
+    assert [texts("classify", 1), texts("pairs", 1), texts("tag", 1)] == [1, 2, 1]
+    assert [texts("masked"), texts("causal"), texts("none")] == [1, 1, 1]
+
+
+def test_a_document_without_a_class_has_no_gold(project, add_layer, add_documents, monkeypatch):
+    layer = add_layer("topic", "class", ("praise", "complaint"))
+    (id,) = add_documents([("late again", "dev", "draft", "topic", [])])
+    monkeypatch.setattr(inspect, "layer", lambda project, choice: layer)
+
+    gold = inspect.gold(project, inspect.Choice("run 1", "x", "/x", "classify", 1, "topic"), id)
+
+    assert gold == inspect.Gold(None, (), False, 0)
 
 
 def test_a_document_is_asked_about_with_its_own_tokens(project):

@@ -167,6 +167,19 @@ def test_submitted_documents_that_lose_their_class_go_back_to_draft(project):
     assert annotate.view(project, first).states[id] == "submitted"
 
 
+def test_drafts_that_lose_all_that_was_set_in_the_layer_become_pending(project):
+    id = labels.add_layer(project, "class", "class", labels=["yes", "no"])
+    first, second = add_documents(project)
+    yes, no = layer(project).labels
+    annotate.set_class(project, first, yes.id)
+    annotate.set_class(project, second, no.id)
+
+    labels.delete_label(project, yes.id)
+
+    states = [annotate.view(project, document).states[id] for document in (first, second)]
+    assert states == ["pending", "draft"]
+
+
 def test_deleting_a_layer_takes_all_of_it_along_in_one_step(project):
     id = labels.add_layer(project, "spans", "span", labels=["PER", "LOC"])
     (document, _) = add_documents(project)

@@ -1,12 +1,16 @@
 """What a person does with models: see, add, forget, confirm, ask for a download."""
 
+import json
+import os
 import shutil
 
 import pytest
 
+from tests import tiny_models
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
 from workbench.base.settings import Settings
+from workbench.models.spec import downloads
 from workbench.operations import models
 
 
@@ -59,7 +63,7 @@ def test_a_folder_that_broke_later_stays_to_be_seen_but_cannot_be_used(mine):
 
 
 def test_pickled_weights_are_taken_once_confirmed(mine):
-    (mine / "model.safetensors").rename(mine / "pytorch_model.bin")
+    tiny_models.pickle_weights(mine)
     with pytest.raises(ModelError, match="pickle"):
         models.add(mine)
 
@@ -69,21 +73,129 @@ def test_pickled_weights_are_taken_once_confirmed(mine):
 
 def test_confirming_a_listed_model_is_remembered(mine):
     settings = Settings(model_folders=[str(mine)])
-    (mine / "model.safetensors").rename(mine / "pytorch_model.bin")
+    tiny_models.pickle_weights(mine)
     assert not models.list(settings)[-1].usable
 
     assert models.allow_pickle("mine", settings).usable
     assert settings_file.load().pickle_allowed == [str(mine)]
 
 
-def test_forgetting_leaves_the_files(mine):
+def test_the_card_of_a_pickled_or_broken_folder_can_be_seen(mine):
+    tiny_models.pickle_weights(mine)
+    card = models.info(str(mine))
+    assert card.only_untrusted and card.layers == 2 and card.parameters > 1000
+
+    (mine / "config.json").write_text('{"architectures": 5}')
+    assert "names no model_type" in models.info(str(mine)).problems[-1]
+
+
+def test_a_folder_whose_tokenizer_cannot_be_read_is_not_remembered(mine):
+    (mine / "tokenizer.json").write_text('{"model": 5}')
+
+    with pytest.raises(ModelError, match="tokenizer.json cannot be read"):
+        models.add(mine)
+    assert names() == ["starter-bert", "starter-gpt"]
+
+
+def test_a_tokenizer_of_another_model_is_refused_at_once(mine):
+    shutil.copy(models.find("starter-bert").path + "/tokenizer.json", mine)
+
+    with pytest.raises(ModelError, match="30,522 entries, the model only"):
+        models.add(mine)
+
+
+# ---------------------------------------------------------------- removing
+
+
+def test_removing_an_added_folder_leaves_its_files(mine):
     models.add(mine)
+
+    done = models.remove("mine")
+
+    assert names() == ["starter-bert", "starter-gpt"] and done.deletes == 0
+    assert (mine / "model.safetensors").is_file()
+
+
+def test_a_broken_folder_is_removed_by_name_or_path(mine):
+    models.add(mine)
+    (mine / "config.json").write_text("[" * 100_000)
+
+    models.remove(str(mine))
+
+    assert names() == ["starter-bert", "starter-gpt"]
+
+
+def test_removing_forgets_the_confirmation_of_pickled_weights(mine):
+    models.add(tiny_models.pickle_weights(mine), allow_pickle=True)
 
     models.remove("mine")
 
-    assert names() == ["starter-bert", "starter-gpt"] and (mine / "model.safetensors").is_file()
-    with pytest.raises(ModelError, match="starter-bert"):
-        models.remove("starter-bert")
+    assert settings_file.load().pickle_allowed == []
+
+
+def test_starters_and_unknown_models_cannot_be_removed():
+    with pytest.raises(ModelError, match="starter-bert comes with Glossbench"):
+        models.remove("starter-bert", delete=True)
+    with pytest.raises(ModelError, match="no model 'nix'"):
+        models.remove("nix", delete=True)
+
+
+def cached(user_dir, mine, *, ours):
+    """A repository in the Hugging Face cache; `ours`: Glossbench downloaded it."""
+    repository = user_dir / "cache" / "huggingface" / "hub" / "models--some--tiny"
+    snapshot = repository / "snapshots" / "abc"
+    (repository / "blobs").mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    for number, file in enumerate(sorted(mine.iterdir())):
+        shutil.copy(file, repository / "blobs" / str(number))
+        (snapshot / file.name).symlink_to(f"../../blobs/{number}")
+    if ours:
+        downloads.record(repository, [*repository.glob("blobs/*"), *snapshot.iterdir()])
+    return repository
+
+
+def test_a_download_of_another_program_is_never_deleted(user_dir, mine):
+    repository = cached(user_dir, mine, ours=False)
+
+    with pytest.raises(ModelError, match="was not downloaded by Glossbench"):
+        models.remove("some/tiny", delete=True)
+    assert (repository / "snapshots" / "abc" / "config.json").is_file()
+
+
+def test_our_download_is_deleted_once_confirmed(user_dir, mine):
+    repository = cached(user_dir, mine, ours=True)
+
+    with pytest.raises(ModelError, match="deletes its files") as told:
+        models.remove("some/tiny")
+    assert "--yes" in told.value.hint and repository.is_dir()
+
+    assert models.remove("some/tiny", delete=True).deletes > 1000
+    assert not repository.exists() and "some/tiny" not in names()
+
+
+def test_what_other_programs_put_beside_our_download_stays(user_dir, mine):
+    repository = cached(user_dir, mine, ours=True)
+    theirs = repository / "snapshots" / "def"
+    theirs.mkdir()
+    (repository / "blobs" / "theirs").write_text("keep")
+    (theirs / "vocab.txt").symlink_to("../../blobs/theirs")
+    (theirs / "config.json").symlink_to("../../blobs/0")  # one of ours, which they need
+
+    models.remove("some/tiny", delete=True)
+
+    assert (theirs / "vocab.txt").read_text() == "keep" and (theirs / "config.json").is_file()
+    assert sorted(os.listdir(repository / "blobs")) == ["0", "theirs"]
+
+
+@pytest.mark.parametrize("name", ["../../../mine", "/etc/passwd", "blobs/../../x", "notes.txt"])
+def test_a_list_of_downloads_cannot_name_other_files(user_dir, mine, name):
+    repository = cached(user_dir, mine, ours=False)
+    (repository / downloads.LIST).write_text(json.dumps({"created": [name]}))
+    (repository / "notes.txt").write_text("keep")
+
+    downloads.delete(repository)
+
+    assert (repository / "notes.txt").is_file() and (mine / "config.json").is_file()
 
 
 def test_an_unknown_name_lists_the_known_ones_and_a_folder_can_be_named(mine):

@@ -82,7 +82,7 @@ def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
 
 def test_an_answer_has_the_keys_of_the_command_line():
     (document,) = predict.texts_to_documents([("one", "other")])
-    line = predict.answer_json(document, Prediction(ClassScores(("A", "B"), (0.25, 0.75))))
+    line = predict.answer_json(document, Prediction((ClassScores(("A", "B"), (0.25, 0.75)),)))
 
     assert line == {
         "text": "one",
@@ -92,6 +92,7 @@ def test_an_answer_has_the_keys_of_the_command_line():
         "tokens": [],
         "spans": [],
         "cut": False,
+        "fields": ["classes"],
     }
 
 

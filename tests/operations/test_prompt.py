@@ -1,6 +1,8 @@
 """A prompt is filled exactly, run over a split, scored like a trained run, and can suggest."""
 
 import json
+import math
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from workbench.operations.prompt import PromptSpec
 from workbench.operations.wire import wire
 from workbench.storage import documents, runs
 
+pytestmark = pytest.mark.process  # the worker that renders templates
+
 TEMPLATE = "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}"
 STARTER = str(resource("models") / "starter-bert")
 
@@ -22,8 +26,22 @@ def spec(**more):
     )
 
 
-def test_the_preview_is_exactly_the_prompt_with_its_length(project, topics):
-    found = prompt.preview(project, spec(shots=1, seed=3), label="praise")
+@pytest.fixture
+def preview(project):
+    """preview(spec, document=None, limit=None, **more) → the preview, of the first of dev by default."""
+    with prompt.Fillers(project) as fillers:
+
+        def make(spec, document=None, limit=None, **more):
+            filler = fillers.filler(spec)
+            filler.budget.limit = limit or filler.budget.limit
+            document = document or prompt.first_document(project, filler.layer)
+            return prompt.preview(filler, document, **more)
+
+        yield make
+
+
+def test_the_preview_is_exactly_the_prompt_with_its_length(preview, topics):
+    found = preview(spec(shots=1, seed=3), label="praise")
 
     first, second = found.text.split("\n")
     assert first.rsplit(" => ")[1] in ("praise", "complaint") and "train" in first
@@ -41,19 +59,16 @@ def test_the_preview_is_exactly_the_prompt_with_its_length(project, topics):
     assert found.tokens == max(len(encode("".join(one)).ids) for one in found.prompts.values())
 
 
-def test_the_document_asked_about_is_never_among_the_examples(project, topics):
+def test_the_document_asked_about_is_never_among_the_examples(project, preview, topics):
     training = documents.get(project.db, topics[1][0])
 
-    found = prompt.preview(project, spec(shots=8), training)
+    found = preview(spec(shots=8), training)
 
     assert found.examples == 7 and found.text.count(training.text) == 1
 
 
-def test_what_is_too_long_loses_examples_and_says_how_many(project, topics):
-    filler = prompt.Filler(project, spec(shots=8))
-    filler.budget.limit = 40
-
-    found = prompt.preview(project, spec(shots=8), filler=filler)
+def test_what_is_too_long_loses_examples_and_says_how_many(preview, topics):
+    found = preview(spec(shots=8), limit=40)
 
     assert (
         found.tokens <= 40
@@ -67,6 +82,7 @@ def test_what_is_too_long_loses_examples_and_says_how_many(project, topics):
     ("more", "says"),
     [
         ({"template": "{{ text }}"}, "never writes the label"),
+        ({"template": "x" * 200_000 + "{{ label }}"}, "200,011 characters"),
         ({"layer": "nix"}, "No layer 'nix'"),
         ({"model": "/nowhere"}, "no such folder"),
     ],
@@ -76,7 +92,9 @@ def test_what_cannot_work_is_told_before_anything_starts(project, topics, more, 
         prompt.prepare(project, spec(**more))
 
 
-@pytest.mark.parametrize("more", [{"shots": 99}, {"shots": -1}, {"order": "best"}])
+@pytest.mark.parametrize(
+    "more", [{"shots": 99}, {"shots": -1}, {"order": "best"}, {"calibration": "x"}]
+)
 def test_settings_out_of_range_are_refused(more):
     with pytest.raises(SpecError):
         spec(**more)
@@ -113,12 +131,15 @@ def asked_lines(job):
     ]
 
 
-def answer_all(job, label):
+def answer_all(job, label, without_text=None):
+    """Answer `label` with a mean of -2 against -5, and without a text as given, else all labels alike."""
     lines = asked_lines(job)
     with open(f"{job.spec.folder}/scores.jsonl", "w", encoding="utf-8") as file:
         for line in lines:
             scores = {name: [-1.0, -3.0] if name == label else [-5.0] for name in line["prompts"]}
-            about = {name: line[name] for name in ("document_id", "text_hash", "split", "cut")}
+            if line["document_id"] is None:
+                scores = without_text or {name: [-1.0] for name in line["prompts"]}
+            about = {name: line[name] for name in line if name not in ("parts", "prompts")}
             file.write(json.dumps({**about, "logprobs": scores}) + "\n")
 
 
@@ -136,11 +157,99 @@ def test_a_finished_prompt_is_a_run_with_scores_and_answers(project, asked):
 def test_the_input_of_the_worker_is_small_and_complete(project, queue, topics):
     prompt.run(project, queue, spec())
 
-    lines = asked_lines(queue.jobs[-1])
+    lines = [line for line in asked_lines(queue.jobs[-1]) if line["document_id"] is not None]
 
     assert len(lines) == 4 and set(lines[0]["prompts"]) == {"praise", "complaint"}
     before, answer, _after = lines[0]["prompts"]["praise"]
     assert before == lines[0]["prompts"]["complaint"][0] and lines[0]["parts"][answer] == "praise"
+
+
+def whole(line, label="praise"):
+    return "".join(line["parts"][number] for number in line["prompts"][label])
+
+
+@pytest.mark.parametrize(
+    ("calibration", "texts"),
+    [("none", []), ("content-free", ["N/A", "[MASK]", ""]), ("pmi", [""])],
+)
+def test_the_prior_is_asked_once_for_a_set_of_examples_and_first(
+    project, queue, topics, calibration, texts
+):
+    prompt.run(project, queue, spec(calibration=calibration))
+
+    lines = asked_lines(queue.jobs[-1])
+    prior, documents = lines[: len(texts)], lines[len(texts) :]
+
+    assert [line["document_id"] for line in prior] == [None] * len(texts)
+    assert len(documents) == 4 and {line["set"] for line in lines} == {0}
+    examples = whole(documents[0]).rpartition("\n")[0]  # the same in all prompts
+    assert [whole(line) for line in prior] == [f"{examples}\n{text} => praise" for text in texts]
+
+
+def test_documents_with_other_examples_have_a_prior_of_their_own(project, queue, topics):
+    """Of the 8 training documents two are examples; either is asked about with another example in its place."""
+    prepared = prompt.prepare(project, spec(calibration="pmi"), split="train")
+
+    lines = [json.loads(line) for line in prepared.lines]
+
+    assert [line["set"] for line in lines if line["document_id"] is None] == [0, 1, 2]
+    assert sorted(Counter(line["set"] for line in lines[3:]).values()) == [1, 1, 6]
+
+
+def test_a_pair_is_without_both_texts(project, queue, add_layer, add_documents):
+    add_layer("rte", texts=2)
+    rows = [((f"a {n}", f"b {n}"), "dev", "submitted", "rte", "praise") for n in range(2)]
+    add_documents(rows)
+    template = "{{ text }} then {{ text_b }}: {{ label }}"
+
+    prompt.run(project, queue, spec(template=template, shots=0))
+
+    prior = asked_lines(queue.jobs[-1])[:3]
+    assert [whole(one) for one in prior] == [
+        "N/A then N/A: praise",
+        "[MASK] then [MASK]: praise",
+        " then : praise",
+    ]
+
+
+def test_a_template_that_needs_a_text_is_calibrated_with_the_content_free_texts_it_takes(
+    project, queue, topics
+):
+    template = "{{ text.split() | first }} => {{ label }}"
+
+    prompt.run(project, queue, spec(template=template, shots=0))
+    prior = [line for line in asked_lines(queue.jobs[-1]) if line["document_id"] is None]
+    assert [whole(line) for line in prior] == ["N/A => praise", "[MASK] => praise"]
+
+    with pytest.raises(SpecError, match="needs the prompt without a text: Line 1"):
+        prompt.prepare(project, spec(template=template, shots=0, calibration="pmi"))
+
+
+def test_a_calibrated_run_is_a_regular_run_with_its_prior(project, queue, topics):
+    wiring = wire(project, queue)
+    run = prompt.run(project, queue, spec(name="calibrated"))
+    job = queue.jobs[-1]
+    job.start()
+    # "praise" is e^-2 : e^-5 with a text and e^0 : e^-5 without: divided, "complaint" wins 1 : e^-2
+    answer_all(job, "praise", {"praise": [0.0], "complaint": [-5.0]})
+    job.end("done", {"n": 4, "versions": {}})
+    wiring.close()
+
+    run = results.run(project, run.id)
+    found = results.results(project, run.id)
+    share = 1 / (1 + math.exp(-2))
+    assert run.result["calibration"] == "content-free" and run.result["prior_sets"] == 1
+    assert run.result["prior"]["praise"] == pytest.approx(1 / (1 + math.exp(-5)))
+    assert run.scores["dev"]["accuracy"] == 0.5 and len(found.errors) == 2
+    assert found.errors[0].score == pytest.approx(share)
+
+
+def test_a_run_of_a_version_without_calibration_stays_uncalibrated(project, queue, topics):
+    run = prompt.run(project, queue, spec())
+    raw = {name: value for name, value in run.spec.items() if name != "calibration"}
+
+    assert PromptSpec.from_json(raw).calibration == "none"
+    assert prompt.spec_of(run).calibration == "content-free"
 
 
 def test_a_prompt_suggests_for_documents_that_nobody_has_labelled(project, queue, asked):
@@ -209,3 +318,4 @@ def test_the_starter_answers_a_whole_split(project, inline_jobs, topics):
         "weighted_f1",
     }
     assert done.result["language_model"] == "masked" and prompt.evaluation(project, done).n == 4
+    assert sum(done.result["prior"].values()) == pytest.approx(1) and done.result["n"] == 4

@@ -5,9 +5,10 @@ from time import process_time
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, results
+from workbench.operations import annotate, labels, results, run_folders
+from workbench.project.check import check_open
 from workbench.storage import documents, runs
-from workbench.text.fields import ClassScores, Prediction, WordTag
+from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, WordTags
 from workbench.text.spans import Span
 
 
@@ -34,13 +35,13 @@ def test_the_matrix_names_the_documents_of_each_cell(project, trained):
     assert found.matrix.documents["complaint", "praise"] == (found.errors[0].document_id,)
 
 
-def test_errors_come_surest_first():
+def test_errors_come_most_confident_first():
     from workbench.operations.scoring import Scored
-    from workbench.tasks.spec import Gold
+    from workbench.tasks.classify.info import ClassGold
     from workbench.text.document import Document
 
-    asked = [Scored(Document(str(n), (("text", "x"),), id=n), Gold("A")) for n in range(3)]
-    answers = [Prediction(ClassScores(("A", "B"), (1 - sure, sure))) for sure in (0.6, 0.3, 0.9)]
+    asked = [Scored(Document(str(n), (("text", "x"),), id=n), ClassGold("A")) for n in range(3)]
+    answers = [Prediction((ClassScores(("A", "B"), (1 - sure, sure)),)) for sure in (0.6, 0.3, 0.9)]
 
     rows = results.errors("classify", asked, answers)
 
@@ -52,18 +53,19 @@ def test_errors_come_surest_first():
 
 def test_errors_of_tags_show_what_only_one_side_has():
     from workbench.operations.scoring import Scored
-    from workbench.tasks.spec import Gold
+    from workbench.tasks.tag.info import SpanGold
     from workbench.text.document import Document
 
     one = Scored(
         Document("k", (("text", "Ada met Bob"),), id=7),
-        Gold(None, (Span(0, 3, "PER"), Span(8, 11, "PER"))),
+        SpanGold((Span(0, 3, "PER"), Span(8, 11, "PER"))),
     )
-    extra = Prediction(None, (), (Span(0, 3, "PER", score=0.9), Span(8, 11, "LOC", score=0.7)))
+    extra = Prediction((SpanScores((Span(0, 3, "PER", score=0.9), Span(8, 11, "LOC", score=0.7))),))
     missed = Prediction(
-        None,
-        (WordTag(0, 3, "PER", 0.9), WordTag(8, 11, None, 0.6)),
-        (Span(0, 3, "PER", score=0.9),),
+        (
+            WordTags((WordTag(0, 3, "PER", 0.9), WordTag(8, 11, None, 0.6))),
+            SpanScores((Span(0, 3, "PER", score=0.9),)),
+        )
     )
 
     (first,) = results.errors("tag", [one], [extra])
@@ -90,7 +92,8 @@ def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_
             project.db, "t", "train", layer_id=layer.id, spec={"task": "tag"}, status="done"
         )
     hashes = {one.document.id: one.document.text_hash for one in documents.records(project.db)}
-    flat, wrong = Prediction(spans=(Span(0, 16, "ORG"),)), Prediction(spans=(Span(0, 3, "PER"),))
+    flat = Prediction((SpanScores((Span(0, 16, "ORG"),)),))
+    wrong = Prediction((SpanScores((Span(0, 3, "PER"),)),))
     answers = dict(zip(ids, (flat, wrong, wrong, wrong, wrong), strict=True))
     with project.write():
         runs.save_predictions(
@@ -102,18 +105,17 @@ def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_
 
 def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
     from workbench.operations.scoring import Scored
-    from workbench.tasks.spec import Gold
+    from workbench.tasks.tag.info import SpanGold
     from workbench.text.document import Document
 
     text = "word " * 20_000
     borders = [(at, at + 4) for at in range(0, len(text), 5)]
     one = Scored(
         Document("k", (("text", text),), id=7),
-        Gold(None, tuple(Span(*pair, "PER") for pair in borders[::2])),
+        SpanGold(tuple(Span(*pair, "PER") for pair in borders[::2])),
     )
-    answer = Prediction(
-        None, tuple(WordTag(*pair, None, 0.5 + (pair[0] == 50) / 4) for pair in borders), ()
-    )
+    words = tuple(WordTag(*pair, None, 0.5 + (pair[0] == 50) / 4) for pair in borders)
+    answer = Prediction((WordTags(words), SpanScores(())))
 
     begin = process_time()
     (row,) = results.errors("tag", [one], [answer])
@@ -155,6 +157,33 @@ def test_each_look_at_the_test_score_is_counted(project, queue, trained, answer_
     assert results.run(project, trained.id).seen_test == 2
 
 
+def test_the_first_test_score_is_stored_per_label_and_stays_when_gold_changes(
+    project, queue, trained, topics, answer_job
+):
+    layer, ids = topics
+    first = results.start_evaluation(project, queue, trained, "test", lambda *_: None)
+    answer_job(first, "praise")
+    annotate.set_class(project, ids[12], layer.label("praise").id)  # a complaint until now
+
+    found = []
+    results.start_evaluation(project, queue, trained, "test", lambda value, _e: found.append(value))
+
+    run = results.run(project, trained.id)
+    then, today = results.as_run(run, "test"), found[0]
+    support = {row.label: row.support for row in then.per_label}
+    assert support == {"complaint": 2, "praise": 2} and then.scores["accuracy"] == 0.5
+    assert {row.label: row.support for row in today.per_label} == {"complaint": 1, "praise": 3}
+    assert run.test_fingerprint == then.fingerprint != today.fingerprint
+    assert then.at and run.seen_test == 2
+
+
+def test_a_run_of_an_earlier_version_has_no_stored_evaluation(project, trained):
+    assert results.as_run(trained, "dev") is None and results.as_run(trained, "test") is None
+    with project.write():
+        run = runs.update(project.db, trained.id, result={"evaluations": {"dev": {"n": 3}}})
+    assert results.as_run(run, "dev") is None
+
+
 def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):
     found = []
     job = results.start_evaluation(
@@ -171,7 +200,7 @@ def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):
 
 
 def test_missing_weights_are_named(project, queue, trained):
-    results.remove_folder(project, trained.id)
+    run_folders.remove(project, trained.id)
     found = []
 
     results.start_evaluation(
@@ -227,6 +256,86 @@ def test_a_deleted_run_frees_its_space(project, trained):
     freed = results.delete(project, trained.id)
 
     assert freed > 0 and runs.all(project.db) == () and results.disk_space(project, trained.id) == 0
+
+
+@pytest.fixture
+def suggested(project, trained, topics):
+    """The trained run with one suggestion accepted, one rejected and two open; (layer, ids)."""
+    layer, ids = topics
+    label = layer.label("praise").id
+    for id in ids[:4]:
+        annotate.clear_class(project, id, layer.id)
+    rows = [annotate.NewSuggestion(id, layer.id, label, score=0.9) for id in ids[:4]]
+    annotate.add_suggestions(project, trained.id, rows, title="Suggest")
+    accepted, rejected = (annotate.view(project, id).suggestions[0].id for id in ids[:2])
+    annotate.accept(project, [accepted])
+    annotate.reject(project, [rejected])
+    return layer, ids
+
+
+def stored_suggestions(project):
+    return project.db.reader().execute("select count(*) from suggestion").fetchone()[0]
+
+
+def test_a_deleted_run_takes_its_suggestions_with_it_and_leaves_accepted_labels(
+    project, trained, suggested
+):
+    _layer, ids = suggested
+
+    results.delete(project, trained.id)
+
+    assert stored_suggestions(project) == 0
+    assert [len(annotate.view(project, id).suggestions) for id in ids[:4]] == [0, 0, 0, 0]
+    assert [mark.source_kind for mark in annotate.view(project, ids[0]).marks] == ["run"]
+    assert check_open(project) == []
+
+
+def test_neither_undo_nor_redo_brings_suggestions_of_a_deleted_run_back(
+    project, trained, suggested
+):
+    project.undo(2)
+    results.delete(project, trained.id)
+    while project.redo():
+        assert stored_suggestions(project) == 0
+    while project.undo():
+        assert stored_suggestions(project) == 0
+    while project.redo():
+        assert stored_suggestions(project) == 0
+
+    assert check_open(project) == []
+
+
+def test_who_shows_a_document_hears_that_its_suggestions_went(project, trained, suggested):
+    _layer, ids = suggested
+    heard = []
+    stop = project.changed.connect(heard.append)
+
+    results.delete(project, trained.id)
+    stop()
+
+    assert any(one.touches("suggestion", ids[2]) for one in heard)
+    assert not any(one.touches("suggestion", ids[5]) for one in heard)
+
+
+def test_runs_are_deleted_all_or_none(project, trained):
+    with project.write():
+        busy = runs.add(project.db, "busy", status="running")
+
+    with pytest.raises(WorkbenchError, match="'busy' is still running"):
+        results.delete(project, trained.id, busy.id)
+
+    assert {run.name for run in runs.all(project.db)} == {"first", "busy"}
+
+
+def test_a_run_of_a_deleted_layer_does_not_pass_for_one_of_a_new_layer(project, trained, topics):
+    layer, _ids = topics
+    labels.delete_layer(project, layer.id)
+
+    new = labels.add_layer(project, "other", "class", labels=["x"])
+
+    assert new != layer.id
+    with pytest.raises(WorkbenchError, match="no longer in the project"):
+        results.layer_of(project, runs.get(project.db, trained.id))
 
 
 def test_an_unknown_run_names_those_there_are(project, trained):

@@ -63,3 +63,16 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 
     with pytest.raises(ProjectError, match="file"):
         corpus.create_sample(tmp_path / "file" / "x")
+
+
+def test_a_sample_that_cannot_be_written_leaves_no_file(tmp_path, monkeypatch):
+    from workbench.operations import sample
+
+    def full(*_args, **_named):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sample.documents, "add", full)
+    with pytest.raises(OSError, match="No space"):
+        corpus.create_sample(tmp_path / "new")
+
+    assert list((tmp_path / "new").iterdir()) == []

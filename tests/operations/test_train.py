@@ -2,16 +2,19 @@
 
 import pytest
 
-from workbench.base.errors import SpecError, WorkbenchError
+from tests.models.spec import folders
+from workbench.base import paths
+from workbench.base.errors import ModelError, SpecError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.operations import train
 from workbench.storage import documents, runs
+from workbench.tasks import spec as tasks
 from workbench.text.dataset import read
 from workbench.training.spec import TrainSpec
 
 
 def spec(task="classify", layer="topic", **more):
-    return TrainSpec(task, layer, "/nowhere/starter", "starter", **more)
+    return TrainSpec(task, layer, str(paths.resource("models/starter-bert")), "starter", **more)
 
 
 def reasons(plan):
@@ -111,9 +114,12 @@ def test_one_class_alone_and_no_submitted_document_are_problems(project, add_lay
 
 
 def test_a_start_freezes_the_data_and_leaves_a_waiting_run(project, queue, topics):
+    Settings(precision_trials={"this cpu": 0.4}).save()
+
     run = train.start(project, queue, spec(seed=3, options={"train_limit": "5"}))
 
     job = queue.jobs[0]
+    assert job.spec.params["precision_trials"] == {"this cpu": 0.4}
     data = read(job.spec.params["data"])
     assert (run.name, run.status, run.layer, run.spec["seed"]) == (
         "classify-1",
@@ -137,7 +143,9 @@ def test_splits_are_made_once_where_submitted_documents_have_none(
         ]
     )
 
-    assert train.plan(project, "classify").unsplit == 40
+    plan = train.plan(project, "classify")
+    assert (plan.unsplit, plan.used) == (40, {"train": 32, "dev": 4, "test": 4})
+    assert documents.counts(project.db).splits["none"] == 40
     train.start(project, queue, spec())
     made = {id: documents.get(project.db, id).split for id in ids}
     train.start(project, queue, spec())
@@ -145,6 +153,37 @@ def test_splits_are_made_once_where_submitted_documents_have_none(
     counts = {split: list(made.values()).count(split) for split in ("train", "dev", "test")}
     assert counts == {"train": 32, "dev": 4, "test": 4}
     assert {id: documents.get(project.db, id).split for id in ids} == made
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {None: 30},
+        {None: 7, "train": 20},
+        {None: 9, "train": 20, "dev": 5, "test": 5},
+        {"train": 25, "test": 5},
+        {None: 5, "test": 10},
+    ],
+    ids=str,
+)
+def test_the_plan_counts_the_splits_that_training_will_make(
+    project, queue, add_layer, add_documents, given
+):
+    add_layer("topic")
+    add_documents(
+        [
+            (f"{split} {n}", split, "submitted", "topic", ("praise", "complaint")[n % 2])
+            for split, count in given.items()
+            for n in range(count)
+        ]
+    )
+    planned = train.plan(project, "classify")
+
+    run = train.start(project, queue, spec())
+
+    assert planned.used == run.spec["plan"]["used"] and planned.unsplit == given.get(None, 0)
+    assert planned.used["train"] and planned.used["dev"]
+    assert (planned.assigned > 0) == (given.get(None, 0) > 0 or "dev" not in given)
 
 
 def test_a_missing_dev_split_is_cut_from_train_never_from_test(
@@ -233,3 +272,25 @@ def test_the_device_of_the_settings_is_used_unless_the_run_names_one(project, qu
     assert (
         train.spec_of(run).options == {}
     )  # repeated elsewhere, the run takes what that computer has
+
+
+def test_a_model_that_lacks_what_the_task_needs_is_refused_before_anything_is_made(
+    project, queue, topics, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(type(tasks.info("classify")), "needs", frozenset({"states", "masked_lm"}))
+    folder = str(folders.make_decoder(tmp_path / "olmo-1b", "olmo"))
+
+    with pytest.raises(ModelError, match="olmo-1b .olmo. .* needs predictions of masked") as told:
+        train.prepare(project, TrainSpec("classify", "topic", folder, "olmo-1b"))
+
+    assert told.value.hint == "Models that can: starter-bert." and runs.all(project.db) == ()
+    assert not project.runs_folder.exists()
+
+
+def test_a_broken_model_is_refused_before_anything_is_made(project, queue, topics, tmp_path):
+    folder = folders.make_decoder(tmp_path / "llama", "llama")
+    (folder / "model.safetensors").unlink()
+
+    with pytest.raises(ModelError, match="model.safetensors is missing"):
+        train.prepare(project, TrainSpec("classify", "topic", str(folder), "llama"))
+    assert runs.all(project.db) == ()

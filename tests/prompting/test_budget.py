@@ -1,22 +1,48 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.prompting.budget import Budget
-from workbench.prompting.template import Example, Template
+from workbench.prompting.base import Example, Labels, Rendered, TemplateError
+from workbench.prompting.budget import Asked, Budget
+from workbench.prompting.limits import Messages
+from workbench.prompting.template import Template, TooLong
 
-TEMPLATE = Template(
-    "{% for example in examples %}{{ example.text }} {{ example.label }} {% endfor %}{{ text }} is {{ label }}"
-)
-LABELS = ("a", "b c d")  # one and three words
+SOURCE = "{% for example in examples %}{{ example.text }} {{ example.label }} {% endfor %}{{ text }} is {{ label }}"
+LABELS = Labels(("a", "b c d"))  # one and three words
 EXAMPLES = tuple(Example(f"example {number}", "a") for number in range(4))  # three words each
 
 
-def words(text):
-    return len(text.split())
+def renderer(source, seconds=0.0):
+    """Renders in this process."""
+    template = Template(source)
+
+    def one(request):
+        try:
+            prompts = template.fill(
+                text=request.text,
+                text_b=request.text_b,
+                labels=LABELS,
+                candidates=request.labels,
+                examples=request.examples,
+            )
+            return Rendered(tuple(prompts), seconds=seconds)
+        except TemplateError as error:
+            return Rendered(error=error)
+        except TooLong:
+            return Rendered(too_long=True)
+
+    return lambda requests: [one(request) for request in requests]
+
+
+def words(texts):
+    return [len(text.split()) for text in texts]
+
+
+def budget(limit=100, source=SOURCE, **more):
+    return Budget(LABELS.names, render=renderer(source, **more), count=words, limit=limit)
 
 
 def fitted(text="one two three", limit=100):
-    return Budget(TEMPLATE, LABELS, count=words, limit=limit).fit(text, EXAMPLES)
+    return budget(limit).fit(Asked(text, EXAMPLES))
 
 
 def test_what_fits_stays_whole():
@@ -42,19 +68,20 @@ def test_a_text_that_is_too_long_alone_is_cut_at_its_end():
     assert found.prompts[0].before.startswith("word word")
 
 
+def test_a_text_longer_than_any_prompt_is_cut_as_well():
+    found = fitted(text="word " * 300_000, limit=14)
+
+    assert found.cut and found.tokens == 14
+
+
 def test_a_pair_whose_second_text_is_too_long_keeps_the_shorter_one():
-    template = Template("{{ text }} then {{ text_b }} is {{ label }}")
+    pairs = budget(12, "{{ text }} then {{ text_b }} is {{ label }}")
 
-    found = Budget(template, LABELS, count=words, limit=12).fit("one two", (), "word " * 50)
+    found = pairs.fit(Asked("one two", (), "word " * 50))
 
+    # 2 + 1 + 5 + 1 + 3 words
     assert found.cut and found.tokens == 12
-    assert found.prompts[0].before.split() == [
-        "one",
-        "two",
-        "then",
-        *["word"] * 5,
-        "is",
-    ]  # 2 + 1 + 5 + 1 + 3 words
+    assert found.prompts[0].before.split() == ["one", "two", "then", *["word"] * 5, "is"]
 
 
 def test_a_template_without_room_for_any_text_is_refused():
@@ -62,8 +89,44 @@ def test_a_template_without_room_for_any_text_is_refused():
         fitted(limit=3)
 
 
+def test_a_template_that_fails_on_an_empty_text_works_on_others():
+    found = budget(source="{{ text.split() | first }} is {{ label }}").fit(Asked("one two"))
+
+    assert found.prompts[0].text == "one is a"
+
+
 @pytest.mark.parametrize("limit", range(4, 30))
 def test_the_longest_candidate_never_exceeds_the_limit(limit):
     found = fitted(limit=limit)
 
-    assert max(words(one.text) for one in found.prompts) == found.tokens <= limit
+    assert max(words(one.text for one in found.prompts)) == found.tokens <= limit
+
+
+@pytest.mark.parametrize("limit", [8, 13, 14, 19, 40])
+def test_documents_fitted_together_get_the_same_prompts_as_each_alone(limit):
+    asked = [Asked("word " * (number % 30), EXAMPLES[: number % 5]) for number in range(600)]
+
+    together = list(budget(limit).fit_all(asked))
+
+    assert together == [budget(limit).fit(one) for one in asked]
+
+
+def test_an_error_names_the_document_it_came_with():
+    asked = [Asked("fine", name="m-1"), Asked("", name="m-2")]
+
+    with pytest.raises(TemplateError, match="Document m-2: Line 1 of the template: No first item"):
+        list(budget(source="{{ text.split() | first }} {{ label }}").fit_all(asked))
+
+
+def test_the_prompts_of_one_document_may_take_so_much_time_in_all():
+    """Each step of the search takes less than the limit, all of them more."""
+    slow = Budget(
+        LABELS.names,
+        render=renderer(SOURCE, seconds=0.6),
+        count=words,
+        limit=14,
+        errors=Messages(2.0, 512),
+    )
+
+    with pytest.raises(TemplateError, match=r"takes too long \(limit 2 s\)"):
+        slow.fit(Asked("word " * 50, EXAMPLES))

@@ -1,5 +1,5 @@
+from workbench.prompting.base import Example
 from workbench.prompting.shots import Shot, Shots
-from workbench.prompting.template import Example
 
 POOL = [
     Shot(

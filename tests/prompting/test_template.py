@@ -1,13 +1,15 @@
 import pytest
 
-from workbench.base.errors import SpecError
-from workbench.prompting.template import Example, Template, built_in
+from workbench.prompting.base import Example, Labels, TemplateError
+from workbench.prompting.built_in import built_in
+from workbench.prompting.template import Template, TooLong
 
-LABELS = ["delay", "ticket machine"]
+LABELS = Labels(("delay", "ticket machine"), {"delay": "late or cancelled"})
 
 
 def fill(source, label="delay", text="Late again.", **values):
-    return Template(source).fill(text=text, label=label, labels=LABELS, **values)
+    (found,) = Template(source).fill(text=text, candidates=[label], labels=LABELS, **values)
+    return found
 
 
 def test_the_prompt_is_split_at_the_label():
@@ -61,44 +63,63 @@ def test_text_with_the_marking_characters_stays_whole():
     assert fill("{{ text }} {{ label }}", text=text).before == text + " "
 
 
+def test_labels_can_be_written_by_their_descriptions():
+    source = "{% for label in labels %}{{ descriptions[label] }}, {% endfor %}: {{ descriptions[label] }}"
+
+    assert fill(source).answer == "late or cancelled"
+    assert fill(source, "ticket machine").answer == "ticket machine"  # it has no description
+    assert fill(source).before == "late or cancelled, ticket machine, : "
+
+
+def test_all_candidates_are_filled_by_default():
+    found = Template("{{ text }} {{ label }}").fill(text="Late.", labels=LABELS)
+
+    assert [one.text for one in found] == ["Late. delay", "Late. ticket machine"]
+
+
 @pytest.mark.parametrize(
-    ("source", "says"),
+    ("source", "says", "line"),
     [
-        ("line\n{{ label", "Line 2"),
-        ("{{ text }}", "never writes the label"),
-        ("{{ texxt }} {{ label }}", "'texxt' is undefined"),
-        ("{{ label.__class__.__mro__ }}", "unsafe"),
-        ("{{ text.join.__self__ }}{{ label }}", "unsafe"),
-        ("{{ 'x' * 1000000000 }}{{ label }}", "too large"),
-        ("{{ 9 ** 999999 }}{{ label }}", "too large"),
-        (
-            "{% for i in range(9000000) %}{% for j in range(9000000) %}{% endfor %}{% endfor %}{{ label }}",
-            "without end",
-        ),
-        ("{% for i in range(9000000) %}wordswordswords{% endfor %}{{ label }}", "without end"),
-        ("{% include 'x' %}{{ label }}", "template"),
-        ("{{ '%99999999d' % 1 }}{{ label }}", "%"),
-        ("{{ 'x'.ljust(99999999) }}{{ label }}", "unsafe"),
-        ("{{ 1 / 0 }}{{ label }}", "zero"),
-        ("{{ label[:0] }}", "empty"),
+        ("line\n{{ label", "Line 2", 2),
+        ("{{ text }}", "never writes the label", None),
+        ("\n{{ texxt }} {{ label }}", "Line 2 of the template: 'texxt' is undefined", 2),
+        ("{{ label.__class__.__mro__ }}", "unsafe", 1),
+        ("{{ text.join.__self__ }}{{ label }}", "unsafe", 1),
+        ("{{ 'x' * 1000000000 }}{{ label }}", "1,000,000,000 is too large", 1),
+        ("\n\n{{ 9 ** 999999 }}{{ label }}", "Line 3 of the template: 999,999 is too large", 3),
+        ("{% include 'x' %}{{ label }}", "template", 1),
+        ("{{ '%99999999d' % 1 }}{{ label }}", "%", 1),
+        ("{{ 'x'.ljust(99999999) }}{{ label }}", "unsafe", 1),
+        ("{{ label }}\n{% if text %}\n{{ 1 / 0 }}{% endif %}", "Line 3", 3),
+        ("{{ label[:0] }}", "empty", None),
+        ("{% macro f() %}\n{{ f() }}{% endmacro %}{{ f() }}{{ label }}", "calls itself", 2),
+        ("{% for i in text %}" * 30 + "{% endfor %}" * 30, "nested too deeply", None),
+        ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}{{ label }}", "nested too deeply", None),
+        ("{{ " + "9" * 5000 + " }}{{ label }}", "4300 digits", None),
+        ("{{ text|foo }}{{ label }}", "foo", 1),
     ],
 )
-def test_what_cannot_work_is_told_with_its_reason(source, says):
-    with pytest.raises(SpecError) as caught:
+def test_what_cannot_work_is_reported_with_its_reason_and_line(source, says, line):
+    with pytest.raises(TemplateError) as caught:
         fill(source)
 
-    assert says in str(caught.value)
+    assert says in str(caught.value) and caught.value.line == line
 
 
-@pytest.mark.parametrize("one", built_in(), ids=lambda one: one.id)
-def test_every_template_that_ships_works_and_has_a_title(one):
-    found = Template(one.source).fill(
+def test_a_prompt_of_more_than_a_million_characters_is_not_made():
+    with pytest.raises(TooLong):
+        fill("{% for i in range(900000) %}two words, {% endfor %}{{ label }}")
+
+
+@pytest.mark.parametrize("template", built_in(), ids=lambda template: template.id)
+def test_every_template_that_ships_works_and_has_a_title(template):
+    (found,) = Template(template.source).fill(
         text="TEXT",
         text_b="OTHER",
-        label="delay",
+        candidates=["ticket machine"],
         labels=LABELS,
-        examples=[Example("EXAMPLE", "ticket machine", "SECOND")],
+        examples=[Example("EXAMPLE", "delay", "SECOND")],
     )
 
-    assert one.title and one.title not in found.text
-    assert found.answer == "delay" and "TEXT" in found.before
+    assert template.title and template.title not in found.text
+    assert found.answer == "ticket machine" and "TEXT" in found.before

@@ -1,4 +1,4 @@
-"""What surrounds the graph: batches, padding, files that are missing. The graph itself is tried where it is exported."""
+"""Batches, padding and missing files around a graph; tests/exporters/model runs real graphs."""
 
 import json
 
@@ -8,12 +8,15 @@ import pytest
 from workbench.base.errors import ModelError
 from workbench.base.paths import resource
 from workbench.runtime.onnx_predictor import BATCH_TOKENS, OnnxPredictor
-from workbench.runtime.tokenizer import Tokenizer
+from workbench.runtime.preparers.subwords import Subwords
 from workbench.text.document import Document
 
 
 class Graph:
-    """Takes the place of a session: says B-P of each subword with an even id, O of the others; of a text, how many subwords it has."""
+    """In place of a session: tags subwords with an even id B-P, others O.
+
+    Texts of more than 6 subwords are "long", others "short".
+    """
 
     def __init__(self, task, names=("input_ids", "attention_mask", "token_type_ids")):
         self.task, self.names, self.calls = task, names, []
@@ -21,12 +24,12 @@ class Graph:
     def get_inputs(self):
         return [type("Input", (), {"name": name}) for name in self.names]
 
+    def get_outputs(self):
+        return [type("Output", (), {"name": "logits"})]
+
     def run(self, wanted, feed):
-        assert (
-            wanted == ["logits"]
-            and tuple(feed) == self.names
-            and {one.dtype for one in feed.values()} == {np.dtype("int64")}
-        )
+        assert wanted == ["logits"] and tuple(feed) == self.names
+        assert {array.dtype for array in feed.values()} == {np.dtype("int64")}
         self.calls.append(feed)
         if self.task == "tag":
             even = (feed["input_ids"] % 2 == 0)[..., None]
@@ -38,45 +41,37 @@ class Graph:
 
 
 @pytest.fixture(scope="module")
-def tokenizer():
-    return Tokenizer.load(resource("models") / "starter-bert")
+def subwords():
+    return Subwords.load(resource("models") / "starter-bert")
 
 
-def predictor(task, tokenizer, **more):
+def predictor(task, subwords, **more):
     labels = ["P"] if task == "tag" else ["long", "short"]
     outputs = ["O", "B-P", "I-P"] if task == "tag" else labels
     graph = Graph(task, **more)
-    return OnnxPredictor(
-        graph, tokenizer, {"task": task, "labels": labels, "id2label": outputs, "max_length": 32}
-    ), graph
+    description = {"task": task, "labels": labels, "id2label": outputs, "max_length": 32}
+    return OnnxPredictor(graph, subwords, description), graph
 
 
 def documents(*texts):
     return [Document(str(n), (("text", text),)) for n, text in enumerate(texts)]
 
 
-def test_texts_are_answered_in_their_order_padded_and_cut(tokenizer):
-    made, graph = predictor("classify", tokenizer)
+def test_texts_are_answered_in_their_order_padded_and_cut(subwords):
+    made, graph = predictor("classify", subwords)
 
     answers = made.predict(documents("late", "word " * 90, "", "the tram is late again and again"))
 
-    assert [one.label for one in answers] == ["short", "long", "short", "long"] and [
-        one.cut for one in answers
-    ] == [
-        False,
-        True,
-        False,
-        False,
-    ]
+    assert [answer.label for answer in answers] == ["short", "long", "short", "long"]
+    assert [answer.cut for answer in answers] == [False, True, False, False]
     (feed,) = graph.calls
-    assert feed["input_ids"].shape == (4, 32) and feed["attention_mask"].sum(
-        axis=1
-    ).tolist() == sorted(feed["attention_mask"].sum(axis=1).tolist(), reverse=True)
-    assert (feed["input_ids"][feed["attention_mask"] == 0] == tokenizer.pad).all()
+    lengths = feed["attention_mask"].sum(axis=1).tolist()
+    assert feed["input_ids"].shape == (4, 32) and lengths == sorted(lengths, reverse=True)
+    assert (feed["input_ids"][feed["attention_mask"] == 0] == subwords.tokenizer.pad).all()
 
 
-def test_a_batch_holds_no_more_subwords_than_it_may(tokenizer):
-    made, graph = predictor("classify", tokenizer, names=("input_ids", "attention_mask"))
+def test_a_batch_holds_no_more_subwords_than_it_may(subwords):
+    made, graph = predictor("classify", subwords, names=("input_ids", "attention_mask"))
 
     answers = made.predict(documents(*["word " * 60] * 200, *["late"] * 50))
 
@@ -86,8 +81,8 @@ def test_a_batch_holds_no_more_subwords_than_it_may(tokenizer):
     )
 
 
-def test_a_long_text_is_tagged_in_windows_with_an_answer_for_each_word_of_it(tokenizer):
-    made, _graph = predictor("tag", tokenizer)
+def test_a_long_text_is_tagged_in_windows_with_an_answer_for_each_word_of_it(subwords):
+    made, _graph = predictor("tag", subwords)
     text = "tram late again " * 60
 
     (answer,) = made.predict(documents(text))
@@ -98,22 +93,20 @@ def test_a_long_text_is_tagged_in_windows_with_an_answer_for_each_word_of_it(tok
         by_word.setdefault(text[word.start : word.end], set()).add(word.label)
     assert all(len(labels) == 1 for labels in by_word.values())  # the same in every window
     expected = {
-        word: tokenizer.backend.encode(word, add_special_tokens=False).ids[0] % 2 == 0
+        word: subwords.tokenizer.backend.encode(word, add_special_tokens=False).ids[0] % 2 == 0
         for word in by_word
     }
     assert {word: labels == {"P"} for word, labels in by_word.items()} == expected
 
 
-def test_a_pair_goes_in_as_two_texts_and_a_single_one_with_an_empty_second(tokenizer):
-    made, graph = predictor("pairs", tokenizer)
+def test_a_pair_goes_in_as_two_texts_and_a_single_one_with_an_empty_second(subwords):
+    made, graph = predictor("pairs", subwords)
 
     made.predict([Document("1", (("text", "one"), ("text_b", "two three"))), *documents("one")])
 
     (feed,) = graph.calls
-    assert sorted(feed["token_type_ids"].sum(axis=1).tolist()) == [
-        1,
-        3,
-    ]  # the second text with the mark that ends it
+    # the second text with its closing separator
+    assert sorted(feed["token_type_ids"].sum(axis=1).tolist()) == [1, 3]
 
 
 @pytest.mark.parametrize("files", [(), ("a.onnx", "b.onnx")])

@@ -1,4 +1,4 @@
-"""Subwords keep their borders in the text, whatever the script."""
+"""Subwords keep their offsets in the text, whatever the script."""
 
 import pytest
 
@@ -17,21 +17,22 @@ def gpt():
     return Tokenizer.load(paths.resource("models") / "starter-gpt")
 
 
-def covered(piece, text):
+def covered(encoded, text):
     return [
         text[start:end]
-        for (start, end), which in zip(piece.borders, piece.text, strict=True)
+        for (start, end), which in zip(encoded.offsets, encoded.text, strict=True)
         if which == 0
     ]
 
 
-def test_borders_are_code_points_after_an_emoji(bert):
+def test_offsets_are_code_points_after_an_emoji(bert):
     text = "🚋 Obama in Zürich"
 
-    piece, cut = next(iter(bert.whole([(text,)], 64)))
+    encoded, cut = next(iter(bert.whole([(text,)], 64)))
 
-    assert "".join(covered(piece, text)).replace("🚋", "") == "ObamainZürich" and not cut
-    assert piece.ids[0] == 101 and piece.ids[-1] == 102 and list(piece.text[[0, -1]]) == [-1, -1]
+    assert "".join(covered(encoded, text)).replace("🚋", "") == "ObamainZürich" and not cut
+    assert (encoded.ids[0], encoded.ids[-1]) == (101, 102)
+    assert encoded.text[[0, -1]].tolist() == [-1, -1]
 
 
 def test_a_long_text_is_cut_and_says_so(bert):
@@ -42,17 +43,10 @@ def test_a_long_text_is_cut_and_says_so(bert):
 
 
 def test_a_pair_has_two_types(bert):
-    piece, _ = next(iter(bert.whole([("a tram", "a bus")], 64)))
+    encoded, _ = next(iter(bert.whole([("a tram", "a bus")], 64)))
 
-    assert list(piece.types) == [0, 0, 0, 0, 1, 1, 1] and list(piece.text) == [
-        -1,
-        0,
-        0,
-        -1,
-        1,
-        1,
-        -1,
-    ]
+    assert encoded.arrays["token_type_ids"].tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert encoded.text.tolist() == [-1, 0, 0, -1, 1, 1, -1]
 
 
 def test_windows_cover_the_whole_text_and_overlap(bert):
@@ -60,11 +54,13 @@ def test_windows_cover_the_whole_text_and_overlap(bert):
 
     windows = next(iter(bert.windows([text], 40, 10)))
 
-    assert len(windows) > 5 and all(len(one.ids) <= 40 for one in windows)
-    seen = {tuple(border) for one in windows for border in one.borders[one.text == 0].tolist()}
+    def seen(encoded):
+        return {tuple(pair) for pair in encoded.offsets[encoded.text == 0].tolist()}
+
+    assert len(windows) > 5 and all(len(window.ids) <= 40 for window in windows)
     whole, _ = next(iter(bert.whole([(text,)], 5000)))
-    assert seen == {tuple(border) for border in whole.borders[whole.text == 0].tolist()}
-    assert windows[0].borders[-2][1] > windows[1].borders[1][0]
+    assert set.union(*map(seen, windows)) == seen(whole)
+    assert windows[0].offsets[-2][1] > windows[1].offsets[1][0]
 
 
 def test_an_empty_text_has_a_stand_in_where_the_tokenizer_adds_nothing(bert, gpt):
@@ -72,12 +68,12 @@ def test_an_empty_text_has_a_stand_in_where_the_tokenizer_adds_nothing(bert, gpt
     assert list(next(iter(gpt.whole([("",)], 8)))[0].ids) == [gpt.fallback]
 
 
-def test_a_lone_surrogate_moves_no_border(bert):
+def test_a_lone_surrogate_moves_no_offset(bert):
     text = "late \ud83d tram"
 
-    piece, _ = next(iter(bert.whole([(text,)], 64)))
+    encoded, _ = next(iter(bert.whole([(text,)], 64)))
 
-    assert covered(piece, text)[0] == "late" and covered(piece, text)[-1] == "tram"
+    assert covered(encoded, text)[0] == "late" and covered(encoded, text)[-1] == "tram"
 
 
 def test_unknown_words_are_counted_once_each(bert, gpt):
@@ -104,12 +100,10 @@ def test_a_missing_or_damaged_file_is_named(tmp_path):
         "late" + "\u200b" * 50_000,
     ],
 )
-def test_what_is_read_of_a_long_text_does_not_depend_on_how_much_follows(
-    request, monkeypatch, name, text
-):
+def test_a_truncated_text_is_encoded_alike_however_much_follows(request, monkeypatch, name, text):
     tokenizer = request.getfixturevalue(name)
 
-    (piece, cut), (pair, pair_cut) = (
+    (encoded, cut), (pair, pair_cut) = (
         next(tokenizer.whole([(text,)], 32)),
         next(tokenizer.whole([("late", text)], 32)),
     )
@@ -119,14 +113,14 @@ def test_what_is_read_of_a_long_text_does_not_depend_on_how_much_follows(
         next(tokenizer.whole([("late", text)], 32)),
     )
 
-    assert (piece.ids.tolist(), cut, pair_cut) == (all_of_it.ids.tolist(), all_cut, whole_cut)
+    assert (encoded.ids.tolist(), cut, pair_cut) == (all_of_it.ids.tolist(), all_cut, whole_cut)
     assert (
-        piece.borders.tolist() == all_of_it.borders.tolist()
+        encoded.offsets.tolist() == all_of_it.offsets.tolist()
         and pair.ids.tolist() == whole_pair.ids.tolist()
     )
 
 
-def test_the_rest_of_a_text_that_is_cut_is_not_tokenised(bert, monkeypatch):
+def test_the_rest_of_a_truncated_text_is_not_tokenized(bert, monkeypatch):
     seen = []
     encode = bert._encode
     monkeypatch.setattr(
@@ -135,9 +129,9 @@ def test_the_rest_of_a_text_that_is_cut_is_not_tokenised(bert, monkeypatch):
         lambda texts, *more: seen.append(sum(map(len, texts[0]))) or encode(texts, *more),
     )
 
-    (piece, cut) = next(bert.whole([("a tram " * 1_000_000,)], 32))
+    (encoded, cut) = next(bert.whole([("a tram " * 1_000_000,)], 32))
 
-    assert len(piece.ids) == 32 and cut and seen == [seen[0]] and seen[0] <= 6400
+    assert len(encoded.ids) == 32 and cut and seen == [seen[0]] and seen[0] <= 6400
 
 
 def test_long_texts_go_to_the_library_a_few_at_a_time(bert):
@@ -151,7 +145,7 @@ def test_long_texts_go_to_the_library_a_few_at_a_time(bert):
     ]
 
 
-def test_a_book_falls_into_parts_whose_subwords_stand_where_they_do_in_the_whole(bert, monkeypatch):
+def test_a_book_is_encoded_in_parts_with_the_offsets_of_the_whole(bert, monkeypatch):
     text = "Zürich 🚋 is late. " * 100
     whole = next(bert.windows([text], 40, 10))
     monkeypatch.setattr("workbench.runtime.tokenizer.CHARACTERS", 500)
@@ -160,10 +154,10 @@ def test_a_book_falls_into_parts_whose_subwords_stand_where_they_do_in_the_whole
 
     def places(windows):
         return {
-            (int(id), *border)
-            for one in windows
-            for id, border in zip(
-                one.ids[one.text == 0], one.borders[one.text == 0].tolist(), strict=True
+            (int(id), *pair)
+            for window in windows
+            for id, pair in zip(
+                window.ids[window.text == 0], window.offsets[window.text == 0].tolist(), strict=True
             )
         }
 

@@ -52,14 +52,14 @@ def test_a_class_for_all_leaves_submitted_ones_submitted_and_makes_pending_ones_
     ]
 
 
-def test_without_a_class_a_document_is_not_submitted(filled):
+def test_without_its_class_a_submitted_document_is_a_draft_and_a_draft_is_pending(filled):
     project, layer, _a, _b, ids = filled
 
     assert set_class(project, ids, layer, None) == 2
 
     assert [one.states.get("topic") for one in documents.records(project.db)] == [
         "draft",
-        "draft",
+        None,
         None,
     ]
     assert bulk.without_class(project.db, ids, layer, project.annotator_id) == ids

@@ -202,19 +202,20 @@ def test_an_upgrade_keeps_a_copy_and_empties_the_journal(tmp_path, monkeypatch):
     add_document(project)
     project.close()
 
-    def m002_new_table(db):
+    def new_table(db):
         db.table("extra").create({"id": int, "name": str}, pk="id")
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, m002_new_table))
-    monkeypatch.setattr(migrations, "CURRENT", 2)
+    old = migrations.CURRENT
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, new_table))
+    monkeypatch.setattr(migrations, "CURRENT", old + 1)
     project = Project.open(path)
 
-    assert project.history() == () and "version 1 to 2" in project.history_end
-    assert project.db.upgraded_copy.name == "p before upgrade from version 1.glossbench"
-    assert "p before upgrade from version 1.glossbench" in project.notice
-    assert header.examine(project.db.upgraded_copy).version == 1
+    assert project.history() == () and f"version {old} to {old + 1}" in project.history_end
+    assert project.db.upgraded_copy.name == f"p before upgrade from version {old}.glossbench"
+    assert project.db.upgraded_copy.name in project.notice
+    assert header.examine(project.db.upgraded_copy).version == old
     project.close()
-    assert header.examine(path).version == 2
+    assert header.examine(path).version == old + 1
 
 
 # ---------------------------------------------------------------- one writer
@@ -251,6 +252,14 @@ def test_a_lock_file_that_is_left_over_means_nothing(tmp_path):
 
     assert not lock.held(tmp_path / "p.glossbench")
     Project.open(tmp_path / "p.glossbench").close()
+
+
+def test_a_file_of_another_program_at_the_name_of_the_lock_is_kept(tmp_path):
+    (tmp_path / "poetry.lock").write_text("[[package]]")
+
+    Project.create(tmp_path / "poetry.glossbench").close()
+
+    assert (tmp_path / "poetry.lock").read_text() == "[[package]]"
 
 
 WRITER = """
@@ -394,6 +403,32 @@ def test_the_checkpoint_is_asked_for_once_two_seconds_after_the_last_edit(tmp_pa
     project.close()
 
 
+def test_edits_without_a_pause_do_not_put_the_checkpoint_off_for_ever(tmp_path, monkeypatch):
+    project = Project.create(tmp_path / "p.glossbench")
+    asked, made = [], []
+    project.schedule = lambda seconds, function: asked.append(function)
+    monkeypatch.setattr(project.db, "checkpoint", lambda: made.append(1))
+
+    add_document(project, "one")
+    asked[-1]()  # an edit was just made
+    assert not made
+    project._checkpoint_waits -= 31
+    asked[-1]()
+
+    assert made and project._checkpoint_waits is None
+    project.close()
+
+
+def test_a_commit_leaves_the_checkpoint_to_the_schedule(tmp_path):
+    project = Project.create(tmp_path / "p.glossbench")
+    project.schedule = lambda seconds, function: None
+
+    add_document(project)
+
+    assert project.db.writer.execute("pragma wal_autocheckpoint").fetchone() == (0,)
+    project.close()
+
+
 def test_a_full_disk_is_told_with_a_hint(tmp_path):
     project = Project.create(tmp_path / "p.glossbench")
     (pages,) = project.db.writer.execute("pragma page_count").fetchone()
@@ -415,7 +450,7 @@ def test_the_header_of_a_new_project_bears_our_number(tmp_path):
     head = (tmp_path / "p.glossbench").read_bytes()[:100]
 
     assert struct.unpack(">I", head[68:72]) == (header.APPLICATION_ID,)
-    assert struct.unpack(">I", head[60:64]) == (1,)
+    assert struct.unpack(">I", head[60:64]) == (migrations.CURRENT,)
 
 
 def test_opening_and_closing_is_quick(tmp_path):

@@ -123,7 +123,8 @@ def test_filters_of_every_kind(filled):
     assert keys(filled, label_id=layers["class"].label("yes").id) == ["full"]
     assert keys(filled, label_id=layers["spans"].label("PER").id) == ["full"]
     assert keys(filled, layer_id=layers["pairs"].id) == ["pair"]
-    assert keys(filled, state="submitted") == ["full", "pair", "bare"]
+    assert keys(filled, state="submitted") == ["pair"]
+    assert keys(filled, state="draft") == ["full", "bare"]  # one of two layers is submitted
     assert keys(filled, state="discarded") == ["out"]
     assert keys(filled, state="pending", layer_id=layers["class"].id) == [
         "bare"
@@ -134,17 +135,17 @@ def test_filters_of_every_kind(filled):
     assert keys(filled, split="dev", text="out") == ["out"]
 
 
-def test_rows_show_classes_counts_and_the_highest_state(filled):
+def test_rows_show_classes_counts_and_the_state_in_all_layers(filled):
     full, pair, bare, out = documents.rows(filled.db, [1, 2, 3, 4])
 
     assert (full.classes, full.span_count, full.state, full.split) == (
         (("class", "yes"),),
         3,
-        "submitted",
+        "draft",
         "train",
     )
     assert "It rains." in pair.text and "It is wet." in pair.text
-    assert (bare.state, out.state, bare.span_count) == ("submitted", "discarded", 0)
+    assert (bare.state, out.state, bare.span_count) == ("draft", "discarded", 0)
     assert [row.id for row in documents.rows(filled.db, [4, 99, 1])] == [4, 1]
 
 
@@ -154,7 +155,7 @@ def test_counts_have_each_document_once(filled):
 
     assert counts.documents == 5
     assert counts.splits == {"train": 1, "dev": 1, "test": 0, "none": 3}
-    assert counts.states == {"pending": 1, "draft": 0, "submitted": 3, "discarded": 1}
+    assert counts.states == {"pending": 1, "draft": 2, "submitted": 1, "discarded": 1}
     assert counts.spans == 3
 
 

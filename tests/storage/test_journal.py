@@ -1,12 +1,12 @@
 import random
-import sqlite3
 
 import pytest
 
-from workbench.base.errors import ProjectBusy
+from workbench.base.errors import ProjectBusy, ProjectError
 from workbench.operations import labels as label_acts
+from workbench.project.check import check_open
 from workbench.project.project import Project
-from workbench.storage import annotations, documents, journal, labels, migrations
+from workbench.storage import annotations, checksums, documents, journal, labels, migrations
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
@@ -148,8 +148,34 @@ def test_an_edit_that_changes_nothing_leaves_no_step(project):
     assert project.history() == steps
 
 
+def test_a_large_step_that_can_no_longer_be_redone_is_deleted_bit_by_bit(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "SWEPT", 10)
+    path = tmp_path / "p.glossbench"
+    project = Project.create(path)
+    document = add_document(project)
+    with project.edit("Large"):
+        records = [Record(Document(str(n), (("text", "x"),))) for n in range(20)]
+        documents.add(project.db, records, source_id=project.source("import"))
+    project.undo()
+
+    left = []
+    for split in ("train", "dev", "test", None, "train", "dev", "test"):
+        with project.edit("Set split"):
+            documents.set_split(project.db, [document], split)
+        (rows,) = project.db.reader().execute("select count(*) from journal_row").fetchone()
+        left.append(rows - len(project.history()) - 2)  # the first step has three rows
+        assert project.redo_title is None
+        assert "Large" not in [step.title for step in project.history()]
+        assert check_open(project) == []
+        project.close()
+        project = Project.open(path)
+
+    assert left == [31, 21, 11, 1, 0, 0, 0]  # 41 rows: a source, 20 documents, 20 texts
+    project.close()
+
+
 def test_a_change_outside_of_an_edit_is_refused(project):
-    with pytest.raises(sqlite3.IntegrityError, match="outside of an edit"):
+    with pytest.raises(ProjectError, match="outside of an edit"):
         with project.write():
             project.db.writer.execute(
                 "insert into saved_filter(uid, name, spec) values('u', 'n', '{}')"
@@ -158,7 +184,7 @@ def test_a_change_outside_of_an_edit_is_refused(project):
 
 def test_text_is_never_updated(project):
     add_document(project)
-    with pytest.raises(sqlite3.IntegrityError, match="never changed"):
+    with pytest.raises(ProjectError, match="never changed"):
         with project.edit("Change text"):
             project.db.writer.execute("update body set content = 'other'")
 
@@ -297,6 +323,7 @@ def test_random_histories_always_return_to_the_exact_earlier_content(tmp_path, s
             if len([step for step in project.history() if not step.undone]) > before:
                 states, place = [*states[: place + 1], dump(project)], place + 1
         assert dump(project) == states[place]
+        assert checksums.differences(project.db.reader()) == []
     assert project.db.reader().execute("pragma foreign_key_check").fetchall() == []
     assert search_is_sound(project)
     project.close()

@@ -62,12 +62,12 @@ def test_conditions_hold_all_at_once(filled):
     assert keys(db, ids=[ids[3], ids[0], 999]) == ["k1", "k4"] and keys(db, ids=[]) == []
 
 
-def test_a_state_is_that_of_the_layer_where_one_is_named_else_the_highest(filled):
+def test_a_state_is_that_of_the_layer_where_one_is_named_else_of_all_together(filled):
     db, _ids = filled
     layer = {one.name: one.id for one in labels.layers(db)}
 
     assert {state: keys(db, state=state) for state in ("submitted", "draft", "discarded", "pending")} == {
-        "submitted": ["k1", "k5"], "draft": ["k2"], "discarded": ["k3"], "pending": ["k4"],
+        "submitted": ["k5"], "draft": ["k1", "k2"], "discarded": [], "pending": ["k3", "k4"],
     }  # fmt: skip
     assert keys(db, state="draft", layer_id=layer["s"]) == ["k1"]
     assert keys(db, state="pending", layer_id=layer["s"]) == [
@@ -87,7 +87,22 @@ def test_rows_come_in_the_order_asked_short_and_on_one_line(filled):
     assert (
         long.text == "x" * listing.PREVIEW + "…" and long.span_count == 2 and "\n" not in first.text
     )
-    assert (first.state, first.split, first.classes) == ("submitted", "train", (("c", "A"),))
+    assert (first.state, first.split, first.classes) == ("draft", "train", (("c", "A"),))
+
+
+def test_rows_and_counts_follow_the_layers_chosen(filled):
+    db, ids = filled
+    layer = {one.name: one.id for one in labels.layers(db)}
+
+    in_class = listing.rows(db, ids, [layer["c"]])
+    in_spans = listing.rows(db, ids, [layer["s"]])
+
+    assert [row.state for row in in_class] == ["submitted", "draft", "discarded", "pending", ""]
+    assert [row.state for row in in_spans] == ["draft", "pending", "pending", "pending", ""]
+    assert [row.classes for row in in_spans] == [()] * 5
+    assert [row.span_count for row in in_class] == [0] * 5
+    assert [row.span_count for row in in_spans] == [0, 2, 0, 0, 0]
+    assert listing.counts(db, [layer["c"]]).spans == 0
 
 
 def test_neighbours_pass_over_what_the_filter_leaves_out_and_end_at_the_ends(filled):
@@ -105,11 +120,12 @@ def test_neighbours_pass_over_what_the_filter_leaves_out_and_end_at_the_ends(fil
     assert listing.neighbour(db, wanted, ids[1], -1) is None
 
 
-def test_each_document_is_counted_once_at_its_highest_state(filled):
+def test_each_document_is_counted_once(filled):
     db, _ids = filled
 
     found = listing.counts(db)
 
     assert (found.documents, found.spans, found.suggestions) == (5, 2, 0)
     assert found.splits == {"train": 1, "dev": 2, "test": 1, "none": 1}
-    assert found.states == {"submitted": 2, "draft": 1, "discarded": 1, "pending": 1}
+    assert found.states == {"submitted": 1, "draft": 2, "discarded": 0, "pending": 2}
+    assert found.outside == 0

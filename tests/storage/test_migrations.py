@@ -1,12 +1,18 @@
+import gzip
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from workbench.operations import corpus
+from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import migrations
+from workbench.storage import documents, header, migrations, runs, suggestions, tables
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture
@@ -19,11 +25,11 @@ def version(conn) -> int:
     return conn.execute("pragma user_version").fetchone()[0]
 
 
-def m002_new_table(db):
+def new_table(db):
     db.table("extra").create({"id": int, "name": str}, pk="id")
 
 
-def m003_breaks(db):
+def breaks(db):
     db.table("more").create({"id": int}, pk="id")
     raise ValueError("no")
 
@@ -32,20 +38,21 @@ def test_sqlite_utils_applies_the_migrations_and_notes_them(conn):
     migrations.apply(conn)
 
     assert conn.execute("select migration_set, name from _sqlite_migrations").fetchall() == [
-        ("glossbench", "m001_first_schema")
+        ("glossbench", "m001_first_schema"),
+        ("glossbench", "m002_checksums"),
     ]
-    assert version(conn) == migrations.CURRENT == 1
+    assert version(conn) == migrations.CURRENT == 2
 
 
 def test_only_what_the_file_lacks_is_applied(conn):
     migrations.apply(conn)
 
-    migrations.apply(conn, (migrations.m001_first_schema, m002_new_table))
+    migrations.apply(conn, (*migrations.MIGRATIONS, new_table))
 
     assert [
         name for (name,) in conn.execute("select name from _sqlite_migrations order by id")
-    ] == ["m001_first_schema", "m002_new_table"]
-    assert version(conn) == 2
+    ] == ["m001_first_schema", "m002_checksums", "new_table"]
+    assert version(conn) == migrations.CURRENT + 1
 
 
 def test_an_upgrade_that_fails_leaves_the_file_as_it_was(conn):
@@ -53,9 +60,53 @@ def test_an_upgrade_that_fails_leaves_the_file_as_it_was(conn):
     before = list(conn.iterdump())
 
     with pytest.raises(ValueError):
-        migrations.apply(conn, (migrations.m001_first_schema, m002_new_table, m003_breaks))
+        migrations.apply(conn, (*migrations.MIGRATIONS, new_table, breaks))
 
-    assert list(conn.iterdump()) == before and version(conn) == 1 and not conn.in_transaction
+    assert list(conn.iterdump()) == before and not conn.in_transaction
+    assert version(conn) == migrations.CURRENT
+
+
+@pytest.fixture
+def oldest(tmp_path):
+    """A project file of version 1: three layers, four documents, a run, a prompt, a history."""
+    path = tmp_path / "old.glossbench"
+    path.write_bytes(gzip.decompress((DATA / "version1.glossbench.gz").read_bytes()))
+    return path
+
+
+def test_the_oldest_file_is_upgraded_and_loses_nothing_but_its_history(oldest):
+    with closing(Project.open(oldest, read_only=True)) as project:
+        before = list(documents.records(project.db))
+    assert check(oldest) == []
+
+    with closing(Project.open(oldest)) as project:
+        assert header.examine(project.db.upgraded_copy).version == 1
+        assert list(documents.records(project.db)) == before and len(before) == 4
+        assert [run.name for run in runs.all(project.db)] == ["first"]
+        assert len(runs.predictions(project.db, 1)) == 1
+        assert project.history() == () and "from version 1" in project.history_end
+
+    assert header.examine(oldest).version == migrations.CURRENT
+    assert check(oldest) == []
+
+
+def test_an_upgraded_file_keeps_checksums_from_then_on(oldest):
+    with closing(Project.open(oldest)) as project:
+        corpus.set_split(project, [1, 2], "test")
+    with closing(sqlite3.connect(oldest)) as conn:
+        conn.execute("update document set split = 'train' where id = 2")
+        conn.commit()
+
+    assert check(oldest) == [
+        "Document 2 (b) or its labels, states or suggestions were changed outside Glossbench."
+    ]
+
+
+def test_suggestions_of_runs_that_were_deleted_are_dropped(oldest):
+    with closing(Project.open(oldest)) as project:
+        left = [suggestions.suggestions(project.db, id) for id in (2, 4)]
+
+    assert [[one.source for one in found] for found in left] == [[], ["first"]]
 
 
 def test_every_journaled_table_fits_the_journal(conn):
@@ -68,6 +119,20 @@ def test_every_journaled_table_fits_the_journal(conn):
         assert (
             columns[0] == ("id", "INTEGER", 1) and len(columns) - 1 <= migrations.JOURNAL_WIDTH
         ), table
+
+
+def test_the_description_of_the_columns_is_that_of_the_schema(conn):
+    migrations.apply(conn)
+
+    for table, columns in tables.TABLES.items():
+        rows = conn.execute("select * from pragma_table_info(?)", (table,)).fetchall()
+        assert [row[1] for row in rows] == list(columns), table
+        for _place, name, declared, not_null, _default, key in rows:
+            column = columns[name]
+            if column.storage in ("integer", "real", "text", "blob"):
+                assert declared.lower() == column.storage, (table, name)
+            assert bool(not_null or key) != column.null or table == "meta", (table, name)
+    assert tuple(tables.JOURNALED) == migrations.JOURNALED
 
 
 def test_only_ids_of_documents_and_runs_are_never_given_again(conn):

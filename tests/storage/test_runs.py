@@ -3,7 +3,7 @@ import pytest
 from workbench.base.errors import WorkbenchError
 from workbench.project.project import Project
 from workbench.storage import prompts, runs
-from workbench.text.fields import ClassScores, Prediction
+from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 
 
@@ -63,7 +63,11 @@ def test_a_run_that_lost_its_writer_reads_as_interrupted_and_the_next_writer_rec
 
 def test_predictions_come_back_and_an_ids_filter_works(project):
     prediction = Prediction(
-        ClassScores(("a", "b"), (0.25, 0.75)), spans=(Span(0, 3, "PER", score=0.5),), cut=True
+        (
+            ClassScores(("a", "b"), (0.25, 0.75)),
+            SpanScores((Span(0, 3, "PER", score=0.5),)),
+        ),
+        cut=True,
     )
     with project.write():
         run = runs.add(project.db, "r")

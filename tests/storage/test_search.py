@@ -95,3 +95,29 @@ def test_a_snippet_is_cut_around_the_first_match():
 
     assert "needle" in piece and piece.startswith("…") and piece.endswith("…") and len(piece) <= 62
     assert search.snippet("short\n text") == "short text"
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("GERM", ["german"]),  # a part of a key, in any case
+        ("erma", ["german"]),
+        ("sign", ["signs"]),
+        ("e_r", []),  # no pattern
+        ("%", []),
+    ],
+)
+def test_keys_are_searched_too(filled, text, keys):
+    assert found(filled, text) == keys
+
+
+def test_a_row_shows_its_text_around_what_was_searched(filled):
+    with filled.edit("More"):
+        text = "word " * 500 + "ein Übermut " + "word " * 2000
+        records = [Record(Document("long", (("text", text),)))]
+        ids = documents.add(filled.db, records, source_id=filled.source("import"))
+
+    (plain,) = documents.rows(filled.db, ids)
+    (row,) = documents.rows(filled.db, ids, found_by="übermut")
+    assert plain.text.startswith("word") and "Übermut" in row.text
+    assert row.length == len(text)

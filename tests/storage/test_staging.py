@@ -130,3 +130,13 @@ def test_a_staging_file_that_is_not_complete_is_refused(tmp_path):
 
     with pytest.raises(WorkbenchError, match="prepared import"):
         staging.examine(tmp_path / "s.sqlite")
+
+
+def test_half_surrogates_in_the_description_of_a_layer_are_replaced(staged):
+    odd = "x\ud800"
+    layer = Layer(odd, "span", (Label(odd, odd, odd, odd),), guideline=odd)
+
+    found = staged(declare=[layer])
+
+    assert found.layers[0].layer.guideline == "x\ufffd"
+    assert found.layers[0].labels[0][1] == Label(*["x\ufffd"] * 4)

@@ -1,19 +1,23 @@
-"""Batches of like length hold every item once; cheap dropout drops the right share."""
+"""Batches of similar length hold every input once; cheap dropout drops the right share."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import torch
 
-from workbench.tasks.base import IGNORED
-from workbench.training.batches import (
-    CheapDropout,
-    bucketed,
-    use_cheap_dropout,
-    usual_targets,
-    weight,
-)
+from workbench.tasks.base import IGNORED, Loss
+from workbench.tasks.classify.task import Classify
+from workbench.tasks.tag.task import Tagging
+from workbench.training.batches import CheapDropout, bucketed, use_cheap_dropout
+from workbench.training.loop import _Training
 
 
-def test_every_item_comes_once_and_batches_are_of_like_length():
+def weighted(usual, **losses):
+    """The loss to minimize, as training computes it."""
+    return _Training.weighted(SimpleNamespace(usual=usual), losses)
+
+
+def test_every_input_comes_once_and_batches_are_of_similar_length():
     lengths = np.random.default_rng(0).integers(5, 100, 1000)
 
     batches = list(bucketed(lengths, 32, np.random.default_rng(1)))
@@ -23,7 +27,7 @@ def test_every_item_comes_once_and_batches_are_of_like_length():
     assert padded < 1.15 * lengths.sum()
 
 
-def test_the_seed_decides_and_epochs_differ_also_with_few_items():
+def test_the_seed_decides_and_epochs_differ_even_with_few_inputs():
     lengths = np.arange(1, 61)
     rng = np.random.default_rng(1)
 
@@ -33,27 +37,46 @@ def test_the_seed_decides_and_epochs_differ_also_with_few_items():
     assert again == first and set(first) != set(second)
 
 
-def test_every_word_counts_the_same_in_whichever_batch_it_falls():
+def test_every_word_has_the_same_weight_whichever_batch_it_is_in():
     rng = np.random.default_rng(0)
     targets = [
         np.where(np.arange(length + 2) % (length + 1) == 0, IGNORED, 0)
         for length in rng.integers(1, 60, 640)
     ]
-    usual = usual_targets(targets, 32)
+    usual = Tagging().usual_counts({"tags": targets}, 32)
 
-    each = []  # what one word moves: the weight of its batch, shared out among the words of it
-    for chosen in bucketed(np.array([len(one) for one in targets]), 32, rng):
-        labels = torch.from_numpy(np.concatenate([targets[one] for one in chosen]))[None]
-        each.append(weight({"labels": labels}, usual) / int((labels != IGNORED).sum()))
+    each = []  # the gradient of one word's loss, of every word of every batch
+    for chosen in bucketed(np.array([len(row) for row in targets]), 32, rng):
+        words = int((np.concatenate([targets[one] for one in chosen]) != IGNORED).sum())
+        losses = torch.ones(words, requires_grad=True)
+        weighted(usual, task=Loss(losses.sum(), torch.tensor(words))).backward()
+        each += losses.grad.tolist()
 
-    assert np.allclose(each, 1 / usual)
-    assert np.isclose(usual, 32 * np.mean([len(one) - 2 for one in targets]))
+    assert len(each) == sum(len(row) - 2 for row in targets)
+    assert np.allclose(each, 1 / usual["task"])
+    assert np.isclose(usual["task"], 32 * np.mean([len(row) - 2 for row in targets]))
 
 
-def test_classes_are_one_target_a_document_and_empty_texts_are_no_fault():
-    assert usual_targets([0, 1, 2], 32) is None and weight({"labels": torch.zeros(3)}, None) == 1.0
-    nothing = np.full(4, IGNORED)
-    assert weight({"labels": torch.from_numpy(nothing)[None]}, usual_targets([nothing], 32)) == 0.0
+def test_classes_are_one_target_per_document_and_weigh_by_the_batch():
+    usual = Classify().usual_counts({"classes": [np.asarray(n) for n in (0, 1, 2)]}, 32)
+
+    found = weighted(usual, task=Loss(torch.tensor(6.0), torch.tensor(3)))
+
+    assert usual == {"task": None} and float(found) == 2.0  # the mean of the batch
+
+
+def test_a_batch_of_empty_texts_has_no_loss():
+    usual = Tagging().usual_counts({"tags": [np.full(4, IGNORED)]}, 32)
+    nothing = Loss(torch.tensor(0.0), torch.tensor(0))
+
+    assert usual == {"task": 1.0} and float(weighted(usual, task=nothing)) == 0.0
+    assert float(weighted({"task": None}, task=nothing)) == 0.0
+
+
+def test_several_losses_are_added_each_by_its_own_count():
+    losses = {name: Loss(torch.tensor(6.0), torch.tensor(3)) for name in ("start", "end")}
+
+    assert float(weighted({"start": None, "end": 12.0}, **losses)) == 6 / 3 + 6 / 12
 
 
 def test_cheap_dropout_drops_its_share_and_keeps_the_mean():

@@ -9,11 +9,14 @@ import torch
 
 from workbench.base.errors import ModelError, SpecError
 from workbench.runtime.tokenizer import Tokenizer
+from workbench.tasks.base import Loss
+from workbench.tasks.classify.info import ClassifyInfo
+from workbench.tasks.classify.task import Classify
 from workbench.tasks.predictor import Predictor
-from workbench.text.dataset import Dataset, Record, write
+from workbench.text.dataset import Dataset, Record, gold_fingerprint, write
 from workbench.text.document import Document
 from workbench.training import loop
-from workbench.training.events import Evaluated, Log, Saved, Step
+from workbench.training.events import Evaluated, Log, PrecisionTrial, Saved, Step
 from workbench.training.spec import TrainSpec
 
 FAST = {"epochs": 3, "learning_rate": 0.01, "batch_size": 8, "device": "cpu", "precision": "fp32"}
@@ -48,6 +51,11 @@ def train(
 
 def kinds(events, kind):
     return [one for one in events if isinstance(one, kind)]
+
+
+def score_with(monkeypatch, scores):
+    """Let `scores()` be the scores of every evaluation of document classes."""
+    monkeypatch.setattr(ClassifyInfo, "score", lambda *_: scores())
 
 
 def answers(folder):
@@ -126,7 +134,7 @@ def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(
     classes, tiny_model, tmp_path, monkeypatch
 ):
     values = iter([0.2, 0.7, 0.7, 0.1])
-    monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": next(values), "accuracy": 0.0})
+    score_with(monkeypatch, lambda: {"macro_f1": next(values), "accuracy": 0.0})
 
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=4)
 
@@ -140,12 +148,12 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(
 ):
     values = iter([0.2, 0.7, 0.9])
     save = loop.checkpoints.save
-    monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": next(values), "accuracy": 0.0})
+    score_with(monkeypatch, lambda: {"macro_f1": next(values), "accuracy": 0.0})
 
-    def full(family, checkpoint, folder, description):
-        if description["step"] == 6:
+    def full(*given):
+        if given[-1]["step"] == 6:
             raise OSError(28, "No space left on device")
-        return save(family, checkpoint, folder, description)
+        return save(*given)
 
     monkeypatch.setattr(loop.checkpoints, "save", full)
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=8)
@@ -168,15 +176,16 @@ def test_a_disk_without_room_for_the_model_is_told_before_the_first_step(
         "shutil.disk_usage", lambda _folder: shutil._ntuple_diskusage(10**9, 10**9, 5_000_000)
     )
 
-    with pytest.raises(SpecError, match="5 MB free.*Make room"):
+    with pytest.raises(SpecError, match="5 MB free; the run needs about") as caught:
         train(classes, tiny_model, tmp_path / "run")
+    assert "Free some disk space" in caught.value.hint
 
 
 def test_the_test_score_comes_from_the_best_version_not_the_last(
     classes, tiny_model, tmp_path, monkeypatch
 ):
     values = iter([0.9, 0.1, 0.1, 0.5])
-    monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": next(values)})
+    score_with(monkeypatch, lambda: {"macro_f1": next(values)})
 
     _, result = train(classes, tiny_model, tmp_path / "run", with_test=True)
 
@@ -191,6 +200,30 @@ def test_the_test_score_comes_from_the_best_version_not_the_last(
         lines, predictor.predict([one.document for one in classes.by_split("test")]), strict=True
     ):
         assert line["prediction"]["scores"] == pytest.approx(prediction.classes.as_dict(), abs=1e-6)
+
+
+@pytest.mark.parametrize("task, data", [("classify", "classes"), ("tag", "tags")])
+def test_the_scores_of_each_label_are_stored_with_the_gold_they_are_against(
+    task, data, request, tiny_model, tmp_path
+):
+    data = request.getfixturevalue(data)
+
+    _, result = train(data, tiny_model, tmp_path / "run", task, with_test=True, epochs=1)
+
+    layer, records = data.layers[0].name, data.records[20:]
+    gold = [
+        record.marks[layer][0]
+        if task == "classify"
+        else [[span.start, span.end, span.label] for span in record.spans[layer]]
+        for record in records
+    ]
+    hashes = [record.document.text_hash for record in records]
+    test = result["evaluations"]["test"]
+    assert test["scores"] == result["scores"]["test"] and test["n"] == 4
+    assert test["fingerprint"] == gold_fingerprint(zip(hashes, gold, strict=True))
+    support = {label: count for label, *_scores, count in test["per_label"] if count}
+    assert support == ({"bad": 2, "good": 2} if task == "classify" else {"LOC": 4, "PER": 4})
+    assert set(result["evaluations"]) == {"dev", "test"}
 
 
 def test_without_dev_the_last_version_is_kept(classes, tiny_model, tmp_path):
@@ -248,7 +281,7 @@ def test_close_writes_nothing_more(classes, tiny_model, tmp_path):
 
 
 def test_patience_ends_a_run_that_gains_nothing(classes, tiny_model, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop.tasks, "score", lambda *_: {"macro_f1": 0.5})
+    score_with(monkeypatch, lambda: {"macro_f1": 0.5})
 
     _, result = train(
         classes, tiny_model, tmp_path / "run", epochs=30, evaluate_every=2, patience=2
@@ -363,8 +396,8 @@ def test_texts_cut_at_the_maximum_length_are_counted(classes, tiny_model, tmp_pa
 
     tokenizer = Tokenizer.load(tiny_model)
     long = [
-        len(piece.ids) > 8
-        for piece, _ in tokenizer.whole([(one.document.text,) for one in classes.records], 64)
+        len(encoded.ids) > 8
+        for encoded, _ in tokenizer.whole([(one.document.text,) for one in classes.records], 64)
     ]
     assert 0 < sum(long[:16]) == result["cut_by_split"]["train"] < 16 and result["cut"] == sum(
         long[:20]
@@ -423,13 +456,14 @@ def test_what_cannot_be_learned_is_refused_before_the_model_is_loaded(
 def test_a_rate_that_bursts_the_loss_ends_with_a_clear_message(
     classes, tiny_model, tmp_path, monkeypatch
 ):
-    forward = loop.builtins().get("task", "classify").forward
+    forward = Classify.forward
 
     def burst(self, model, batch):
         outputs = forward(self, model, batch)
-        return outputs._replace(losses={"task": outputs.losses["task"] * float("nan")})
+        loss = outputs.losses["task"]
+        return outputs._replace(losses={"task": Loss(loss.total * float("nan"), loss.count)})
 
-    monkeypatch.setattr(loop.builtins().get("task", "classify"), "forward", burst)
+    monkeypatch.setattr(Classify, "forward", burst)
 
     with pytest.raises(SpecError, match="diverged"):
         train(classes, tiny_model, tmp_path / "run")
@@ -439,7 +473,7 @@ def test_out_of_memory_passes_to_the_worker(classes, tiny_model, tmp_path, monke
     def full(*_):
         raise torch.OutOfMemoryError("no memory")
 
-    monkeypatch.setattr(loop.builtins().get("task", "classify"), "forward", full)
+    monkeypatch.setattr(Classify, "forward", full)
 
     with pytest.raises(torch.OutOfMemoryError):
         train(classes, tiny_model, tmp_path / "run")
@@ -452,6 +486,25 @@ def test_bf16_is_used_only_where_the_device_has_it(classes, tiny_model, tmp_path
     else:
         with pytest.raises(SpecError, match="bf16"):
             train(classes, tiny_model, tmp_path / "run", precision="bf16")
+
+
+@pytest.mark.parametrize(("speedup", "bf16"), [(0.36, False), (2.0, True)])
+def test_auto_precision_follows_the_measurement_which_is_reported(
+    classes, tiny_model, tmp_path, monkeypatch, speedup, bf16
+):
+    monkeypatch.setattr(loop.precision, "LEAST_WIDTH", 16)
+    monkeypatch.setattr(loop.precision, "_measured", {})
+    monkeypatch.setattr(loop.precision, "trial", lambda shape: speedup)
+    monkeypatch.setattr(loop.devices, "has_bf16", lambda device: True)
+
+    events, result = train(classes, tiny_model, tmp_path / "run", precision="auto", epochs=1)
+
+    assert result["bf16"] is bf16
+    lines = [one.line for one in kinds(events, Log)]
+    assert any(f"{speedup:.2f} times as fast as fp32 on this CPU" in line for line in lines)
+    assert any(("bf16" if bf16 else "fp32") in line for line in lines if line.startswith("On cpu"))
+    (trial,) = kinds(events, PrecisionTrial)
+    assert (trial.speedup, "16x32" in trial.key) == (speedup, True)
 
 
 @pytest.mark.gpu

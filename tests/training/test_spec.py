@@ -1,20 +1,51 @@
-"""Settings are checked by name and value; automatic ones are worked out from the data."""
+"""Settings are checked by name and value; automatic ones are computed from the data."""
 
 import pytest
 
 from workbench.base.errors import SpecError
+from workbench.tasks import spec as tasks
 from workbench.training import spec
 from workbench.training.spec import TrainSpec
 
 STABLE = "epochs batch_size learning_rate max_length freeze best_by train_limit device".split()
 
 
-@pytest.mark.parametrize("task", spec.TASKS)
+TASKS = [info.id for info in tasks.all_tasks()]
+
+
+@pytest.mark.parametrize("task", TASKS)
 def test_the_stable_keys_are_there_for_every_task_with_help(task):
     known = {one.name: one for one in spec.options(task)}
 
     assert set(STABLE) <= known.keys()
     assert all(one.help and one.title for one in known.values())
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_best_checkpoint_is_selected_by_a_score_of_the_task_or_by_loss(task):
+    info = tasks.info(task)
+    (option,) = (option for option in spec.options(task) if option.name == "best_by")
+
+    assert option.choices[0] == info.main and option.choices[-2:] == ("loss", "last")
+    selecting = {score.name for score in info.scores if score.selects}
+    assert set(option.choices) == selecting | {"loss", "last"}
+    assert len(option.choices) == len(set(option.choices))
+
+
+def test_the_choices_of_the_best_score_are_those_of_each_task():
+    assert spec.best_by(tasks.info("classify")) == ("macro_f1", "accuracy", "loss", "last")
+    assert spec.best_by(tasks.info("tag")) == ("span_f1", "token_accuracy", "loss", "last")
+
+
+def test_every_setting_is_listed_once_with_the_tasks_that_have_it():
+    found = {option.name: (option, ids) for option, ids in spec.all_options().items()}
+
+    assert len(found) == len(spec.all_options())
+    assert found["epochs"][1] == tuple(TASKS) and found["label_subwords"][1] == ("tag",)
+    for task in TASKS:
+        for option in spec.options(task):
+            listed, ids = found[option.name]
+            assert task in ids and set(option.choices) <= set(listed.choices), option.name
 
 
 def test_texts_become_values_of_their_kind():
@@ -55,6 +86,35 @@ def test_an_unknown_setting_and_an_unknown_task_list_what_is_known():
     assert "label_subwords" in caught.value.message
     with pytest.raises(SpecError, match="nonsense"):
         spec.options("nonsense")
+    with pytest.raises(SpecError, match="nonsense"):
+        TrainSpec("nonsense", "c", "m")
+
+
+def test_a_setting_that_is_not_given_has_its_default():
+    made = TrainSpec("tag", "s", "m", options={"epochs": "2"})
+
+    assert (made.option("epochs"), made.option("schedule")) == (2, "linear")
+    assert made.all_options["label_subwords"] == "first" and made.all_options["epochs"] == 2
+    with pytest.raises(KeyError):
+        TrainSpec("classify", "c", "m").option("label_subwords")
+
+
+def test_the_settings_of_a_method_are_known_only_with_it():
+    assert TrainSpec("classify", "c", "m", options={"freeze": "2"}).method == "full"
+    assert TrainSpec("classify", "c", "m", options={"method": "frozen"}).method == "frozen"
+    with pytest.raises(
+        SpecError, match="'2'.* is a setting of method full, not of frozen"
+    ) as caught:
+        TrainSpec("classify", "c", "m", options={"method": "frozen", "freeze": "2"})
+    assert "method=full" in caught.value.hint
+
+
+@pytest.mark.parametrize("settings", [{"method": "magic"}, {"epochs": "2", "method": "magic"}])
+def test_an_unknown_method_lists_the_known_ones(settings):
+    with pytest.raises(SpecError, match="'magic'") as caught:
+        TrainSpec("classify", "c", "m", options=settings)
+
+    assert "full" in caught.value.hint and "frozen" in caught.value.hint
 
 
 def test_a_spec_goes_to_json_and_back():
@@ -142,7 +202,7 @@ def test_about_ten_scores_are_taken_in_a_run():
         assert 3 <= plan.steps // plan.evaluate_every <= 12
 
 
-def test_a_limit_draws_by_the_seed_and_grows_nested():
+def test_a_limit_samples_by_the_seed_and_samples_are_nested():
     ids = list(range(100, 200))
 
     few, more = spec.limited(ids, 10, 1), spec.limited(ids, 30, 1)

@@ -23,6 +23,26 @@ def look(qapp):
 
 
 @pytest.fixture
+def canary(tmp_path):
+    """A picture that nobody has a reason to open, watched by `Canary`."""
+    import sys
+
+    if not sys.platform.startswith("linux"):
+        pytest.skip("opens are watched by inotify, which only Linux has")
+    from PySide6.QtGui import QImage
+
+    from tests.canary import Canary
+
+    path = tmp_path / "canary.png"
+    picture = QImage(4, 4, QImage.Format.Format_RGB32)
+    picture.fill(0)
+    assert picture.save(str(path))
+    made = Canary(path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
 def app(qapp, qtbot, monkeypatch):
     """The application as `main` builds it, its window shown, no worker kept warm; closed at the end."""
     import sys

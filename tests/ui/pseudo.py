@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import gettext
 import re
+from collections.abc import Callable
 from pathlib import Path
+
+from tests.ui.tips import read
 
 WIDE = {
     code: code + 0xFEE0 for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))
@@ -32,6 +35,9 @@ class Pseudo(gettext.NullTranslations):
             part if number % 2 else part.translate(WIDE) for number, part in enumerate(parts)
         )
 
+    def ngettext(self, singular: str, plural: str, n: int) -> str:
+        return self.gettext(singular if n == 1 else plural)
+
 
 ALLOWED = (
     (r"\{\{.*?\}\}|\{%.*?%\}", "what a template may hold"),
@@ -47,11 +53,20 @@ ALLOWED = (
         "families, number formats and licences, as model folders name them",
     ),
     (
-        r"\b(Glossbench|Python|PySide6(-Essentials)?|Qt|torch|transformers|tokenizers|onnxruntime|numpy|sqlite-utils|pyqtgraph)\b",
+        r"\b(Glossbench|Python|PySide6(-Essentials)?|Qt|torch|transformers|tokenizers|onnxruntime|safetensors|numpy|SQLite|sqlite-utils|pyqtgraph)\b",
         "programs",
     ),
     (r"(?<=\d)\+(cpu|cu\d+)\b", "versions of torch"),
-    (r"\b(ONNX|CPU|CUDA|MPS|GPU|HF|cpu|cuda|mps|CoNLL-U|Inter)\b", "formats, devices, a font"),
+    (
+        r"\b(ONNX|CPU|CUDA|MPS|GPU|HF|cpu|cuda|mps|CoNLL-U|Inter|JetBrains Mono)\b",
+        "formats, devices, fonts",
+    ),
+    (r"\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+(=\d)?", "environment variables"),
+    (r"\b(Linux|macOS|Windows)-\S+", "the name of the system"),
+    (
+        r"\b(eglfs|linuxfb|minimal|minimalegl|offscreen|vkkhrdisplay|vnc|wayland|xcb)\b",
+        "platform plugins of Qt",
+    ),
     (r"\b(utf-\d+|cp125\d|latin-1|koi8-r|gb18030|big5|shift_jis|euc-kr)\b", "encodings"),
     (
         r"\b(Ctrl|Shift|Alt|Del|Backspace|Esc|Tab|Return|Enter|Space|Left|Right|Up|Down|Home|End|Ins|PgUp|PgDown|F\d\d?)\b(\+[A-Z]\b)?",
@@ -87,8 +102,11 @@ def plain(text: str) -> str:
 # ---------------------------------------------------------------- a project without a Latin letter
 
 
-def make_project(path: Path) -> None:
-    """Classes, spans and pairs in every state and split, three runs, suggestions and a history; all names in Greek."""
+def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
+    """Classes, spans and pairs in every state and split, runs, suggestions and a history.
+
+    All names and texts are Greek and pass `dress`, which may add to their end.
+    """
     from workbench.operations import annotate, labels
     from workbench.operations.annotate import NewSuggestion
     from workbench.project.project import Project
@@ -99,42 +117,53 @@ def make_project(path: Path) -> None:
 
     project = Project.create(path)
     classes = labels.add_layer(
-        project, "είδος", "class", labels=("καλό", "κακό"), guideline="Για όλο το κείμενο."
+        project,
+        dress("είδος"),
+        "class",
+        labels=(dress("καλό"), dress("κακό")),
+        guideline=dress("Για όλο το κείμενο."),
     )
-    labels.add_layer(project, "ονόματα", "span", labels=("άτομο", "πόλη"))
-    labels.add_layer(project, "ζεύγη", "class", texts=2, labels=("ίδιο", "άλλο"))
+    labels.add_layer(project, dress("ονόματα"), "span", labels=(dress("άτομο"), dress("πόλη")))
+    labels.add_layer(
+        project, dress("ζεύγη"), "class", texts=2, labels=(dress("ίδιο"), dress("άλλο"))
+    )
     records = []
     for number, split in enumerate((*("train",) * 6, *("dev",) * 6, *("test",) * 4, None, None)):
         state = ("submitted", "submitted", "draft", "discarded")[number % 4] if split else "pending"
-        text = (("text", f"Ο Νίκος ζει στην Αθήνα {number}."),)
+        text = (("text", dress(f"Ο Νίκος ζει στην Αθήνα {number}.")),)
         if state == "pending":
-            records.append(Record(Document(f"α{number}", text, split)))
+            records.append(Record(Document(dress(f"α{number}"), text, split)))
             continue
-        said = ("καλό", "κακό")[number % 2]
-        spans = (Span(2, 7, "άτομο"), Span(16, 22, "πόλη"))
-        states = {"είδος": state, "ονόματα": state}
+        said = (dress("καλό"), dress("κακό"))[number % 2]
+        spans = (Span(2, 7, dress("άτομο")), Span(16, 22, dress("πόλη")))
+        states = {dress("είδος"): state, dress("ονόματα"): state}
         records.append(
             Record(
-                Document(f"α{number}", text, split), states, {"είδος": (said,)}, {"ονόματα": spans}
+                Document(dress(f"α{number}"), text, split),
+                states,
+                {dress("είδος"): (said,)},
+                {dress("ονόματα"): spans},
             )
         )
     records.append(
         Record(
-            Document("β", (("text", "Βρέχει."), ("text_b", "Χιονίζει.")), "dev"),
-            {"ζεύγη": "submitted"},
-            {"ζεύγη": ("ίδιο",)},
+            Document(
+                dress("β"), (("text", dress("Βρέχει.")), ("text_b", dress("Χιονίζει."))), "dev"
+            ),
+            {dress("ζεύγη"): "submitted"},
+            {dress("ζεύγη"): (dress("ίδιο"),)},
         )
     )
-    with project.edit("Έγγραφα"):
+    with project.edit(dress("Έγγραφα")):
         ids = documents.add(project.db, records, source_id=project.source("person"))
-    _runs(project, list(zip(ids, records, strict=True)))
+    _runs(project, list(zip(ids, records, strict=True)), dress)
     layer = next(one for one in labels.layers(project) if one.id == classes)
     new = [NewSuggestion(id, classes, layer.labels[0].id, score=0.8) for id in ids[-3:-1]]
     annotate.add_suggestions(project, 1, new)
     project.close()
 
 
-def _runs(project, rows) -> None:
+def _runs(project, rows, dress) -> None:
     """A finished run of every task, wrong here and there, and one that failed."""
     from workbench.base import paths
     from workbench.operations import labels
@@ -143,18 +172,18 @@ def _runs(project, rows) -> None:
     layers = {one.name: one.id for one in labels.layers(project)}
     with project.write():
         for name, task, layer, status in (
-            ("πρώτο", "classify", "είδος", "done"),
-            ("δεύτερο", "classify", "είδος", "stopped"),
-            ("τρίτο", "tag", "ονόματα", "done"),
-            ("τέταρτο", "tag", "ονόματα", "interrupted"),
-            ("πέμπτο", "pairs", "ζεύγη", "failed"),
+            (dress("πρώτο"), "classify", dress("είδος"), "done"),
+            (dress("δεύτερο"), "classify", dress("είδος"), "stopped"),
+            (dress("τρίτο"), "tag", dress("ονόματα"), "done"),
+            (dress("τέταρτο"), "tag", dress("ονόματα"), "interrupted"),
+            (dress("πέμπτο"), "pairs", dress("ζεύγη"), "failed"),
         ):
             options = {"epochs": 2, "learning_rate": 0.0001}
             spec = {
                 "task": task,
                 "layer": layer,
                 "model": "starter-bert",
-                "model_name": "starter-bert",
+                "model_name": dress("starter-bert"),
                 "seed": 1,
                 "options": options,
             }
@@ -186,22 +215,32 @@ def _runs(project, rows) -> None:
             (folder / "config.json").write_text("{}")
             (folder / "model.safetensors").write_bytes(b"0" * 1000)
             said = [
-                (id, one.document.text_hash, _answer(task, number))
+                (id, one.document.text_hash, _answer(task, number, dress))
                 for number, (id, one) in enumerate(rows)
             ]
             runs.save_predictions(project.db, made.id, said)
 
 
-def _answer(task: str, number: int) -> dict:
+def _answer(task: str, number: int, dress) -> dict:
     wrong = number % 3 == 0
     if task == "tag":
         spans = [
-            {"start": 2, "end": 9 if wrong else 7, "label": "άτομο", "score": 0.9, "field": "text"}
+            {
+                "start": 2,
+                "end": 9 if wrong else 7,
+                "label": dress("άτομο"),
+                "score": 0.9,
+                "field": "text",
+            }
         ]
         return {"scores": {}, "label": None, "tokens": [], "spans": spans, "cut": False}
-    label = ("κακό", "καλό")[number % 2] if wrong else ("καλό", "κακό")[number % 2]
+    label = (
+        (dress("κακό"), dress("καλό"))[number % 2]
+        if wrong
+        else (dress("καλό"), dress("κακό"))[number % 2]
+    )
     return {
-        "scores": {label: 0.8, "άλλο": 0.2},
+        "scores": {label: 0.8, dress("άλλο"): 0.2},
         "label": label,
         "tokens": [],
         "spans": [],
@@ -226,6 +265,7 @@ class Seen:
         if not isinstance(text, str) or text in self._known:
             return
         self._known.add(text)
+        text = read(text)
         for name in self.own:
             text = text.replace(name, "")
         if plain(text) and not (where == "painted" and "…" in text):

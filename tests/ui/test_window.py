@@ -202,3 +202,12 @@ def test_a_note_covers_no_button_of_the_page(app, project_file, qtbot):
         if note.intersects(QRect(one.mapTo(window, QPoint(0, 0)), one.size()))
     ]
     assert note.intersects(window.status.geometry())
+
+
+def test_a_note_goes_with_the_project_that_its_button_would_act_on(app, project_file):
+    app.open_project(project_file, page="annotate")
+    app.window.panel("annotate").state.skip()
+    assert "Skipped k0" in app.window.note_line.text()
+    app.close_project()
+
+    assert not app.window.note_line.isVisible()

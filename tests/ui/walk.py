@@ -93,6 +93,14 @@ class Walk:
                 self.seen.note(action.text(), "menu")
             menu.aboutToHide.emit()
 
+    def menu(self, menu) -> None:
+        """A menu that stands in no menu bar, with its submenus."""
+        menu.aboutToShow.emit()
+        for action in menu.actions():
+            self.seen.note(action.text(), "menu")
+            if action.menu() is not None:
+                self.menu(action.menu())
+
 
 def broken(*error) -> None:
     traceback.print_exception(*error)
@@ -164,6 +172,19 @@ def annotate(way: Walk) -> None:
     panel.view._palette.hide()
     panel.view.toggle_guideline()
     way.at("annotate, guideline")
+    panel.state.leave_errors()
+    way.menu(panel.view.queue._menu)
+    panel.view.find()
+    for wanted in ("ο", "τίποτα εδώ"):
+        panel.state.finder.set(text=wanted)
+        way.at(f"annotate, {wanted!r} searched for")
+    panel.view.leave_find()
+    layer = next(one for one in panel.state.layers if one.labels)
+    panel.state.narrow(state="to_do", suggested=True, label_id=layer.labels[0].id, split="dev")
+    way.at("annotate, queue narrowed")
+    panel.state.clear_filters()
+    panel.state.skip()
+    way.at("annotate, skipped")
 
 
 def results(way: Walk) -> None:
@@ -319,11 +340,13 @@ def export(way: Walk) -> None:
 
 
 def prompts(way: Walk) -> None:
-    from workbench.ui.panels.prompts.state import AnswerRow, Live
+    from workbench.prompting.score import LabelAnswer
+    from workbench.ui.panels.prompts.state import Live
 
     panel = way.go("prompts")
     way.wait(lambda: panel.state.preview is not None)
-    panel.state.update(answers=(AnswerRow("καλό", -2.3, 0.5, 1), AnswerRow("κακό", -2.9, 0.2, 2)))
+    rows = (LabelAnswer("καλό", -2.3, 0.4, 0.5, 1), LabelAnswer("κακό", -2.9, None, 0.2, 2))
+    panel.state.update(answers=rows)
     way.at("prompts, answers")
     panel.state.update(live=Live(1, "πέμπτο", "running", 3, 10, 20.0))
     way.at("prompts, a run goes on")
@@ -369,14 +392,7 @@ def jobs(way: Walk) -> None:
     from workbench.ui.widgets.job_row import JobRow
 
     for status in RUN_TONES:
-        progress = {"step": 1, "total": 4, "seconds_left": 30}
-        job = SimpleNamespace(
-            spec=SimpleNamespace(title="Έργο", target=""),
-            status=status,
-            progress=progress,
-            message="",
-            hint="",
-        )
+        job = fake_job(status)
         row = JobRow(job)
         row.show()
         way.window.status.show_jobs([job])
@@ -385,17 +401,56 @@ def jobs(way: Walk) -> None:
     way.window.status.show_jobs([])
 
 
+def closing(way: Walk, question) -> None:
+    """What is asked on closing, and the Welcome page while a job runs."""
+    found = [fake_job("running"), fake_job("waiting", stoppable=False)]
+    way.app.active_jobs = way.app.project_jobs = lambda: found
+    for project_only in (False, True):
+        way.dialog("closing", lambda only=project_only: question(way.app, project_only=only).exec())
+    found.pop()
+    way.go("welcome", "welcome with a job")
+    del way.app.active_jobs, way.app.project_jobs
+    way.go("welcome")
+
+
+def fake_job(status: str, **spec) -> SimpleNamespace:
+    about = {"title": "Έργο", "target": "", "stoppable": True, "project": "", "params": {}, **spec}
+    return SimpleNamespace(
+        id=1,
+        spec=SimpleNamespace(**about),
+        status=status,
+        ending="",
+        progress={"step": 1, "total": 4, "seconds_left": 30},
+        message="",
+        hint="",
+    )
+
+
+def _until_it_is_checked(way: Walk):
+    """Shows every line of the system check, and leaves nothing running."""
+
+    def wait(dialog) -> None:
+        way.wait(lambda: not dialog._check.running and not dialog._timer.isActive())
+
+    return wait
+
+
 def dialogs(way: Walk) -> None:
+    from workbench.models.spec import ModelInfo
     from workbench.ui.dialogs.closing import ClosingQuestion
     from workbench.ui.dialogs.error import ErrorDialog
-    from workbench.ui.panels.models.dialogs import Trust
+    from workbench.ui.panels.models.dialogs import Delete, Trust
 
     for act in ("settings", "palette", "keys", "about", "new"):
         way.dialog(act, lambda act=act: way.app.act(act))
+    way.dialog("system check", lambda: way.app.act("system-check"), _until_it_is_checked(way))
     way.dialog("import without a file", lambda: way.app.go("data", dialog="import"))
-    way.dialog("closing", lambda: ClosingQuestion(way.app).exec())
+    closing(way, ClosingQuestion)
     way.dialog("a fault", lambda: ErrorDialog(way.app, OSError("χαλασμένο"), "").exec())
-    way.dialog("trust", lambda: Trust(way.window, "πρώτο").exec())
+    files = tuple((f"αρχείο {number}", 5_000_000) for number in range(12))
+    card = ModelInfo("πρώτο", "/πρώτο", "bert", 22_000_000, 6, 384, pickled=True, files=files)
+    way.dialog("trust", lambda: Trust(way.window, card).exec())
+    way.dialog("delete a download", lambda: Delete(way.window, card).exec())
     models = way.go("models")
     for stage in ("ask", "looking", "told", "fetching", "done"):
         told = {

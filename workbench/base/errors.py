@@ -66,6 +66,13 @@ class Cancelled(WorkbenchError):
         super().__init__(message or _("Cancelled."))
 
 
+class TimeLimitExceeded(BaseException):
+    """Raised by a timer in a worker whose request has used up its processor time.
+
+    Not an Exception, so that a library which catches those cannot swallow it.
+    """
+
+
 def is_disk_full(error: BaseException) -> bool:
     """By words too: SQLite and the writers of weights have errors of their own for it."""
     words = str(error).lower()

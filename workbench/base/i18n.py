@@ -29,6 +29,17 @@ def _(text: str) -> str:
     )  # gettext answers "" with the catalogue's header
 
 
+def ngettext(singular: str, plural: str, count: int) -> str:
+    """The form of a sentence that goes with `count`, in the installed language.
+
+    Both forms are whole sentences with the same named placeholders, filled afterwards:
+    `ngettext("{n} document", "{n} documents", n).format(n=n)`.
+    """
+    if _installed is not None:
+        return _installed.ngettext(singular, plural, count)
+    return singular if count == 1 else plural
+
+
 def N_(text: str) -> str:
     """The text itself, noted for translation: whoever shows it calls `_`."""
     return text

@@ -9,8 +9,10 @@ from pathlib import Path
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 
-KINDS = ("importer", "task", "family", "inspector", "exporter", "panel")
-API = "1"
+KINDS = ("importer", "task", "family", "method", "inspector", "exporter", "panel")
+BUILTIN = "builtin"  # the source of what ships with the application
+API = "1"  # version of the plugin interface
+TARGETS = ("info", "recognise", "view")  # further keys with a "module:name"
 
 
 class ManifestError(WorkbenchError):
@@ -25,13 +27,13 @@ class Contribution:
     id: str
     title: str
     object: str  # "module:name"
-    source: str = "builtin"
+    source: str = BUILTIN
     options: dict = field(
         default_factory=dict, hash=False
     )  # the other keys: patterns, needs, outputs, layer kinds …
 
 
-def read(path: Path, *, source: str = "builtin") -> tuple[Contribution, ...]:
+def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
     """All contributions of a manifest file, in its order. Raises ManifestError that names the file and the entry."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,23 +1,29 @@
-"""Folders for work in progress, which may hold a person's texts: private, and cleared away also after a kill.
+"""Private folders for work in progress, which may hold the user's texts. None outlives its processes.
 
-They lie below the user's cache, named after the process that made them; the first one made in a process takes away those whose
-process is gone. A folder for all users' temporary files would keep such texts for as long as it likes.
+They are below the user's cache: a folder for temporary files of all users would keep such texts as
+long as it likes. Each folder has a lock file beside it, on which the process that made the folder
+and the worker that works in it hold a shared lock. `sweep`, which every process of the application
+calls when it starts, deletes the folders whose lock nobody holds, so also those of killed processes.
+(A process id would say less: it may belong to another process by now, or to another computer.)
 """
 
 from __future__ import annotations
 
+import atexit
+import errno
 import os
-import shutil
-import sys
-import tempfile
+import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from workbench.base import paths
+from workbench.base import file_lock, paths
 
-OLD = (
-    7 * 24 * 3600
-)  # seconds after which a folder is left over where nothing tells whether its process lives
+LOCK = ".lock"
+OLD = 24 * 3600  # seconds
+_held: dict[
+    Path, int
+] = {}  # folder → descriptor of its lock, for every folder this process works in
 _swept: set[Path] = set()
 
 
@@ -26,35 +32,173 @@ def root() -> Path:
 
 
 def make(kind: str) -> Path:
-    """A new empty folder that only this user may enter; in the system's place for temporary files where the cache cannot be written."""
+    """A new empty folder that only this user may enter.
+
+    If the cache cannot be written, it is in the system's folder for temporary files.
+    """
+    sweep()
     try:
-        root().mkdir(parents=True, exist_ok=True)
-        sweep()
-        return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-{kind}-", dir=root()))
+        return _make(root(), kind)
     except OSError:
-        return Path(tempfile.mkdtemp(prefix=f"{paths.APP}-{kind}-"))
+        return _make(_fallback_root(), kind)
+
+
+def _make(root: Path, kind: str) -> Path:
+    """The lock is held before the folder exists, so nobody can take it for an abandoned one."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _is_private(root):
+        raise _error(errno.EPERM, root)
+    folder, descriptor = _new_lock(root, kind)
+    _held[folder] = descriptor
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError:
+        remove(folder)
+        raise
+    return folder
+
+
+def _new_lock(root: Path, kind: str) -> tuple[Path, int]:
+    """A new name and its lock. Another process may sweep the lock file before it is locked."""
+    for _attempt in range(5):
+        folder = root / f"{kind}-{os.urandom(8).hex()}"
+        try:
+            return folder, _lock(folder, os.O_CREAT | os.O_EXCL)
+        except OSError:
+            with suppress(OSError):
+                _lock_file(folder).unlink()
+    raise _error(errno.ENOLCK, root)
+
+
+def _error(number: int, path: Path) -> OSError:
+    return OSError(number, os.strerror(number), str(path))
+
+
+def _is_private(root: Path) -> bool:
+    """Whether it is a real folder of this user: anybody may put a link among the temporary files."""
+    if os.name != "posix" or root != _fallback_root():
+        return root.is_dir()
+    found = root.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether it has a name that `make` gives, in a place where `make` puts it."""
+    kind, _dash, token = folder.name.rpartition("-")
+    named = bool(kind) and len(token) == 16 and set(token) <= set("0123456789abcdef")
+    return named and folder.parent in (root(), _fallback_root())
+
+
+def _lock(folder: Path, flags: int = 0) -> int:
+    """Hold the shared lock of a folder. Raises OSError if that is not possible."""
+    path = _lock_file(folder)
+    descriptor = os.open(path, os.O_RDWR | flags, 0o600)
+    if not (file_lock.try_lock(descriptor, shared=True) and file_lock.is_at(descriptor, path)):
+        os.close(descriptor)
+        raise _error(errno.ENOLCK, path)
+    return descriptor
+
+
+def _lock_file(folder: Path) -> Path:
+    return folder.with_name(folder.name + LOCK)
+
+
+def _fallback_root() -> Path:
+    """In the folder for temporary files; found without `import tempfile`, which takes 10 ms."""
+    places = [value for name in ("TMPDIR", "TEMP", "TMP") if (value := os.environ.get(name))]
+    user = os.getuid() if os.name == "posix" else "user"
+    return Path(places[0] if places else "/tmp") / f"{paths.APP}-{user}"
+
+
+# ---------------------------------------------------------------- the end of a folder
+
+
+def join(folder: Path) -> bool:
+    """For a worker: work in a folder that another process made, until `remove` or the end.
+
+    False if it is not a folder of `make`.
+    """
+    if not _is_ours(folder):
+        return False
+    if folder not in _held:
+        try:
+            _held[folder] = _lock(folder)
+        except OSError:
+            return False
+    return True
+
+
+def remove(folder: Path) -> None:
+    """Delete a folder that this process made or joined; any other path is left alone."""
+    descriptor = _held.pop(folder, None)
+    if descriptor is not None:
+        _delete(folder, descriptor)
+
+
+def _delete(folder: Path, descriptor: int) -> None:
+    """Closes the lock. If a file cannot be deleted the lock file stays, for a later `sweep`."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+    if os.name == "posix":
+        _unlink_if_gone(folder)
+        os.close(descriptor)
+    else:  # an open file cannot be deleted there
+        os.close(descriptor)
+        _unlink_if_gone(folder)
+
+
+def _unlink_if_gone(folder: Path) -> None:
+    if not folder.exists():
+        with suppress(OSError):
+            _lock_file(folder).unlink()
 
 
 def sweep(*, again: bool = False) -> None:
-    """Take away what processes left that were killed; once in a process, unless `again`."""
-    if root() in _swept and not again:
+    """Delete the folders that no living process works in. Once per process, unless `again`."""
+    for place in (root(), _fallback_root()):
+        if place not in _swept or again:
+            _swept.add(place)
+            with suppress(OSError):  # it is not there, or cannot be read
+                if _is_private(place):
+                    _sweep(place)
+
+
+def _sweep(place: Path) -> None:
+    names = set(os.listdir(place))
+    for name in names:
+        folder = place / name.removesuffix(LOCK)
+        if name.endswith(LOCK) and _is_ours(folder):
+            _sweep_one(folder)
+        elif name + LOCK not in names:
+            _sweep_old(folder)
+
+
+def _sweep_one(folder: Path) -> None:
+    if folder in _held:
         return
-    _swept.add(root())
-    for one in root().iterdir():
-        if _left_over(one):
-            shutil.rmtree(one, ignore_errors=True)
-
-
-def _left_over(folder: Path) -> bool:
-    pid = folder.name.partition("-")[0]
-    if not pid.isdigit():
-        return False
-    if sys.platform == "win32":  # asking a process there whether it lives would end it
-        return time.time() - folder.stat().st_mtime > OLD
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except (PermissionError, OverflowError):
-        return False
-    return False
+        descriptor = os.open(_lock_file(folder), os.O_RDWR)
+    except OSError:
+        return
+    if file_lock.try_lock(descriptor) and file_lock.is_at(descriptor, _lock_file(folder)):
+        _delete(folder, descriptor)
+    else:
+        os.close(descriptor)
+
+
+def _sweep_old(folder: Path) -> None:
+    """Delete a folder without a lock file: an earlier version named it after a process id."""
+    import shutil
+
+    with suppress(OSError):
+        if folder.name.partition("-")[0].isdigit() and time.time() - folder.stat().st_mtime > OLD:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@atexit.register
+def _leave() -> None:
+    """At a regular end. A worker that is still busy in a folder deletes it itself."""
+    for folder in tuple(_held):
+        os.close(_held.pop(folder))
+        _sweep_one(folder)

@@ -30,9 +30,12 @@ class Settings:
     pickle_allowed: list[str] = field(
         default_factory=list
     )  # folders of models whose pickled weights were confirmed
+    plugin_folders: list[str] = field(default_factory=list)
+    plugins_enabled: list[str] = field(default_factory=list)  # folders of enabled plugins
     recent: list[str] = field(default_factory=list)
     window: dict = field(default_factory=dict)  # geometry and the like, by name
     devices: dict = field(default_factory=dict)  # what a worker last reported
+    precision_trials: dict = field(default_factory=dict)  # key of a measurement → speedup of bf16
 
     def __post_init__(self) -> None:
         self._tell: Callable[[WorkbenchError], None] | None = None
@@ -125,6 +128,8 @@ def _usable(name: str, value: Any) -> Any:
             isinstance(one, dict) and isinstance(one.get("name"), str) for one in known
         )
         return value if sound and isinstance(value.get("best"), str) else {}
+    if name == "precision_trials":
+        return {key: its for key, its in value.items() if isinstance(its, float)}
     return value
 
 

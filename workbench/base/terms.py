@@ -31,6 +31,9 @@ _WORDS = {
     "loss": N_("loss"),
     "last": N_("last"),
     "none": N_("none"),
+    "ok": N_("ok"),
+    "warning": N_("warning"),
+    "problem": N_("problem"),
     "embeddings": N_("embeddings"),
     "encoder": N_("encoder"),
     "linear": N_("linear"),
@@ -38,6 +41,10 @@ _WORDS = {
     "slanted": N_("slanted"),
     "first": N_("first"),
     "all": N_("all"),
+    "balanced": N_("balanced"),
+    "random": N_("at random"),
+    "content-free": N_("content-free"),
+    "pmi": N_("PMI"),
 }
 
 

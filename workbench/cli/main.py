@@ -7,11 +7,13 @@ so `--help` costs the import of click and nothing else.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
 
 from workbench import __version__
+from workbench.base import paths, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 
@@ -23,7 +25,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
         _("Copy the sample project into a folder and print its path."),
     ),
     "project": ("projects", "project", _("Make a project file, describe it, check it.")),
-    "import": ("data", "import_data", _("Read data files into a project.")),
+    "import": ("data_import", "import_data", _("Read data files into a project.")),
     "labels": ("data", "labels", _("List the layers and labels of a project with their counts.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
     "train": ("train", "train", _("Fine-tune a pretrained model on what is submitted.")),
@@ -33,6 +35,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "prompt": ("prompt", "prompt", _("Score a prompt by the words of the labels.")),
     "export": ("export", "export", _("Write a run as a Hugging Face folder and as ONNX.")),
     "export-data": ("data", "export_data", _("Write documents and labels to a file.")),
+    "doctor": ("doctor", "doctor", _("Check versions, devices, fonts, folders and network use.")),
 }
 
 
@@ -43,6 +46,21 @@ def _in_language(command: click.Command) -> click.Command:
     for one in getattr(command, "commands", {}).values():
         _in_language(one)
     return command
+
+
+def _not_a_command(name: str) -> str:
+    """Words for a file where a command belongs; empty for anything else."""
+    if name.lower().endswith(paths.PROJECT_SUFFIX):
+        return _("To open {name!r}, give it as the only argument.").format(name=name)
+    if os.path.isfile(name):
+        told = _(
+            "{name!r} is a file, but not one that ends in {suffix}. To open it as a project:"
+            " `glossbench open FILE`; to import it: `glossbench import PROJECT FILE`."
+        )
+        return told.format(name=name, suffix=paths.PROJECT_SUFFIX)
+    if os.path.sep in name or "." in name:
+        return _("There is no file {name!r}, and no command of this name.").format(name=name)
+    return ""
 
 
 class LazyGroup(click.Group):
@@ -58,8 +76,9 @@ class LazyGroup(click.Group):
         return _in_language(getattr(importlib.import_module(f"workbench.cli.{module}"), attribute))
 
     def resolve_command(self, context: click.Context, arguments: list[str]):
-        name, command, rest = super().resolve_command(context, arguments)
-        return name, command, rest
+        if arguments[0] not in COMMANDS and (told := _not_a_command(arguments[0])):
+            context.fail(told)
+        return super().resolve_command(context, arguments)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Commands")):
@@ -76,8 +95,9 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Glossbench: label text, fine-tune pretrained models, see what they predict, export them. Offline.
 
-    Without a command it opens the window. Every command has --help; exit codes: 0 done, 1 could not be done,
-    2 wrong use. With --json a command prints JSON on standard output and nothing else.
+    Without a command it opens the window, with FILE.glossbench on that project. Every command has --help;
+    exit codes: 0 done, 1 could not be done, 2 wrong use. With --json a command prints JSON on standard
+    output and nothing else.
     """
 
 
@@ -86,6 +106,7 @@ _in_language(cli)
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code and never raises what a user can cause."""
+    scratch.sweep()
     try:
         code = cli.main(args=arguments, prog_name="glossbench", standalone_mode=False)
         sys.stdout.flush()
@@ -123,8 +144,6 @@ def _say(message: str) -> int:
 
 def _reader_gone() -> int:
     """The reader of a pipe (`| head`) has gone: silence the flush at exit as well."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
 

@@ -1,24 +1,28 @@
-"""`models list|add|info`."""
+"""`models list|info|add|remove`."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
-from workbench.base.i18n import _
-from workbench.cli.output import as_json, emit, say, size, table
+from workbench.base.i18n import _, ngettext
+from workbench.cli.output import as_json, emit, plain, say, size, table
 
 
 @click.group()
 def models() -> None:
-    """List, add and describe pretrained models: the starters, folders on disk, the Hugging Face cache."""
+    """List, describe, add and remove pretrained models.
+
+    They are the starters, folders on disk and the Hugging Face cache.
+    """
 
 
 @models.command("list")
 @as_json
 def list_models(as_json: bool) -> None:
-    """Show every model that can be trained from or asked."""
+    """List every model; one that cannot be used with the reason."""
     from workbench.operations import models as operations
 
     found = operations.list()
@@ -26,46 +30,67 @@ def list_models(as_json: bool) -> None:
         emit([one.to_json() for one in found])
         return
     head = (
-        _("Name"),
-        _("Family"),
-        _("Parameters"),
-        _("Layers"),
-        _("Width"),
-        _("Size"),
-        _("Licence"),
+        *(_("Name"), _("Family"), _("Parameters"), _("Layers"), _("Width"), _("Size")),
+        *(_("Licence"), _("Problem")),
     )
-    table(head, [_row(one) for one in found])
+    whole = any(info.problems for info in found)
+    rows = [_row(info) for info in found]
+    table(head, rows) if whole else table(head[:-1], [row[:-1] for row in rows])
 
 
 def _row(info) -> tuple:
     parameters = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else None
     return (
-        info.name,
-        info.family,
+        plain(info.name),
+        info.family or None,
         parameters,
-        info.layers,
-        info.width,
+        info.layers or None,
+        info.width or None,
         size(info.size_bytes or 0),
         info.licence or None,
+        _problem(info),
     )
+
+
+def _problem(info) -> str:
+    """Why it cannot be used, in a few words; the whole is in `models info`."""
+    if info.only_untrusted:
+        return _("pickled weights, not confirmed")
+    more = len(info.problems) - 1
+    if more > 0:
+        told = ngettext("{problem}; {n} more problem", "{problem}; {n} more problems", more)
+        return told.format(problem=plain(info.problems[0]), n=more)
+    return plain(info.problems[0]) if info.problems else ""
 
 
 @models.command("info")
 @click.argument("name", metavar="NAME")
 @as_json
 def info(name: str, as_json: bool) -> None:
-    """Show the card of one model, by name or folder. Nothing is loaded."""
+    """Show the card of one model, by name or folder. Nothing is loaded.
+
+    A broken folder is shown too; the exit code is 1 then.
+    """
+    from workbench.models import spec
     from workbench.operations import models as operations
 
-    card = operations.info(name).to_json()
-    if as_json:
-        emit(card)
-        return
-    for key, value in card.items():
-        if value not in (None, "", [], {}):
-            say(
-                f"{key + ':':<14} {', '.join(map(str, value)) if isinstance(value, list) else value}"
-            )
+    found = operations.info(name)
+    emit(found.to_json()) if as_json else _show(found)
+    if found.problems and not found.only_untrusted:
+        raise spec.unusable(found)
+
+
+def _show(found) -> None:
+    for key, value in found.to_json().items():
+        if key != "files" and value not in (None, "", [], {}, 0, False):
+            words = "; ".join(map(str, value)) if key == "problems" else _words(value)
+            say(f"{key + ':':<14} {plain(words)}")
+    for name, count in found.files:
+        say(f"{'':<14} {size(count):>8}  {plain(name)}")
+
+
+def _words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @models.command("add")
@@ -73,14 +98,46 @@ def info(name: str, as_json: bool) -> None:
 @click.option(
     "--allow-pickle",
     is_flag=True,
-    help=_(
-        "Take a model whose weights are pickled. Loading such a file can run code; only from a source you trust."
-    ),
+    help=_("Accept pickled weights. Loading them can run code: only from a source you trust."),
 )
 @as_json
 def add(folder: Path, allow_pickle: bool, as_json: bool) -> None:
     """Remember a model FOLDER (config.json, weights, tokenizer), so it can be chosen by name."""
+    from workbench.models import spec
     from workbench.operations import models as operations
 
+    card = spec.card(folder.absolute())
+    if card.only_untrusted and not allow_pickle and not as_json:
+        _show(card)
     found = operations.add(folder, allow_pickle=allow_pickle)
-    emit(found.to_json()) if as_json else say(_("{name} can be used now.").format(name=found.name))
+    emit(found.to_json()) if as_json else say(
+        _("{name} can be used now.").format(name=plain(found.name))
+    )
+
+
+@models.command("remove")
+@click.argument("name", metavar="NAME")
+@click.option("--yes", is_flag=True, help=_("Do not ask before files are deleted."))
+@as_json
+def remove(name: str, yes: bool, as_json: bool) -> None:
+    """Remove a model from the list, by name or folder.
+
+    The files of a folder that was added stay. A model that Glossbench downloaded is deleted, after
+    a question. The starters cannot be removed.
+    """
+    from workbench.operations import models as operations
+
+    planned = operations.removal(name)
+    if planned.deletes and not yes and sys.stdin.isatty():
+        yes = click.confirm(
+            _("Delete {size} of {name}?").format(size=size(planned.deletes), name=name), err=True
+        )
+    done = operations.remove(name, delete=yes)
+    report = {"name": done.card.name, "path": done.card.path, "deleted_bytes": done.deletes}
+    if as_json:
+        emit(report)
+    elif done.deletes:
+        say(_("{name} was deleted.").format(name=plain(done.card.name)))
+    else:
+        said = _("{name} was removed from the list; its files stay in {path}.")
+        say(said.format(name=plain(done.card.name), path=plain(done.card.path)))

@@ -42,6 +42,11 @@ def _finite(value: object) -> object:
     return [_finite(one) for one in value] if isinstance(value, list | tuple) else value
 
 
+def plain(text: str) -> str:
+    """Text of a file or of its name for a line: control characters and halves of pairs replaced."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
 def say(text: str = "") -> None:
     click.echo(text)
 
@@ -108,9 +113,11 @@ class Progress:
             note(shown.rstrip())
 
     def heard(self, payload: Mapping, job) -> None:
-        """What a job yields: `done` of `total` (its own, else the one in its parameters)."""
+        """Show what a job yields: `part` of 1, or `done` of `total` (its own or its parameter)."""
         total = payload.get("total") or job.spec.params.get("total")
-        if total and payload.get("done") is not None:
+        if payload.get("part") is not None:
+            self.show(float(payload["part"]), str(payload.get("text", "")))
+        elif total and payload.get("done") is not None:
             self.show(payload["done"] / total)
 
     def line(self, text: str) -> None:

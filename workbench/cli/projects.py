@@ -8,7 +8,7 @@ import click
 
 from workbench.base import paths
 from workbench.base.errors import ProjectError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
@@ -71,8 +71,11 @@ def _show_info(file: Path, found: dict) -> None:
     say("  ".join(f"{term(name)} {count}" for name, count in found["states"].items()))
     say()
     table(
-        (_("Layer"), _("Kind"), _("Labels")),
-        [(one["layer"], one["kind"], one["labels"]) for one in found["layers"]],
+        (_("Layer"), _("Kind"), _("Labels"), *(term(state) for state in found["states"])),
+        [
+            (one["layer"], one["kind"], one["labels"], *one["states"].values())
+            for one in found["layers"]
+        ],
     )
     if found["runs"]:
         say()
@@ -97,19 +100,22 @@ def _run_row(run: dict) -> tuple:
 @project_argument
 @as_json
 def check(file: Path, as_json: bool) -> None:
-    """Look through FILE for damage: the database, its links, texts and offsets. Ends with 1 if there is any."""
-    from workbench.project.check import check_open
+    """Look for damage in FILE: schema, links, values, texts, history. Exits with 1 if there is any.
 
-    with reading(file) as opened:
-        problems = check_open(opened)
+    Changes nothing, and works while a window has FILE open.
+    """
+    from workbench.project.check import check as problems_of
+
+    problems = problems_of(file)
     if as_json:
         emit({"ok": not problems, "problems": problems})
     if problems:
+        message = ngettext(
+            "{file} has {n} problem: {list}", "{file} has {n} problems: {list}", len(problems)
+        )
         raise ProjectError(
-            _("{file} has {n} problem(s): {list}").format(
-                file=file, n=len(problems), list="; ".join(problems[:10])
-            ),
-            hint=_("Take a backup of it."),
+            message.format(file=file, n=len(problems), list="; ".join(problems[:10])),
+            hint=_("Restore it from a backup."),
         )
     if not as_json:
-        say(_("{file}: no problem found.").format(file=file))
+        say(_("{file}: no problems found.").format(file=file))

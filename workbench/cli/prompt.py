@@ -8,8 +8,8 @@ import click
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
-from workbench.cli.output import Progress, as_json, emit, note
+from workbench.base.i18n import _, ngettext
+from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import Session, failed, project_argument, session
 from workbench.cli.use import show_scores
 
@@ -21,7 +21,8 @@ from workbench.cli.use import show_scores
     type=click.Path(path_type=Path),
     required=True,
     help=_(
-        "A Jinja2 file; it knows text, label (the candidate), labels, examples (each text, label)."
+        "A Jinja2 file. Its variables: text, text_b, label (the candidate), labels, descriptions (by label), examples (each with "
+        "text, text_b, label)."
     ),
 )
 @click.option(
@@ -55,6 +56,16 @@ from workbench.cli.use import show_scores
     help=_("The documents to score on. A score on test counts as a look."),
 )
 @click.option(
+    "--calibration",
+    type=click.Choice(("none", "content-free", "pmi")),
+    default="content-free",
+    show_default=True,
+    help=_(
+        "Divide the probability of each label by what it has without the text: with content-free texts (N/A, a mask, nothing), "
+        "or as pointwise mutual information (pmi)."
+    ),
+)
+@click.option(
     "--name", default="", help=_("The name of the prompt's run; prompt-1, prompt-2, … if left out.")
 )
 @as_json
@@ -67,6 +78,7 @@ def prompt(
     order: str,
     seed: int,
     split: str,
+    calibration: str,
     name: str,
     as_json: bool,
 ) -> None:
@@ -84,21 +96,31 @@ def prompt(
         if remark:
             note(remark)
         spec = operations.PromptSpec(
-            source,
-            card.path,
-            card.name,
-            chosen.name,
-            shots,
-            order,
-            seed,
-            name,
-            "auto",
-            card.pickled,
+            template=source,
+            model=card.path,
+            model_name=card.name,
+            layer=chosen.name,
+            shots=shots,
+            order=order,
+            seed=seed,
+            name=name,
+            allow_pickle=card.pickled,
+            calibration=calibration,
         )
         report = _run(opened, spec, split)
-    emit(report) if as_json else show_scores(
-        _("Prompt {prompt}").format(prompt=report["prompt"]), report
-    )
+    if as_json:
+        emit(report)
+    else:
+        show_scores(_("Prompt {prompt}").format(prompt=report["prompt"]), report)
+        _show_prior(report)
+
+
+def _show_prior(report: dict) -> None:
+    if report["prior"]:
+        say()
+        message = _("Calibration {method}. The prior is the share of a label without the text.")
+        say(message.format(method=report["calibration"]))
+        table((_("Label"), _("Prior")), list(report["prior"].items()))
 
 
 def _read(template: Path) -> str:
@@ -121,12 +143,16 @@ def _run(opened: Session, spec, split: str) -> dict:
     from workbench.operations import results
 
     prepared = operations.prepare(opened.project, spec, split=split)
-    for count, what in (
-        (prepared.dropped, _("examples did not fit and were left out")),
-        (prepared.cut, _("texts were shortened to fit")),
-    ):
-        if count:
-            note(f"{count} {what}")
+    if n := prepared.dropped:
+        left_out = ngettext(
+            "{n} example did not fit and was left out.",
+            "{n} examples did not fit and were left out.",
+            n,
+        )
+        note(left_out.format(n=n))
+    if n := prepared.cut:
+        cut = ngettext("{n} text was cut to fit.", "{n} texts were cut to fit.", n)
+        note(cut.format(n=n))
     run = operations.start(opened.project, opened.queue, prepared)
     job = opened.queue.jobs[-1]
     progress = Progress(_("Asking {model}").format(model=spec.model_name))
@@ -141,6 +167,8 @@ def _run(opened: Session, spec, split: str) -> dict:
         **found.to_json(),
         "model": spec.model_name,
         "shots": spec.shots,
+        "calibration": spec.calibration,
+        "prior": ended.result.get("prior"),
         "dropped": prepared.dropped,
         "cut": prepared.cut,
     }

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base import settings
 from workbench.base.errors import Cancelled, JobFailed, ProjectLocked, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
 
 if TYPE_CHECKING:
+    from workbench.base.watch import Watch
     from workbench.jobs.queue import Job, Queue
     from workbench.operations.wire import Wiring
     from workbench.project.project import Project
@@ -41,6 +43,7 @@ class Session:
     def __init__(self, file: Path | None, *, read_only: bool = False):
         from workbench.jobs.dispatch import Mailbox
         from workbench.jobs.queue import Queue
+        from workbench.operations import precision
 
         self.mailbox = Mailbox()
         self.project: Project | None = None
@@ -48,6 +51,7 @@ class Session:
         if file is not None:
             self.project = _open(file, read_only, self.mailbox)
         self.queue: Queue = Queue(dispatch=self.mailbox)
+        precision.remember(self.queue, settings.load)
         if self.project is not None:
             from workbench.operations.wire import wire
 
@@ -73,15 +77,22 @@ class Session:
             raise error
         return value
 
-    def wait(self, job: Job, heard: Callable | None = None) -> None:
-        """Until the job has ended; Ctrl+C cancels it. `heard(payload, job)` gets what the job yields."""
+    def wait(self, job: Job, heard: Callable | None = None, *, watch: Watch | None = None) -> None:
+        """Wait until the job has ended. `heard(payload, job)` is called with what it yields.
+
+        Ctrl+C cancels the job, and at once `watch`, if work on this thread follows the job.
+        """
         from workbench.jobs.events import Output
 
         drop = job.changed.connect(
             lambda event: heard(event.payload, job) if heard and isinstance(event, Output) else None
         )
         try:
-            with interrupts(lambda _count: job.cancel()):
+            with interrupts(
+                lambda _count: job.cancel(),
+                post=self.mailbox,
+                at_once=watch.cancel if watch is not None else None,
+            ):
                 self.queue.wait(job)
         finally:
             drop()
@@ -117,18 +128,32 @@ def writing_if_free(file: Path) -> Iterator[Session]:
 
 
 @contextmanager
-def interrupts(heard: Callable[[int], None]) -> Iterator[None]:
-    """Call `heard(count)` at each Ctrl+C (or terminate signal) instead of ending the program; raises nothing itself."""
-    counts = [0]
+def interrupts(
+    heard: Callable[[int], None],
+    *,
+    post: Callable[[Callable[[], None]], None],
+    at_once: Callable[[], None] | None = None,
+) -> Iterator[None]:
+    """Call `heard(count)` for each Ctrl+C or terminate signal instead of ending the program.
+
+    A signal can arrive while this thread holds any lock, so the handler only posts the call: `post`
+    is a Mailbox, whose queue is reentrant, and the loop that waits for the job makes the call.
+    `at_once()` is called in the handler itself and may only set a flag.
+    """
+    counts, active = [0], [True]
 
     def on_signal(_number, _frame) -> None:
         counts[0] += 1
-        heard(counts[0])
+        count = counts[0]
+        post(lambda: heard(count) if active[0] else None)
+        if at_once is not None:
+            at_once()
 
     old = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
+        active[0] = False
         for number, handler in old.items():
             signal.signal(number, handler)
 

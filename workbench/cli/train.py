@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from workbench.base.errors import Cancelled, JobFailed, SpecError
+from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import PROJECT, Session, failed, interrupts, seconds_in_words, session
-from workbench.tasks.spec import BY_ID, LATER
-from workbench.training.spec import OPTIONS, TrainSpec, parse_settings
+from workbench.tasks import spec as tasks
+from workbench.training.spec import TrainSpec, all_options, parse_settings
 
 if TYPE_CHECKING:
+    from workbench.base.options import Option
     from workbench.jobs.queue import Job
     from workbench.storage.runs import Run
+
+
+def _ids() -> tuple[str, ...]:
+    return tuple(info.id for info in tasks.all_tasks())
 
 
 class TaskName(click.ParamType):
@@ -26,22 +32,22 @@ class TaskName(click.ParamType):
     name = "task"
 
     def get_metavar(self, *_args, **_named) -> str:
-        return "[" + "|".join(BY_ID) + "]"
+        return "[" + "|".join(_ids()) + "]"
 
     def convert(self, value, param, ctx):
-        if value in BY_ID:
+        if value in _ids():
             return value
-        if value in LATER:
+        if value in tasks.PLANNED:
             self.fail(
                 _("task {task} is not built yet. Tasks so far: {tasks}.").format(
-                    task=value, tasks=", ".join(BY_ID)
+                    task=value, tasks=", ".join(_ids())
                 ),
                 param,
                 ctx,
             )
         self.fail(
             _("there is no task {task!r}. Tasks: {tasks}.").format(
-                task=value, tasks=", ".join(BY_ID)
+                task=value, tasks=", ".join(_ids())
             ),
             param,
             ctx,
@@ -125,11 +131,7 @@ def train(
 
     with session(file) as opened:
         card = models.find(model)
-        if task not in card.uses:
-            raise SpecError(
-                _("{model} cannot learn task {task}.").format(model=card.name, task=task),
-                hint=_("It can be used for: {uses}.").format(uses=", ".join(card.uses)),
-            )
+        models.check_task(card, task)
         spec = TrainSpec(
             task,
             layer or "",
@@ -161,7 +163,7 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
         model_length=card.max_length,
     )
     exact = None
-    if spec.task != "tag":
+    if not spec.info.windows:
         about = {"max_length": spec.option("max_length"), "model_length": card.max_length}
         exact = operations.count_cut(
             opened.project, layer, card.path, characters=operations.WAITED_FOR, **about
@@ -199,7 +201,7 @@ def _follow(opened: Session, job: Job, run: Run) -> None:
             job.cancel()
 
     try:
-        with interrupts(interrupted):
+        with interrupts(interrupted, post=opened.mailbox):
             opened.queue.wait(job)
     finally:
         drop()
@@ -261,11 +263,24 @@ def _report(opened: Session, run: Run) -> dict:
         "used": used,
         "left_out": left_out,
         "scores": run.scores,
+        "per_label": _per_label(run),
         **kept,
         "cut": result.get("cut", 0),
         "versions": run.versions,
         "fingerprint": run.data_fingerprint,
         "command": operations.command(opened.project, run),
+    }
+
+
+def _per_label(run: Run) -> dict:
+    """Scores of each label by split, against the gold of the run."""
+    from workbench.operations import results
+
+    found = {split: results.as_run(run, split) for split in run.scores}
+    return {
+        split: [row.to_json() for row in scored.per_label]
+        for split, scored in found.items()
+        if scored is not None
     }
 
 
@@ -285,26 +300,26 @@ def _show(report: dict) -> None:
 
 
 def _list_options(task: str | None, as_json: bool) -> None:
-    found = [one for one in OPTIONS if task is None or task in one.tasks]
+    found = all_options(task)
     if as_json:
-        emit([_option(one) for one in found])
+        emit([_option(option, names) for option, names in found.items()])
         return
-    for one in found:
-        default = _(one.automatic) if one.automatic else one.default
-        only = _("{name} (only {tasks})").format(name=one.name, tasks=", ".join(one.tasks))
-        say(one.name if set(one.tasks) >= set(BY_ID) else only)
-        say("    " + _(one.help))
-        rule = _("auto – {rule}").format(rule=default) if one.automatic else default
+    for option, names in found.items():
+        default = _(option.automatic) if option.automatic else option.default
+        only = _("{name} (only {tasks})").format(name=option.name, tasks=", ".join(names))
+        say(option.name if set(names) >= set(_ids()) else only)
+        say("    " + _(option.help))
+        rule = _("auto – {rule}").format(rule=default) if option.automatic else default
         say("    " + _("Default: {default}").format(default=rule))
 
 
-def _option(one) -> dict:
+def _option(option: Option, names: Sequence[str]) -> dict:
     return {
-        "name": one.name,
-        "kind": one.kind,
-        "default": one.default,
-        "automatic": one.automatic,
-        "choices": list(one.choices),
-        "tasks": list(one.tasks),
-        "help": one.help,
+        "name": option.name,
+        "kind": option.kind,
+        "default": option.default,
+        "automatic": option.automatic,
+        "choices": list(option.choices),
+        "tasks": list(names),
+        "help": option.help,
     }

@@ -42,8 +42,14 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
             heard=progress.heard,
         )
         progress.end()
-        looks = results.run(opened.project, chosen.id).seen_test
-    report = {"run": run, **found.to_json(), "seen_test": looks}
+        chosen = results.run(opened.project, chosen.id)
+    as_run = results.as_run(chosen, split)
+    report = {
+        "run": run,
+        **found.to_json(),
+        "seen_test": chosen.seen_test,
+        "as_run": as_run.to_json() if as_run is not None else None,
+    }
     emit(report) if as_json else show_scores(_("Run {run}").format(run=run), report)
 
 
@@ -77,6 +83,18 @@ def show_scores(title: str, report: dict) -> None:
     )
     say()
     say(_(report["definition"]))
+    if as_run := report.get("as_run"):
+        say(_gold_told(report["fingerprint"] == as_run["fingerprint"], as_run["scores"]))
+
+
+def _gold_told(same: bool, scores: dict) -> str:
+    """Whether the gold labels are still those of the run, and what the scores were then."""
+    if same:
+        return _("These documents and their gold labels are those of the run.")
+    found = "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
+    return _(
+        "Scores are against today's gold labels. Against those of the run they were: {scores}"
+    ).format(scores=found)
 
 
 @click.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.base.i18n import _
@@ -29,7 +29,7 @@ SPLIT_WORDS = {
 
 
 class Fault(Exception):
-    """A record cannot be taken in; the text says why, for a person. Turned into `Skipped` by the importer.
+    """A record cannot be imported; the text says why, for users. Importers turn it into `Skipped`.
 
     A text that quotes 100 MB of the file is cut.
     """
@@ -84,15 +84,31 @@ class Options:
     pair_layer: str = PAIRS
 
 
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a preview and the 1-based line of the file on which it begins."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Table:
-    """The first rows of a file as the import dialog shows them. `mapping` is what would be used."""
+    """The first rows of a file as the import dialog shows them.
+
+    `mapping`: the (role, column) pairs in use. `spans`: for columns of tags the number of spans in
+    the part of the file that was examined, which `examined` describes ("" for the whole file).
+    `warnings`: sentences on what this mapping leaves out.
+    """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[TableRow, ...]
     mapping: tuple[tuple[str, str], ...] = ()
     why: str = ""
     delimiter: str = ""
+    spans: Mapping[str, int] = field(default_factory=dict, hash=False)
+    examined: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class Importer(Protocol):
@@ -131,6 +147,30 @@ def span_borders(start: object, end: object) -> tuple[int, int]:
     return (
         offset(start, _("the start of a span is {value}, expected a whole number")),
         offset(end, _("the end of a span is {value}, expected a whole number")),
+    )
+
+
+def placed_span(text: str, start: object, end: object, covered: object) -> tuple[int, int]:
+    """The offsets of a span in code points. Raises Fault where it does not cover the text `covered`.
+
+    Tools written in JavaScript count UTF-16 units, two for an emoji: such offsets are converted.
+    `covered` is no string where the file does not say what the span covers.
+    """
+    first, last = span_borders(start, end)
+    if not isinstance(covered, str) or text[first:last] == covered:
+        return first, last
+    if 0 <= first <= last and not text.isascii():
+        units = text.encode("utf-16-le", "surrogatepass")
+        before = units[: 2 * first].decode("utf-16-le", "replace")
+        inside = units[2 * first : 2 * last].decode("utf-16-le", "replace")
+        if inside == covered:
+            return len(before), len(before) + len(inside)
+    if text[first:last].split() == covered.split() and text[first:last].strip():
+        return first, last  # the tool has normalized the white space of what it quotes
+    raise Fault(
+        _("the span {start}–{end} covers {found}, but the file says {covered}").format(
+            start=first, end=last, found=show(text[first:last]), covered=show(covered)
+        )
     )
 
 
@@ -182,6 +222,8 @@ def check(record: Record) -> None:
     if not document.texts:
         raise Fault(_("the record has no text"))
     for name, content in document.texts:
+        if name != TEXT:
+            _check_name(name)
         check_text(
             content, _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
         )
@@ -215,7 +257,19 @@ def check(record: Record) -> None:
             _check_span(span, lengths)
 
 
+def _check_name(name: str) -> None:
+    """The name of a text within its document."""
+    check_text(name, _("the name of a text"))
+    if len(name) > LONGEST_NAME:
+        raise Fault(
+            _("the name of a text has {count:,} characters, at most {most:,} are read").format(
+                count=len(name), most=LONGEST_NAME
+            )
+        )
+
+
 def check_text(content: str, what: str) -> None:
+    """Raises Fault where `content` is blank or cannot be stored; `what` names it in the message."""
     if not content or content.isspace():
         raise Fault(_("{what} is empty").format(what=what))
     if "\0" in content:
@@ -296,6 +350,11 @@ def _check_tokens(
 def unique_spans(spans: list[Span]) -> tuple[Span, ...]:
     """The spans in their order, the same one only once."""
     return tuple(spans) if len(spans) < 2 else tuple(dict.fromkeys(spans))
+
+
+def add_spans(found: dict[str, tuple[Span, ...]], layer: str, spans: Iterable[Span]) -> None:
+    """Add the spans of one more column to those of a layer, each only once."""
+    found[layer] = unique_spans([*found.get(layer, ()), *spans])
 
 
 def texts_of(text: str, text_b: str | None = None) -> tuple[tuple[str, str], ...]:

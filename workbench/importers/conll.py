@@ -1,16 +1,42 @@
-"""Columns: a token a line with its tag in the last column, a blank line between documents (CoNLL-2000, 2002, 2003, two-column BIO …)."""
+"""Columns: a token a line, tags in one or more columns, a blank line between documents.
+
+CoNLL-2000, 2002 and 2003, two-column BIO, nested annotation with a column for each level.
+"""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
-from workbench.importers import roles
-from workbench.importers.base import Fault, Guess, Item, Options, Remark, Row, Skipped, Table, check
+from workbench.base.i18n import _, ngettext
+from workbench.importers import jsonl, roles
+from workbench.importers.base import (
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Remark,
+    Row,
+    Skipped,
+    Table,
+    TableRow,
+    add_spans,
+    check,
+)
+from workbench.importers.conll_columns import (
+    COMMENT,
+    DOCSTART,
+    columns,
+    is_comment,
+    is_header,
+    layers_of,
+    regular,
+    sample,
+    tag_columns,
+    text_column,
+    width_of,
+)
 from workbench.importers.source import Source
 from workbench.text import schemes
 from workbench.text.dataset import Record
@@ -18,16 +44,11 @@ from workbench.text.document import TEXT, Document
 from workbench.text.joining import join
 from workbench.text.spans import Span
 
-DOCSTART = "-DOCSTART-"
-_COMMENT = re.compile(
-    r"#\s*(?:(newdoc id|newdoc|doc)|(sent_id|id)|newpar|text|relations|meta|global\.columns|split)\b\s*=?\s*(.*)$",
-    re.I,
-)
-_OTHER_COMMENT = re.compile(r"#(?:begin|end) document|# ?[^\t ]+ = ")
-_SAMPLE = 2000
 _WIDEST = 1000  # columns; a known corpus has 16
-_LONGEST = 1_000_000  # characters of a line: a token with its columns has fewer, and cutting up 100 MB would fill the memory
-_TAG = re.compile(r"^(?:O|[BIESLUMW][-_].+)$")
+# Characters of a line; a token with its columns has fewer, and splitting 100 MB fills the memory.
+_LONGEST = 1_000_000
+_ENDINGS = (".conll", ".conll03", ".iob", ".iob2", ".bio", ".bioes", ".conllup")
+EXAMINED = 200_000  # tokens in which a preview recognizes schemes and counts spans
 
 
 @dataclass
@@ -43,19 +64,17 @@ class Block:
 
 class ConllImporter:
     def sniff(self, head: str, name: str) -> Guess:
-        if head.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        if jsonl.opens(head):
             return Guess(0.0)
         by, rows = sample(head)
-        ending = name.lower().endswith(
-            (".conll", ".conll03", ".iob", ".iob2", ".bio", ".bioes", ".conllup")
-        )
-        if not rows or width_of(rows) < 2:
+        rows = rows[is_header(rows[0]) :] if rows else rows
+        if width_of(rows) < 2 or not regular(rows, by):
             return Guess(0.0)
         if tag_columns(rows):
             return Guess(0.9, _("a column holds tags like O and B-X"))
         if any(row[0] == DOCSTART for row in rows):
             return Guess(0.9, _("there are -DOCSTART- lines"))
-        if ending:
+        if name.lower().endswith(_ENDINGS):
             return Guess(
                 0.85,
                 _("the name ends in {name} and the lines have columns").format(
@@ -66,41 +85,29 @@ class ConllImporter:
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         form = _Form.of(source, options)
-        rows: list[tuple[str, ...]] = []
-        for block in blocks(source, form):
-            rows += [tuple(row) for row in block.rows]
-            if len(rows) >= limit:
-                break
-        width = max([len(row) for row in rows[:limit]], default=form.width)
-        names = tuple(map(str, range(1, width + 1)))
-        padded = tuple(row + ("",) * (width - len(row)) for row in rows[:limit])
-        schemes_ = ", ".join(
-            _("column {column}: {schemes}").format(column=column, schemes=form.schemes[column])
-            for column in form.schemes
-        )
+        rows = _first_rows(source, form, limit)
+        width = max([form.width, *(len(row.cells) for row in rows)])
+        counts, examined = _span_counts(source, form)
         return Table(
-            names,
-            padded,
+            tuple(map(str, range(1, width + 1))),
+            tuple(TableRow(row.line, row.cells + ("",) * (width - len(row.cells))) for row in rows),
             form.mapping,
-            _("a token a line; {schemes}").format(schemes=schemes_),
+            _("one token per line; {schemes}").format(schemes=form.described_schemes()),
             form.delimiter,
+            counts,
+            examined,
+            tuple(
+                _left_out(source.name, str(column + 1), counts[str(column + 1)])
+                for column in form.unmapped_tags()
+            ),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         form = _Form.of(source, options)
-        for column, scheme in form.schemes.items():
-            if scheme in ("IO", "POS"):
-                kind = (
-                    _("neighbours with one label became one span")
-                    if scheme == "IO"
-                    else _("each token became a span")
-                )
-                yield Remark(
-                    _(
-                        "{name}: the tags of column {column} have no B- and I- before them; {kind}."
-                    ).format(name=source.name, column=column, kind=kind)
-                )
+        yield from (Remark(text) for text in _remarks(source.name, form))
+        left_out = {str(column + 1): 0 for column in form.unmapped_tags()}
         for block in blocks(source, form):
+            _add_counts(left_out, block, form)
             try:
                 if block.fault:
                     raise Fault(block.fault[1])
@@ -109,92 +116,30 @@ class ConllImporter:
                 yield Row(block.line, record)
             except Fault as fault:
                 yield Skipped(block.fault[0] if block.fault else block.line, str(fault))
+        for column, count in left_out.items():
+            yield Remark(_left_out(source.name, column, count))
 
 
-# ---------------------------------------------------------------- lines
-
-
-def delimiter(lines: Sequence[str]) -> str:
-    """A tab where most lines hold one, else spaces."""
-    tabs = sum("\t" in line for line in lines if not line.startswith("# "))
-    return "\t" if tabs * 2 > len(lines) else " "
-
-
-def sample(head: str) -> tuple[str, list[list[str]]]:
-    """The delimiter and the rows of a file's first lines, without comments."""
-    lines = [
-        line.rstrip("\r") for line in (head.split("\n")[:-1] or [head])[:_SAMPLE] if line.strip()
-    ]
-    by = delimiter(lines)
-    return by, [
-        row for line in lines if not line.startswith(("# ", "#\t")) and (row := columns(line, by))
-    ]
-
-
-def width_of(rows: Sequence[Sequence[str]]) -> int:
-    """How many columns most rows have."""
-    return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
-
-
-def tag_columns(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Columns (from 0, not the first) in which nearly every cell is a tag like O or B-X."""
-    width = width_of(rows)
-    rows = [row for row in rows if len(row) == width and row[0] != DOCSTART]
-    return (
-        [
-            n
-            for n in range(1, width)
-            if sum(bool(_TAG.match(row[n])) for row in rows) > 0.9 * len(rows)
-        ]
-        if rows
-        else []
-    )
-
-
-def text_column(rows: Sequence[Sequence[str]]) -> int:
-    """The first column, or the second where the first counts the words."""
-    width = width_of(rows)
-    counted = [row for row in rows if len(row) == width and row[0] != DOCSTART]
-    return int(
-        width > 2
-        and bool(counted)
-        and all(row[0].isdigit() for row in counted)
-        and counted[0][0] == "1"
-    )
-
-
-def columns(line: str, by: str) -> list[str]:
-    if by == "\t":
-        return line.split("\t")
-    return [part for part in re.split("[ \t]+", line) if part]
-
-
-def is_comment(line: str, by: str, width: int) -> bool:
-    """A line of its own kind, not a token "#": such a one has as many columns as the others."""
-    if not line.startswith("#"):
-        return False
-    if by == "\t":
-        if line.startswith("#\t"):
-            return line.count("\t") + 1 != width
-        return "\t" not in line and (
-            line.startswith(("# ", "#begin", "#end")) or bool(_COMMENT.match(line))
-        )
-    return bool(_OTHER_COMMENT.match(line) or ("=" in line and _COMMENT.match(line))) or len(
-        columns(line, by)
-    ) not in (width, 2)
+# ---------------------------------------------------------------- the form of a file
 
 
 @dataclass(frozen=True)
 class _Form:
-    """What is the same for the whole file. Columns are named by their number from 1."""
+    """What is the same for the whole file. Columns are named by their number from 1.
+
+    `tags`: (layer, column from 0) pairs, those of the main layer first. `tagged`: the columns that
+    look like tags, whether they are mapped or not. `schemes`: by the name of the column.
+    """
 
     delimiter: str
     width: int
     mapping: tuple[tuple[str, str], ...]
     text: int
-    tags: tuple[tuple[str, int], ...]  # (layer, column from 0)
+    tags: tuple[tuple[str, int], ...]
+    tagged: tuple[int, ...]
     misc: int | None
     schemes: dict[str, str]
+    header: bool  # the first line names the columns
 
     @classmethod
     def of(cls, source: Source, options: Options) -> _Form:
@@ -202,54 +147,76 @@ class _Form:
         if options.delimiter:
             by = "\t" if options.delimiter in ("\t", "tab") else " "
             rows = [columns("\t".join(row), by) for row in rows]
+        header = bool(rows) and is_header(rows[0])
+        rows = rows[header:]
         width = width_of([row for row in rows if row[0] != DOCSTART])
-        if width < 2:
-            one = _("{name} has 1 column, expected at least 2 (token and tag).")
-            none = _("{name} has no columns, expected at least 2 (token and tag).")
-            raise ImportFailed(
-                (one if width else none).format(name=source.name),
-                hint=_(
-                    "Is this the right format? Choose another delimiter, or import it as plain text."
-                ),
-            )
-        if width > _WIDEST:
-            raise ImportFailed(
-                _("The lines of {name} have {width:,} columns.").format(
-                    name=source.name, width=width
-                ),
-                hint=_("Is this the right format? Plain text has no columns."),
-            )
+        _check_width(width, source.name)
+        tagged = tag_columns(rows)
         words = str(text_column(rows) + 1)
-        tag = str((tag_columns(rows) or [width - 1])[-1] + 1)
-        mapping = options.mapping or (("text", words), (f"tag:{options.span_layer}", tag))
+        mapping = tuple(options.mapping) or _guessed_mapping(
+            rows, words, tagged or [width - 1], options
+        )
         found = roles.with_text(roles.parse(mapping), (("text", words),), source.name)
-        text = next(_number(one.column, width, source.name) for one in found if one.kind == "text")
-        tags = tuple(
-            (one.name, _number(one.column, width, source.name))
-            for one in found
-            if one.kind in ("tag", "spans")
+        text, tags = _places(found, width, source.name)
+        main = options.span_layer
+        tags.sort(key=lambda tag: tag[0] != main)  # the layer that other formats export comes first
+        form = cls(
+            by, width, mapping, text, tuple(tags), tuple(tagged), _misc(rows, width), {}, header
         )
-        if other := [one.text for one in found if one.kind not in ("text", "tag", "spans")]:
-            raise ImportFailed(
-                _("Columns of tokens cannot be {names}.").format(names=", ".join(other)),
-                hint=_("Use text and tag:LAYER."),
-            )
-        misc = next(
-            (
-                n
-                for n in range(width)
-                if any(len(row) > n and "SpaceAfter=" in row[n] for row in rows)
-            ),
-            None,
-        )
-        form = cls(by, width, tuple(mapping), text, tags, misc, {})
-        for _layer, column in tags:
-            form.schemes[str(column + 1)] = schemes.detect(
-                [row[column] for row in block.rows]
-                for block in blocks(source, form)
-                if not block.fault
-            )
+        form.schemes.update(_detect_schemes(source, form))
         return form
+
+    def unmapped_tags(self) -> list[int]:
+        mapped = {column for _layer, column in self.tags}
+        return [column for column in self.tagged if column not in mapped and column != self.text]
+
+    def described_schemes(self) -> str:
+        told = _("column {column}: {schemes}")
+        return ", ".join(
+            told.format(column=column, schemes=scheme) for column, scheme in self.schemes.items()
+        )
+
+
+def _check_width(width: int, name: str) -> None:
+    if width < 2:
+        one = _("{name} has 1 column, expected at least 2 (token and tag).")
+        none = _("{name} has no columns, expected at least 2 (token and tag).")
+        raise ImportFailed(
+            (one if width else none).format(name=name),
+            hint=_(
+                "Is this the right format? Choose another delimiter, or import it as plain text."
+            ),
+        )
+    if width > _WIDEST:
+        raise ImportFailed(
+            _("The lines of {name} have {width:,} columns.").format(name=name, width=width),
+            hint=_("Is this the right format? Plain text has no columns."),
+        )
+
+
+def _guessed_mapping(
+    rows: list[list[str]], words: str, tagged: list[int], options: Options
+) -> tuple[tuple[str, str], ...]:
+    layers = layers_of(rows, tagged, options.span_layer)
+    tags = ((f"tag:{layers[column]}", str(column + 1)) for column in sorted(layers))
+    return (("text", words), *tags)
+
+
+def _places(
+    found: tuple[roles.Role, ...], width: int, name: str
+) -> tuple[int, list[tuple[str, int]]]:
+    """The column of the token and (layer, column) pairs. Raises ImportFailed."""
+    if other := [role.text for role in found if role.kind not in ("text", "tag", "spans")]:
+        raise ImportFailed(
+            _("{file}: a column of tokens cannot be {names}.").format(
+                file=name, names=", ".join(other)
+            ),
+            hint=_("Use text and tag:LAYER."),
+        )
+    text = next(_number(role.column, width, name) for role in found if role.kind == "text")
+    return text, [
+        (role.name, _number(role.column, width, name)) for role in found if role.kind != "text"
+    ]
 
 
 def _number(column: str, width: int, name: str) -> int:
@@ -271,9 +238,98 @@ def _number(column: str, width: int, name: str) -> int:
     return index
 
 
+def _misc(rows: list[list[str]], width: int) -> int | None:
+    """The column that says where no space follows a token."""
+    return next(
+        (n for n in range(width) if any(len(row) > n and "SpaceAfter=" in row[n] for row in rows)),
+        None,
+    )
+
+
+def _detect_schemes(source: Source, form: _Form) -> dict[str, str]:
+    """By the name of the column, for mapped columns and for those that look like tags."""
+    found = {
+        column: schemes.Detector()
+        for column in (*(column for _layer, column in form.tags), *form.unmapped_tags())
+    }
+    tokens = 0
+    for block in blocks(source, form):
+        if not block.fault:
+            for column, detector in found.items():
+                detector.feed([row[column] for row in block.rows])
+        tokens += len(block.rows)
+        if source.scan is not None and tokens >= EXAMINED:
+            break
+    return {str(column + 1): detector.scheme for column, detector in found.items()}
+
+
+# ---------------------------------------------------------------- previews and remarks
+
+
+def _first_rows(source: Source, form: _Form, limit: int) -> list[TableRow]:
+    """The first lines of tokens, those with a fault included."""
+    rows: list[TableRow] = []
+    for number, line in enumerate(source.lines(), 1):
+        if not line.strip(" \t") or is_comment(line, form.delimiter, form.width):
+            continue
+        row = tuple(columns(line[:_LONGEST], form.delimiter)[:_WIDEST])
+        if row[0] != DOCSTART and (rows or not is_header(row)):
+            rows.append(TableRow(number, row))
+        if len(rows) >= limit:
+            break
+    return rows
+
+
+def _span_counts(source: Source, form: _Form) -> tuple[dict[str, int], str]:
+    """Spans by column of tags, and in how much of the file ("" for all of it)."""
+    counts = dict.fromkeys(form.schemes, 0)
+    tokens = 0
+    for block in blocks(source, form):
+        _add_counts(counts, block, form)
+        tokens += len(block.rows)
+        if tokens >= EXAMINED:
+            return counts, _("in the first {n:,} tokens").format(n=tokens)
+    return counts, _("in the beginning of the file") if source.cut else ""
+
+
+def _add_counts(counts: dict[str, int], block: Block, form: _Form) -> None:
+    """Add the spans of a block without a fault to those of each column in `counts`."""
+    for column in counts if not block.fault else ():
+        tags = [row[int(column) - 1] for row in block.rows]
+        counts[column] += len(schemes.spans(tags, form.schemes[column]))
+
+
+def _left_out(name: str, column: str, count: int) -> str:
+    return ngettext(
+        "{name}: column {column} holds tags and is left out ({n:,} span).",
+        "{name}: column {column} holds tags and is left out ({n:,} spans).",
+        count,
+    ).format(name=name, column=column, n=count)
+
+
+def _remarks(name: str, form: _Form) -> Iterator[str]:
+    for _layer, column in form.tags:
+        scheme = form.schemes[str(column + 1)]
+        if scheme in ("IO", "POS"):
+            kind = (
+                _("neighbours with one label became one span")
+                if scheme == "IO"
+                else _("each token became a span")
+            )
+            yield _(
+                "{name}: the tags of column {column} have no B- and I- before them; {kind}."
+            ).format(name=name, column=column + 1, kind=kind)
+
+
+# ---------------------------------------------------------------- lines
+
+
 def blocks(source: Source, form: _Form) -> Iterator[Block]:
-    """Documents of the file. A line with too few or too many columns marks its block with a fault."""
-    block, group, starts = Block(), None, 0
+    """Documents of the file.
+
+    A line with too few or too many columns marks its block with a fault.
+    """
+    block, group, header = Block(), None, form.header
     for number, line in enumerate(source.lines(), 1):
         if not line.strip(" \t"):
             if block.rows or block.fault:
@@ -282,23 +338,23 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
             continue
         if len(line) > _LONGEST:
             block.line = block.line or number
-            block.fault = block.fault or (
-                number,
-                _(
-                    "the line has {count:,} characters, at most {longest:,} are read in this format"
-                ).format(count=len(line), longest=_LONGEST),
+            told = _(
+                "the line has {count:,} characters, at most {longest:,} are read in this format"
             )
+            block.fault = block.fault or (number, told.format(count=len(line), longest=_LONGEST))
             continue
         if is_comment(line, form.delimiter, form.width):
-            if match := _COMMENT.match(line):
+            if match := COMMENT.match(line):
                 if match.group(1):
                     group = match.group(3).strip() or f"{source.name}:{number}"
                 elif match.group(2):
                     block.key = match.group(3).strip()
             continue
         row = columns(line, form.delimiter)
+        if header:
+            header = False
+            continue
         if row[0] == DOCSTART and not block.rows:
-            starts += 1
             group = f"{DOCSTART} {source.name}:{number}"
             continue
         block.line, block.group = block.line or number, group
@@ -312,11 +368,11 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
 
 def _fault(row: list[str], form: _Form) -> str:
     if len(row) != form.width:
-        one, many = (
-            _("the line has 1 column, expected {width}"),
-            _("the line has {n} columns, expected {width}"),
-        )
-        return (one if len(row) == 1 else many).format(n=len(row), width=form.width)
+        return ngettext(
+            "the line has {n} column, expected {width}",
+            "the line has {n} columns, expected {width}",
+            len(row),
+        ).format(n=len(row), width=form.width)
     if not row[form.text]:
         return _("the token is empty")
     if any(not row[column] for _, column in form.tags):
@@ -330,12 +386,15 @@ def _fault(row: list[str], form: _Form) -> str:
 def _record(block: Block, form: _Form) -> Record:
     tokens = [row[form.text] for row in block.rows]
     glued = [form.misc is not None and "SpaceAfter=No" in row[form.misc] for row in block.rows]
-    text, borders = join(tokens, glued)
+    text, offsets = join(tokens, glued)
     found: dict[str, tuple[Span, ...]] = {}
     for layer, column in form.tags:
-        spans = schemes.spans([row[column] for row in block.rows], form.schemes[str(column + 1)])
-        found[layer] = tuple(
-            Span(borders[one.first][0], borders[one.last - 1][1], one.label) for one in spans
+        tags = [row[column] for row in block.rows]
+        spans = schemes.spans(tags, form.schemes[str(column + 1)])
+        add_spans(
+            found,
+            layer,
+            (Span(offsets[one.first][0], offsets[one.last - 1][1], one.label) for one in spans),
         )
-    document = Document(block.key, ((TEXT, text),), None, block.group, {}, {TEXT: borders})
+    document = Document(block.key, ((TEXT, text),), None, block.group, {}, {TEXT: offsets})
     return Record(document, dict.fromkeys(found, "submitted"), {}, found)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.importers import roles
 from workbench.importers.base import (
     Fault,
@@ -20,6 +20,8 @@ from workbench.importers.base import (
     Row,
     Skipped,
     Table,
+    TableRow,
+    add_spans,
     check,
     show,
 )
@@ -31,6 +33,8 @@ from workbench.text.joining import join
 from workbench.text.spans import Span
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_LONGEST = 1_000_000  # characters of a line that a preview splits
+_SPACES = re.compile(r"\t| {2,}")
 _ID = re.compile(r"(\d{1,9})(?:-(\d{1,9})|\.(\d{1,9}))?$")
 
 
@@ -42,6 +46,8 @@ class _Sentence:
     text: str | None = None
     group: str | None = None
     fault: tuple[int, str] | None = None
+    widths: list[tuple[int, int]] = field(default_factory=list)  # (line, columns)
+    extra: bool = False  # columns beyond the tenth were cut off
 
 
 @dataclass(frozen=True)
@@ -60,24 +66,23 @@ class ConlluImporter:
             for line in head.split("\n")[:-1] or [head]
             if line.strip() and not line.startswith("#")
         ][:50]
-        fits = sum(
-            line.count("\t") == 9 and bool(_ID.match(line.split("\t", 1)[0])) for line in lines
-        )
-        if lines and fits > 0.9 * len(lines):
+        if lines and sum(map(_looks_like_a_word, lines)) > 0.9 * len(lines):
             return Guess(0.97, _("ten columns that begin with a number"))
         return Guess(
             0.3 if name.lower().endswith(".conllu") else 0.0, _("the name ends in .conllu")
         )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
-        rows: list[tuple[str, ...]] = []
-        for sentence in _sentences(source):
-            rows += [tuple(row) for row in sentence.rows]
+        rows: list[TableRow] = []
+        for number, line in enumerate(source.lines(), 1):
+            if line.strip() and not line.startswith("#"):
+                cells = _cells(line[:_LONGEST])[: len(COLUMNS)]
+                rows.append(TableRow(number, (*cells, *[""] * (len(COLUMNS) - len(cells)))))
             if len(rows) >= limit:
                 break
         return Table(
             COLUMNS,
-            tuple(rows[:limit]),
+            tuple(rows),
             options.mapping or (("text", "form"), ("tag:upos", "upos")),
             _("sentences with ten columns"),
         )
@@ -89,10 +94,14 @@ class ConlluImporter:
             source.name,
         )
         roles.check_columns(found, COLUMNS, source.name)
-        tags = {
-            one.name: COLUMNS.index(one.column) for one in found if one.kind in ("tag", "spans")
-        }
+        tags = [
+            (role.name, COLUMNS.index(role.column))
+            for role in found
+            if role.kind in ("tag", "spans")
+        ]
+        extra = False
         for sentence in _sentences(source):
+            extra |= sentence.extra
             try:
                 if sentence.fault:
                     raise Fault(sentence.fault[1])
@@ -101,12 +110,32 @@ class ConlluImporter:
                 yield Row(sentence.line, record)
             except Fault as fault:
                 yield Skipped(sentence.fault[0] if sentence.fault else sentence.line, str(fault))
-        kept = ", ".join(COLUMNS[n] for n in tags.values()) or _("the words")
+        kept = ", ".join(COLUMNS[n] for _layer, n in tags) or _("the words")
         yield Remark(
             _(
-                "{name}: of the columns, {kept} came in; lemmas, features and dependencies cannot be kept yet."
+                "{name}: imported columns: {kept}. Lemmas, features and dependencies are not "
+                "imported."
             ).format(name=source.name, kept=kept)
         )
+        if extra:
+            yield Remark(
+                _("{name}: columns after the tenth were not imported.").format(name=source.name)
+            )
+
+
+def _cells(line: str) -> list[str]:
+    """The columns of a line; where tabs became spaces, several of them separate columns."""
+    if line.count("\t") >= 9:
+        return line.split("\t")
+    cells = _SPACES.split(line)
+    return cells if len(cells) == len(COLUMNS) else line.split("\t")
+
+
+def _looks_like_a_word(line: str) -> bool:
+    cells = _cells(line.rstrip("\r"))
+    return (
+        len(cells) >= 10 and bool(_ID.match(cells[0])) and (cells[6].isdigit() or cells[6] == "_")
+    )
 
 
 def _sentences(source: Source) -> Iterator[_Sentence]:
@@ -114,7 +143,7 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
     for number, line in enumerate(source.lines(), 1):
         if not line.strip():
             if now.rows or now.fault:
-                yield now
+                yield _checked(now)
             now = _Sentence()
             continue
         now.line = now.line or number
@@ -129,30 +158,37 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
                 now.text = value
             continue
         now.group = group
-        if (tabs := line.count("\t")) != 9:
-            told = (
-                _("the line has {n} columns, expected 10")
-                if tabs
-                else _("the line has 1 column, expected 10")
-            )
-            now.fault = now.fault or (number, told.format(n=tabs + 1))
-            continue
-        row = line.split("\t")
-        if not _ID.match(row[0]):
-            now.fault = now.fault or (
-                number,
-                _("the line begins with {row}, expected the number of a word").format(
-                    row=show(row[0])
-                ),
-            )
-        else:
-            now.rows.append(row)
+        row = _cells(line) if len(line) <= _LONGEST else [line]
+        now.widths.append((number, len(row)))
+        if len(row) >= len(COLUMNS) and not _ID.match(row[0]):
+            told = _("the line begins with {row}, expected the number of a word")
+            now.fault = now.fault or (number, told.format(row=show(row[0])))
+        now.rows.append(row)
     if now.rows or now.fault:
-        yield now
+        yield _checked(now)
+
+
+def _checked(sentence: _Sentence) -> _Sentence:
+    """With a fault where a line has another number of columns; extra columns in all are ignored."""
+    wanted = len(COLUMNS)
+    widths = {width for _number, width in sentence.widths}
+    if len(widths) == 1 and min(widths) > wanted:
+        sentence.rows = [row[:wanted] for row in sentence.rows]
+        sentence.extra = True
+    elif wrong := [pair for pair in sentence.widths if pair[1] != wanted]:
+        number, width = wrong[0]
+        if sentence.fault is None or number < sentence.fault[0]:
+            told = ngettext(
+                "the line has {n} column, expected 10",
+                "the line has {n} columns, expected 10",
+                width,
+            )
+            sentence.fault = (number, told.format(n=width))
+    return sentence
 
 
 def _words(rows: list[list[str]]) -> list[_Word]:
-    """Words as they stand in the text. Empty nodes (8.1) are left out."""
+    """The words as they occur in the text. Empty nodes (8.1) are left out."""
     found: list[_Word] = []
     n = 0
     while n < len(rows):
@@ -182,7 +218,7 @@ def _words(rows: list[list[str]]) -> list[_Word]:
     return found
 
 
-def _record(sentence: _Sentence, tags: dict[str, int]) -> Record:
+def _record(sentence: _Sentence, tags: list[tuple[str, int]]) -> Record:
     words = _words(sentence.rows)
     if not words or any(not word.form for word in words):
         raise Fault(
@@ -190,19 +226,26 @@ def _record(sentence: _Sentence, tags: dict[str, int]) -> Record:
         )
     text, borders = _place(words, sentence.text)
     spans: dict[str, tuple[Span, ...]] = {}
-    for layer, column in tags.items():
+    for layer, column in tags:
         row = ["+".join(dict.fromkeys(part[column] for part in word.rows)) for word in words]
         scheme = schemes.detect([row]) if any(schemes.split_tag(tag) for tag in row) else "POS"
-        spans[layer] = tuple(
-            Span(borders[one.first][0], borders[one.last - 1][1], one.label)
-            for one in schemes.spans(row, scheme)
+        add_spans(
+            spans,
+            layer,
+            (
+                Span(borders[one.first][0], borders[one.last - 1][1], one.label)
+                for one in schemes.spans(row, scheme)
+            ),
         )
     document = Document(sentence.key, ((TEXT, text),), None, sentence.group, {}, {TEXT: borders})
     return Record(document, dict.fromkeys(spans, "submitted"), {}, spans)
 
 
 def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The words in the sentence's own text, or in a joined one if the file has none. Raises Fault where they do not stand there."""
+    """The words in the sentence's own text, or in a joined one if the file has none.
+
+    Raises Fault where a word is not found at its place.
+    """
     if text is None:
         return join([word.form for word in words], [word.glued for word in words])
     borders, position = [], 0
@@ -211,7 +254,7 @@ def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, 
         if start < 0 or text[position:start].strip():
             raise Fault(
                 _(
-                    "the word {form!r} does not stand where it should in the text of the sentence (at position {position})"
+                    "the word {form!r} is not at its place in the text of the sentence (position {position})"
                 ).format(form=word.form, position=position)
             )
         position = start + len(word.form)

@@ -1,4 +1,4 @@
-"""Which format a file is in: every importer is asked how sure it is."""
+"""Which format a file is in: every importer says how confident it is."""
 
 from __future__ import annotations
 
@@ -7,20 +7,29 @@ from dataclasses import dataclass
 from workbench.base import registry
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
+from workbench.importers import foreign
 from workbench.importers.base import Importer
 from workbench.importers.source import Source
+
+TEXT_FORMAT = "text"
 
 
 @dataclass(frozen=True)
 class Detected:
-    """`format` is the id of an importer; `why` a sentence for the user."""
+    """`format` is the id of an importer, `why` a sentence for the user.
+
+    `question`: why the user must be asked before the file is read so, "" where that is clear.
+    `warning`: why a format that the user chose does not seem to be the right one.
+    """
 
     format: str
     why: str
+    question: str = ""
+    warning: str = ""
 
 
 def formats() -> tuple[str, ...]:
-    return registry.builtins().ids("importer")
+    return registry.registry().ids("importer")
 
 
 def importer(format: str) -> Importer:
@@ -30,15 +39,27 @@ def importer(format: str) -> Importer:
             _("There is no import format {format!r}.").format(format=format),
             hint=_("Known: {names}.").format(names=", ".join(formats())),
         )
-    return registry.builtins().get("importer", format)()
+    return registry.registry().get("importer", format)()
 
 
 def detect(source: Source) -> Detected:
-    """The surest importer; of equally sure ones the first of the index."""
+    """The most confident importer, the first of the index among equals.
+
+    Raises ImportFailed for a file in a known format that is not read.
+    """
     head = source.head()
-    best, found = -1.0, Detected("text", "")
-    for format in formats():
-        guess = importer(format).sniff(head, source.name)
-        if guess.confidence > best:
-            best, found = guess.confidence, Detected(format, guess.why)
-    return found
+    if found := foreign.recognize(head, source.name):
+        if not found.as_text:
+            raise found.error(source.name)
+        return Detected(TEXT_FORMAT, _("nothing else fits"), str(found.error(source.name)))
+    guesses = [(format, importer(format).sniff(head, source.name)) for format in formats()]
+    format, guess = max(guesses, key=lambda pair: pair[1].confidence)
+    return Detected(format, guess.why)
+
+
+def chosen(source: Source, format: str) -> str:
+    """A warning where the user chose a format for a file that is in another one, else ""."""
+    found = foreign.recognize(source.head(), source.name)
+    if found is None or (found.as_text and format == TEXT_FORMAT):
+        return ""
+    return str(found.error(source.name))

@@ -1,11 +1,11 @@
-"""doccano's JSON lines and JSON, in its several shapes, and any other JSON whose fields can be told or are mapped.
+"""doccano's JSON lines and JSON, and any other JSON whose fields can be guessed or are mapped.
 
 Labels may be `[start, end, label]` triples, `{start_offset, end_offset, label}` objects, strings (classes), or `cats`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -21,14 +21,16 @@ from workbench.importers.base import (
     Row,
     Skipped,
     Table,
+    TableRow,
+    add_spans,
     check,
     is_number,
     label_name,
+    placed_span,
     show,
     span_borders,
     split_name,
     texts_of,
-    unique_spans,
 )
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
@@ -39,16 +41,18 @@ _TEXT = ("text", "data", "column_data", "text_a", "premise", "sentence1", "sente
 _TEXT_B = ("text_b", "hypothesis", "sentence2")
 _LABELS = ("label", "labels", "entities", "annotations", "column_label", "gold_label")
 _QUIET = ("relations", "Comments", "comments", "annotation_approver", "_input_hash", "_task_hash")
+# What Label Studio's JSON-MIN adds to the fields of the data and of the labels.
+_LABEL_STUDIO = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 
 
 class DoccanoImporter:
     def sniff(self, head: str, name: str) -> Guess:
         first = jsonl.first_object(head)
         if not first:
-            like = head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) or name.lower().endswith(
-                (".json", ".jsonl")
-            )
+            like = jsonl.opens(head) or name.lower().endswith((".json", ".jsonl"))
             return Guess(0.3, _("it looks like JSON")) if like else Guess(0.0)
+        if _is_label_studio(first):
+            return Guess(0.85, _("JSON with one annotation each, as Label Studio's JSON-MIN"))
         text = next((key for key in _TEXT if key in first), None)
         label = next((key for key in (*_LABELS, "cats") if key in first), None)
         if text and label:
@@ -66,16 +70,22 @@ class DoccanoImporter:
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         columns: dict[str, None] = {}
         found = [
-            value for _, value in islice(jsonl.values(source), limit) if isinstance(value, dict)
+            (line, value)
+            for line, value in islice(jsonl.values(source), limit)
+            if isinstance(value, dict)
         ]
-        _fields(found, source.name)
-        for value in found:
+        objects = [value for _line, value in found]
+        _fields(objects, source.name)
+        for value in objects:
             columns.update(dict.fromkeys(map(str, value)))
-        rows = tuple(tuple(_cell(value.get(column, "")) for column in columns) for value in found)
+        rows = tuple(
+            TableRow(line, tuple(_cell(value.get(column, "")) for column in columns))
+            for line, value in found
+        )
         return Table(
             tuple(columns),
             rows,
-            options.mapping or _guess(found, options),
+            options.mapping or _guess(objects, options),
             _("fields of the JSON objects"),
         )
 
@@ -89,7 +99,11 @@ class DoccanoImporter:
             roles.check_columns(mapped, known, source.name)
         else:
             mapped = roles.parse(_guess(sample, options))
-        mapped = roles.with_text(mapped, _guess(sample, options), source.name)
+        if sample and not any(role.kind == "text" for role in mapped):
+            _require_text(known, dict(_guess(sample, options)), source.name)
+        mapped = roles.with_text(
+            mapped, _guess(sample, options) or (("text", "text"),), source.name
+        )
         relations = 0
         for line, value in jsonl.values(source):
             try:
@@ -129,13 +143,25 @@ def _fields(sample: list[dict], file: str) -> list[str]:
     return found
 
 
+def _require_text(known: list[str], guessed: dict[str, str], file: str) -> None:
+    if "text" not in guessed:
+        names = ", ".join(name[:40] for name in known[:12]) or _("none")
+        raise ImportFailed(
+            _("No field of the JSON objects in {file} holds a text.").format(file=file),
+            hint=_("Their fields: {names}. A text is a string, in a field like “text”.").format(
+                names=names
+            ),
+        )
+
+
 def _guess(sample: list[dict], options: Options) -> tuple[tuple[str, str], ...]:
     """(role, field) pairs from the first records."""
     keys = dict.fromkeys(str(key) for value in sample for key in value)
     found: list[tuple[str, str]] = []
     text = next((key for key in _TEXT if key in keys), None)
     text_b = next((key for key in _TEXT_B if key in keys), None)
-    found += [("text", text)] if text else [("text", "text")]
+    text = text or _longest(sample)
+    found += [("text", text)] if text else []
     found += [("text_b", text_b)] if text_b else []
     found += [(name, name) for name in ("id", "split", "group") if name in keys]
     classes = options.pair_layer if text_b else options.class_layer
@@ -145,17 +171,52 @@ def _guess(sample: list[dict], options: Options) -> tuple[tuple[str, str], ...]:
             found += [(role, key)] if role not in dict(found) else []
     if "cats" in keys and f"label:{classes}" not in dict(found):
         found.append((f"label:{classes}", "cats"))
+    found += _label_studio_roles(sample, found, options)
     used = {column for _, column in found}
-    found += [
-        (f"meta:{key}", key)
-        for key in keys
-        if key not in used and key not in _QUIET and key not in ("meta", "metadata", "cats")
-    ]
+    quiet = (*_QUIET, *_LABEL_STUDIO) if _is_label_studio(keys) else _QUIET
+    left = [key for key in keys if key not in used and key not in quiet]
+    found += roles.metadata(key for key in left if key not in ("meta", "metadata", "cats"))
     return tuple(found)
 
 
+def _is_label_studio(keys: Iterable[str]) -> bool:
+    return {"annotation_id", "lead_time"} <= set(keys) or {"annotation_id", "annotator"} <= set(
+        keys
+    )
+
+
+def _label_studio_roles(
+    sample: list[dict], found: list[tuple[str, str]], options: Options
+) -> list[tuple[str, str]]:
+    """Roles of further fields that hold spans or choices, in a layer of their own each."""
+    if not _is_label_studio(key for value in sample for key in value):
+        return []
+    used = {column for _role, column in found}
+    roles_: list[tuple[str, str]] = []
+    for key in dict.fromkeys(str(key) for value in sample for key in value):
+        values = [value.get(key) for value in sample]
+        first = next((value for value in values if value), None)
+        is_spans = isinstance(first, list) and isinstance(first[0], dict) and "labels" in first[0]
+        if key in used or not (is_spans or (isinstance(first, dict) and "choices" in first)):
+            continue
+        kind, layer = ("spans", options.span_layer) if is_spans else ("label", options.class_layer)
+        taken = {role for role, _column in (*found, *roles_)}
+        roles_.append((f"{kind}:{key}" if f"{kind}:{layer}" in taken else f"{kind}:{layer}", key))
+    return roles_
+
+
+def _longest(sample: list[dict]) -> str | None:
+    """The field with the longest strings, None where no field holds strings."""
+    sizes: dict[str, int] = {}
+    for value in sample:
+        for key, content in value.items():
+            if isinstance(content, str) and str(key) not in ("id", "split", "group"):
+                sizes[str(key)] = sizes.get(str(key), 0) + len(content)
+    return max(sizes, key=sizes.__getitem__) if sizes else None
+
+
 def _kind(values: list[object]) -> str:
-    """`spans` or `classes` by the first value that tells; an empty list everywhere counts as spans that are not there."""
+    """`spans` or `classes`, by the first value that is not empty; only empty lists are spans."""
     for value in values:
         if isinstance(value, (list, dict)) and value:
             one = next(iter(value)) if isinstance(value, list) else None
@@ -173,6 +234,7 @@ class _Parts:
     spans: dict[str, tuple[Span, ...]]
     marks: dict[str, tuple[str, ...]]
     states: dict[str, str]
+    text: str
 
 
 def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> Record:
@@ -183,7 +245,7 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
     by_kind = {one.kind: one.column for one in mapped if one.kind in roles.PLAIN}
     text = _text(value, by_kind["text"])
     text_b = _text(value, by_kind["text_b"]) if "text_b" in by_kind else None
-    parts = _Parts({}, {}, {})
+    parts = _Parts({}, {}, {}, text)
     meta: dict[str, object] = {}
     for one in mapped:
         if one.kind == "meta" and value.get(one.column) not in (None, ""):
@@ -196,8 +258,8 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
     document = Document(
         _key(value.get(by_kind.get("id", "id"))),
         texts_of(text, text_b),
-        split_name(value.get(by_kind.get("split", ""))),
-        _group(value.get(by_kind.get("group", ""))),
+        split_name(value[by_kind["split"]]) if by_kind.get("split") in value else None,
+        _group(value[by_kind["group"]]) if by_kind.get("group") in value else None,
         meta,
     )
     return Record(document, parts.states, parts.marks, parts.spans)
@@ -231,7 +293,9 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
     """Spans or classes, by what the value is: one file may hold both."""
     if value is None or value == "":
         return
-    if isinstance(value, dict):  # {"positive": 1.0, "negative": 0.0}
+    if isinstance(value, dict) and isinstance(value.get("choices"), list):  # of Label Studio
+        value = value["choices"]
+    elif isinstance(value, dict):  # {"positive": 1.0, "negative": 0.0}
         if not all(is_number(score) or isinstance(score, bool) for score in value.values()):
             raise Fault(
                 _("the labels are {value}, expected a list or a score for each class").format(
@@ -243,12 +307,20 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
         value = [value]
     if any(isinstance(one, (list, dict)) for one in value) or (not value and role.kind != "label"):
         name = role.name if role.kind != "label" else options.span_layer
-        parts.spans[name] = unique_spans([_span(one) for one in value])
+        add_spans(parts.spans, name, [span for raw in value for span in _spans(raw, parts.text)])
         parts.states[name] = "submitted"
     elif value:
         name = role.name if role.kind == "label" else options.class_layer
         parts.marks[name] = tuple(dict.fromkeys(label_name(one) for one in value))
         parts.states[name] = "submitted"
+
+
+def _spans(raw: object, text: str) -> list[Span]:
+    """One span, or one for each label of a region of Label Studio."""
+    if isinstance(raw, dict) and "label" not in raw and isinstance(raw.get("labels"), list):
+        start, end = placed_span(text, raw.get("start"), raw.get("end"), raw.get("text"))
+        return [Span(start, end, label_name(label)) for label in raw["labels"]]
+    return [_span(raw)]
 
 
 def _span(raw: object) -> Span:

@@ -1,4 +1,4 @@
-"""Which encoding a file is in. Never guesses in silence: the answer carries its reason, and what cannot be told is refused."""
+"""Which encoding a file is in. A guess comes with its reason; what cannot be determined is refused."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
+from workbench.importers import binary
 
 CHUNK = 1 << 20
+_SAMPLED = 4  # chunks with bytes beyond ASCII that are examined to guess a code page
 CHOICES = (
     "utf-8",
     "utf-16",
@@ -31,19 +33,6 @@ _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_MAGIC = (
-    (
-        b"PK\x03\x04",
-        _("a zip archive or an Excel or Word file"),
-        _("Save the sheet as CSV, or unpack the archive."),
-    ),
-    (b"\x1f\x8b", _("compressed with gzip"), _("Unpack it first.")),
-    (b"%PDF", _("a PDF"), _("Copy its text into a text file.")),
-    (b"SQLite format 3\0", _("a database"), _("A project is opened with File, Open.")),
-    (b"\x89PNG", _("a picture"), ""),
-    (b"\xff\xd8\xff", _("a picture"), ""),
-    (b"\x7fELF", _("a program"), ""),
 )
 # Letters and signs that Western European texts use beyond ASCII. Others hint at another code page.
 _WESTERN = frozenset(
@@ -79,18 +68,18 @@ class Encoding:
 
 
 def guess(path: Path, *, limit: int | None = None) -> Encoding:
-    """The encoding of a file, from its first `limit` bytes or all of it. Raises ImportFailed: empty, binary, not to be told."""
+    """The encoding of a file, from its first `limit` bytes or all of it.
+
+    Raises ImportFailed for a file that is empty, binary, or in an encoding that cannot be determined.
+    """
     with open(path, "rb") as file:
         head = file.read(1 << 16)
     if not head.strip() and not any(raw.strip() for raw in _chunks(path, limit)):
         raise ImportFailed(
             _("{name} is empty.").format(name=path.name), hint=_("Was it saved completely?")
         )
-    for magic, what, hint in _MAGIC:
-        if head.startswith(magic):
-            raise ImportFailed(
-                _("{name} is {what}, not text.").format(name=path.name, what=what), hint=hint
-            )
+    if found := binary.recognize(path, head):
+        raise ImportFailed(found[0].format(name=path.name), hint=found[1])
     for mark, codec in _BOMS:
         if head.startswith(mark):
             return Encoding(codec, codec.removesuffix("-sig"), _("the file begins with its mark"))
@@ -141,43 +130,36 @@ def _is_utf8(path: Path, limit: int | None) -> bool:
 
 
 def _not_utf8(path: Path, limit: int | None) -> Encoding:
-    """UTF-8 with some damage, a Western code page, or a refusal."""
+    """UTF-8 with a few damaged bytes, or a Western code page. Raises ImportFailed otherwise."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     good = bad = size = 0
     sample: list[bytes] = []
+    before = b""  # the end of the last chunk: a word may begin in it
     for raw in _chunks(path, limit):
         if b"\0" in raw:
             raise _binary(path, size + raw.index(0))
-        text = decoder.decode(raw)
-        wide = [letter for letter in text if letter > "\x7f"]
-        bad += (here := sum("\udc80" <= letter <= "\udcff" for letter in wide))
-        good += len(wide) - here
-        size += len(raw)
-        if sum(map(len, sample)) < 4 * CHUNK:
-            sample.append(raw)
-    tail = size - len(b"".join(sample)) == 0 and _only_the_end_is_bad(b"".join(sample))
-    if tail or good > 5 * bad:
-        why = (
-            _("the last character is cut off")
-            if tail
-            else _("{bad} bytes do not fit").format(bad=bad)
-        )
+        wide = [letter for letter in decoder.decode(raw) if letter > "\x7f"]
+        here = sum("\udc80" <= letter <= "\udcff" for letter in wide)
+        bad, good, size = bad + here, good + len(wide) - here, size + len(raw)
+        # Only bytes beyond ASCII tell code pages apart, wherever in the file they are.
+        if not raw.isascii() and len(sample) < _SAMPLED:
+            sample.append(before + raw)
+            before = b""
+        else:
+            before = raw[-40:]
+    cut = len(decoder.getstate()[0])  # bytes of a character that the end of the file cuts off
+    if bad == 0 and (good or cut > 1):
+        return Encoding("utf-8", "utf-8", _("the last character is cut off"), sure=False)
+    if good > 5 * bad:
+        why = ngettext("{n:,} byte does not fit", "{n:,} bytes do not fit", bad).format(n=bad)
         return Encoding("utf-8", "utf-8", why, sure=False)
     return _western(path, b"".join(sample))
-
-
-def _only_the_end_is_bad(raw: bytes) -> bool:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start >= len(raw) - 3
-    return False
 
 
 def _western(path: Path, raw: bytes) -> Encoding:
     """Windows-1252 where the letters beyond ASCII are few and Western. Raises ImportFailed otherwise."""
     refusal = ImportFailed(
-        _("The encoding of {name} cannot be told: it is not UTF-8.").format(name=path.name),
+        _("The encoding of {name} cannot be determined; it is not UTF-8.").format(name=path.name),
         hint=_("Choose its encoding, or save the file as UTF-8."),
     )
     try:

@@ -17,15 +17,19 @@ from workbench.importers.base import (
     Row,
     Skipped,
     Table,
+    TableRow,
     check,
+    offset,
     show,
+    span_borders,
     unique_spans,
 )
 from workbench.importers.source import Source
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
-from workbench.text.labels import KINDS, Label, Layer
+from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer
 
 _SPANLIKE = ("span", "tag")
+_MOST_TEXTS = 100  # of a document; a pair has two
 
 
 class OwnImporter:
@@ -45,14 +49,9 @@ class OwnImporter:
                 states = ", ".join(
                     f"{layer} {state}" for layer, state in item.record.states.items()
                 )
-                rows.append(
-                    (
-                        document.key,
-                        " ‖ ".join(content for _, content in document.texts),
-                        document.split or "",
-                        states,
-                    )
-                )
+                texts = " ‖ ".join(content for _, content in document.texts)
+                cells = (document.key, texts, document.split or "", states)
+                rows.append(TableRow(item.line, cells))
             if len(rows) == limit:
                 break
         return Table(
@@ -97,28 +96,49 @@ def _layers(header: object, name: str) -> dict[str, Layer]:
             hint=_("Update Glossbench."),
         )
     try:
-        layers = [_layer(one) for one in header.get("layers", ())]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        layers = [_layer(raw) for raw in _listed(header.get("layers", []), _("the layers"))]
+    except Fault as fault:
         raise ImportFailed(
-            _("{name}, line 1: the layers cannot be read ({error}).").format(name=name, error=error)
-        ) from error
+            _("{name}, line 1: the layers cannot be read: {reason}.").format(
+                name=name, reason=fault
+            ),
+            hint=_("Was the file changed by hand? Export it again."),
+        ) from None
     if len({one.name for one in layers}) != len(layers):
         raise ImportFailed(_("{name}, line 1: two layers have one name.").format(name=name))
     return {one.name: one for one in layers}
 
 
-def _layer(raw: Mapping) -> Layer:
+def _layer(raw: object) -> Layer:
+    """Raises Fault."""
+    if not isinstance(raw, dict) or not _is_name(raw.get("name")):
+        raise Fault(_("a layer has no name"))
+    name, kind, texts = raw["name"], raw.get("kind"), raw.get("texts", 1)
+    if kind not in KINDS:
+        told = _("the kind of layer {name!r} is {kind}, expected one of {kinds}")
+        raise Fault(told.format(name=name, kind=show(kind), kinds=", ".join(KINDS)))
+    if isinstance(texts, bool) or not isinstance(texts, int) or not 1 <= texts <= _MOST_TEXTS:
+        told = _("the number of texts of layer {name!r} is {value}")
+        raise Fault(told.format(name=name, value=show(texts)))
+    labels = _listed(raw.get("labels", []), _("the labels of layer {name!r}").format(name=name))
+    if not all(isinstance(label, dict) and _is_name(label.get("name")) for label in labels):
+        raise Fault(_("layer {name!r} has a label without a name").format(name=name))
+    if len({label["name"] for label in labels}) != len(labels):
+        raise Fault(_("layer {name!r} has a label twice").format(name=name))
+    if not isinstance(raw.get("options") or {}, dict):
+        raise Fault(_("the options of layer {name!r} are no object").format(name=name))
     layer = layer_from_json(raw)
-    if not layer.name.strip():
-        raise ValueError(_("a layer has no name"))
-    if layer.kind not in KINDS:
-        told = _("the kind of layer {name!r} is {kind!r}, expected one of {kinds}")
-        raise ValueError(told.format(name=layer.name, kind=layer.kind, kinds=", ".join(KINDS)))
-    if len(set(layer.names)) != len(layer.names) or not all(name.strip() for name in layer.names):
-        raise ValueError(
-            _("layer {name!r} has a label twice or one without a name").format(name=layer.name)
-        )
-    return replace(layer, labels=tuple(_label(one) for one in layer.labels))
+    return replace(layer, labels=tuple(_label(label) for label in layer.labels))
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value.strip()) and len(value) <= LONGEST_NAME
+
+
+def _listed(value: object, what: str) -> list:
+    if not isinstance(value, list):
+        raise Fault(_("{what} are {value}, expected a list").format(what=what, value=show(value)))
+    return value
 
 
 def _label(label: Label) -> Label:
@@ -132,13 +152,8 @@ def _record(value: object, layers: Mapping[str, Layer]) -> Record:
         raise Fault(
             _("expected an object with key and texts, found {value}").format(value=show(value))
         )
-    _shape(value)
-    try:
-        record = record_from_json(value)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise Fault(
-            _("this is not a document of the own format ({error!r})").format(error=error)
-        ) from None
+    _check_shape(value)
+    record = record_from_json(value)
     record = replace(
         record,
         document=replace(record.document, id=None),
@@ -150,29 +165,67 @@ def _record(value: object, layers: Mapping[str, Layer]) -> Record:
     return record
 
 
-def _shape(value: Mapping) -> None:
+def _check_shape(value: Mapping) -> None:
+    """Raises Fault where `record_from_json` would fail, or would accept a fraction as an offset."""
     if not isinstance(value.get("texts"), dict):
         raise Fault(_("the document has no texts"))
+    for name, content in value["texts"].items():
+        if not isinstance(content, str):
+            raise Fault(
+                _("the text {name!r} is {value}, expected a string").format(
+                    name=name, value=show(content)
+                )
+            )
     if not isinstance(value.get("key"), str):
         raise Fault(_("the key is {value}, expected a string").format(value=show(value.get("key"))))
-    for name, kind in (
-        ("states", dict),
-        ("marks", dict),
-        ("spans", dict),
-        ("meta", dict),
-        ("tokens", dict),
-        ("split", str),
-        ("group", str),
-    ):
-        if name in value and not isinstance(value[name], kind):
-            raise Fault(_("{name!r} is {value}").format(name=name, value=show(value[name])))
+    for name in ("states", "marks", "spans", "meta", "tokens"):
+        if not isinstance(value.get(name, {}), dict):
+            raise Fault(
+                _("{name!r} is {value}, expected an object").format(
+                    name=name, value=show(value[name])
+                )
+            )
+    for name in ("split", "group"):
+        if not isinstance(value.get(name, ""), str):
+            raise Fault(
+                _("{name!r} is {value}, expected a string").format(
+                    name=name, value=show(value[name])
+                )
+            )
+    for name, pairs in value.get("tokens", {}).items():
+        for pair in _listed(pairs, _("the tokens of the text {name!r}").format(name=name)):
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise Fault(_("a token is {value}, expected [start, end]").format(value=show(pair)))
+            told = _("an offset of a token is {value}, expected a whole number")
+            offset(pair[0], told)
+            offset(pair[1], told)
+    for name, labels in value.get("marks", {}).items():
+        for label in _listed(labels, _("the classes of layer {name!r}").format(name=name)):
+            if not isinstance(label, str):
+                raise Fault(_("a label is {value}, expected a string").format(value=show(label)))
+    for name, spans in value.get("spans", {}).items():
+        for span in _listed(spans, _("the spans of layer {name!r}").format(name=name)):
+            _check_span(span)
+
+
+def _check_span(span: object) -> None:
+    if not isinstance(span, list) or len(span) not in (3, 4):
+        raise Fault(_("a span is {value}, expected [start, end, label]").format(value=show(span)))
+    span_borders(span[0], span[1])
+    for word in span[2:]:
+        if not isinstance(word, str):
+            raise Fault(
+                _("a span has {value} for its label or text, expected a string").format(
+                    value=show(word)
+                )
+            )
 
 
 def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
     for name in {*record.states, *record.marks, *record.spans}:
         if name not in layers:
             raise Fault(
-                _("the layer {name!r} does not stand in the first line of the file").format(
+                _("the layer {name!r} is not declared in the first line of the file").format(
                     name=name
                 )
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from workbench.importers.base import Fault, check_text
 from workbench.importers.source import HEAD, Source
 
 _SPACE = " \t\r\n"
+_OPENING = re.compile(r'\{\s*(?:"|\}|$)|\[\s*(?:[{\["\]\d-]|null|true|false|$)')
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict:
@@ -18,7 +20,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict:
     if len(found) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _value in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(_("the key {key!r} stands there twice").format(key=twice))
+        raise ValueError(_("the key {key!r} occurs twice").format(key=twice))
     return found
 
 
@@ -27,6 +29,11 @@ def _constant(name: str) -> None:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+
+
+def opens(head: str) -> bool:
+    """Whether a file begins as JSON does; a text may begin with a bracket, too: "[Music] Hello"."""
+    return bool(_OPENING.match(head.lstrip(_SPACE + "\ufeff")))
 
 
 def layout(head: str) -> str:
@@ -64,7 +71,8 @@ def values(source: Source) -> Iterator[tuple[int, object]]:
     if how == "lines":
         yield from _lines(source)
     else:
-        yield from _stream(source.text(), listed=how == "list")
+        text = source.text()
+        yield from _stream(text, listed=how == "list", cut=source.cut)
 
 
 def _lines(source: Source) -> Iterator[tuple[int, object]]:
@@ -82,7 +90,11 @@ def _lines(source: Source) -> Iterator[tuple[int, object]]:
             yield number, explain(error, len(line))
 
 
-def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
+def _stream(text: str, *, listed: bool, cut: bool) -> Iterator[tuple[int, object]]:
+    """The values of a list, or of objects one after the other.
+
+    `cut`: the text is only the beginning of a file, so that it may end within a value.
+    """
     position = _skip(text, 0)
     line, counted = 1, 0
     if listed:
@@ -94,6 +106,8 @@ def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
         try:
             value, position = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
+            if cut and _ends_within(error, len(text)):
+                return
             fault = explain(error, len(text))
             yield line, Fault(_("{fault}; nothing after it could be read").format(fault=fault))
             return
@@ -114,6 +128,8 @@ def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
                     ),
                 )
             return
+        if cut and not sign:
+            return
         if sign != ",":
             yield (
                 line,
@@ -129,7 +145,9 @@ def _stream(text: str, *, listed: bool) -> Iterator[tuple[int, object]]:
             yield (
                 line,
                 Fault(
-                    _("a comma stands before the end of the list; the records before it were read")
+                    _(
+                        "there is a comma before the end of the list; the records before it were read"
+                    )
                 ),
             )
             return
@@ -139,6 +157,13 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in " \t\r\n\ufeff":
         position += 1
     return position
+
+
+def _ends_within(error: Exception, length: int) -> bool:
+    """Whether the text of `length` characters may have ended too early, and nothing else is wrong."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return error.msg.startswith("Unterminated string") or error.pos >= length - 10
 
 
 def explain(error: Exception, length: int) -> Fault:
@@ -160,6 +185,11 @@ def explain(error: Exception, length: int) -> Fault:
     return Fault(
         _("this is not JSON: {msg} at column {colno}").format(msg=error.msg, colno=error.colno)
     )
+
+
+def keys_in(head: str) -> list[str]:
+    """Names in the first characters of a file whose first object is longer than its head."""
+    return re.findall(r'"([^"\\]{1,60})"\s*:', head[:4_000])
 
 
 def first_object(head: str) -> dict:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.base.i18n import _
-from workbench.importers.base import Fault, Guess, Item, Options, Row, Skipped, Table, check
+from workbench.importers import jsonl
+from workbench.importers.base import (
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Row,
+    Skipped,
+    Table,
+    TableRow,
+    check,
+)
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
@@ -13,7 +24,7 @@ from workbench.text.document import TEXT, Document
 
 class PlainImporter:
     def sniff(self, head: str, name: str) -> Guess:
-        if name.lower().endswith((".txt", ".text", ".md")) and not head.startswith(("{", "[{")):
+        if name.lower().endswith((".txt", ".text", ".md")) and not jsonl.opens(head):
             return Guess(
                 0.3,
                 _("the name ends in {name} and nothing else fits better").format(
@@ -24,9 +35,9 @@ class PlainImporter:
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows = []
-        for line in source.lines():
+        for number, line in enumerate(source.lines(), 1):
             if line and not line.isspace():
-                rows.append((line,))
+                rows.append(TableRow(number, (line,)))
             if len(rows) == limit:
                 break
         return Table(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl
 from workbench.importers.base import (
     Fault,
@@ -20,6 +20,7 @@ from workbench.importers.base import (
     Row,
     Skipped,
     Table,
+    TableRow,
     check,
     label_name,
     offset,
@@ -88,24 +89,11 @@ class ProdigyImporter:
         )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
-        rows = []
-        for _line, value in islice(jsonl.values(source), limit):
-            if isinstance(value, dict):
-                labels = [
-                    str(one.get("label", ""))
-                    for one in value.get("spans") or ()
-                    if isinstance(one, dict)
-                ]
-                labels += [str(one) for one in value.get("accept") or ()] or [
-                    str(value.get("label") or "")
-                ]
-                rows.append(
-                    (
-                        str(value.get("text", "")),
-                        ", ".join(filter(None, labels)),
-                        str(value.get("answer", "")),
-                    )
-                )
+        rows = [
+            TableRow(line, _shown(value))
+            for line, value in islice(jsonl.values(source), limit)
+            if isinstance(value, dict)
+        ]
         return Table(
             ("text", "labels", "answer"),
             tuple(rows),
@@ -126,10 +114,33 @@ class ProdigyImporter:
             yield Row(line, record)
         if rejected:
             yield Remark(
-                _(
-                    "{rejected} tasks were rejected in Prodigy: their texts came in without labels."
-                ).format(rejected=rejected)
+                ngettext(
+                    "{n:,} task was rejected in Prodigy: its text was imported without labels.",
+                    "{n:,} tasks were rejected in Prodigy: their texts were imported without labels.",
+                    rejected,
+                ).format(n=rejected)
             )
+
+
+def _shown(value: Mapping) -> tuple[str, str, str]:
+    labels = ", ".join(_shown_labels(value))
+    return _cell(value.get("text")), labels, _cell(value.get("answer"))
+
+
+def _cell(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else jsonl.dumps(value)
+
+
+def _shown_labels(value: Mapping) -> list[str]:
+    """The labels of a task as a preview lists them; `read` reports what is wrong with them."""
+    spans, accepted = value.get("spans"), value.get("accept")
+    found = [
+        _cell(span.get("label"))
+        for span in (spans if isinstance(spans, list) else ())
+        if isinstance(span, dict)
+    ]
+    chosen = [_cell(label) for label in (accepted if isinstance(accepted, list) else ())]
+    return [label for label in (*found, *(chosen or [_cell(value.get("label"))])) if label]
 
 
 def _record(value: object, options: Options) -> Record:
@@ -207,7 +218,7 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
         if isinstance(one.get("text"), str) and text[start:end] != one["text"]:
             raise Fault(
                 _(
-                    "the token {text!r} does not stand at {start}–{end}: there stands {text2!r}"
+                    "the token {text!r} is not at {start}–{end}, where the text has {text2!r}"
                 ).format(text=one["text"], start=start, end=end, text2=text[start:end])
             )
         found.append((start, end))

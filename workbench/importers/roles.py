@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
+from workbench.text.formulas import ESCAPED_COLUMN
 
 PLAIN = ("id", "text", "text_b", "split", "group")
 NAMED = ("label", "tag", "spans", "meta")  # these take a name: label:LAYER, meta:NAME
+REPEATABLE = ("tag", "spans")  # several columns may have one of these with the same layer
 MOST_COLUMNS = (
     10_000  # a table of texts has fewer; what has more is something else, and would fill the memory
 )
@@ -41,7 +43,7 @@ _LABEL = (
 
 @dataclass(frozen=True)
 class Role:
-    """`kind` is one of PLAIN or NAMED; `name` the layer or the name of the metadata; `column` where it stands."""
+    """`kind` is one of PLAIN or NAMED; `name` is the layer or the name of the metadata."""
 
     kind: str
     name: str
@@ -53,8 +55,11 @@ class Role:
 
 
 def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
-    """Raises ImportFailed for an unknown role, a missing name, or a role given twice."""
-    found: list[Role] = []
+    """Raises ImportFailed for an unknown role, a missing name, or a role given twice.
+
+    Several columns may hold tags or spans of the same layer: nested levels, for example.
+    """
+    found: dict[Role, None] = {}
     taken: set[str] = set()
     for role, column in mapping:
         kind, _colon, name = role.partition(":")
@@ -70,11 +75,11 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
                 _("There is no role {role!r}.").format(role=role),
                 hint=_("Known: {roles}.").format(roles=ROLES),
             )
-        one = Role(kind, name, column)
-        if one.text in taken:
+        parsed = Role(kind, name, column)
+        if parsed.text in taken and kind not in REPEATABLE:
             raise ImportFailed(_("The role {role!r} is given twice.").format(role=role))
-        taken.add(one.text)
-        found.append(one)
+        taken.add(parsed.text)
+        found[parsed] = None
     return tuple(found)
 
 
@@ -111,11 +116,11 @@ def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> N
 def guess(
     columns: Sequence[str], rows: Sequence[Sequence[str]], *, class_layer: str, pair_layer: str
 ) -> tuple[tuple[str, str], ...]:
-    """(role, column) pairs from the names of the columns, the longest column being the text where no name tells.
+    """(role, column) pairs from the names of the columns; without a usual name the longest is the text.
 
     What is none of these becomes metadata, so that nothing is lost.
     """
-    left = list(columns)
+    left = [column for column in columns if column != ESCAPED_COLUMN]
     found: list[tuple[str, str]] = []
 
     def take(role: str, names: Sequence[str]) -> None:
@@ -135,8 +140,24 @@ def guess(
     take(
         f"label:{pair_layer if any(role == 'text_b' for role, _ in found) else class_layer}", _LABEL
     )
-    found += [(f"meta:{column.strip() or 'column'}", column) for column in left]
+    found += metadata(left)
     return tuple(found)
+
+
+def metadata(columns: Iterable[str]) -> list[tuple[str, str]]:
+    """(role, column) pairs for columns of metadata.
+
+    Names that differ in the spaces around them only, and blank ones, are numbered.
+    """
+    found: dict[str, str] = {}
+    for column in columns:
+        name = wanted = column.strip() or "column"
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{wanted} ({number})"
+        found[name] = column
+    return [(f"meta:{name}", column) for name, column in found.items()]
 
 
 def _longest(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:

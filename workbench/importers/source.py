@@ -13,6 +13,7 @@ from workbench.importers.encoding import Encoding, guess
 
 HEAD = 1 << 16
 LOOK = 1 << 24
+MAY_BE_EMPTY = ".ann"  # brat stores an empty file beside a text without annotations
 
 
 class Source:
@@ -21,6 +22,7 @@ class Source:
     def __init__(self, path: Path, encoding: str = "", *, scan: int | None = None):
         """`scan`: for a preview, look at so many bytes only when guessing, and give no more lines once LOOK characters were read."""
         self.scan = scan
+        self.cut = False  # whether the last reading ended before the file did, as `scan` asks for
         self.path = Path(path)
         self.name = self.path.name
         try:
@@ -38,9 +40,10 @@ class Source:
                     hint=_("Save the data in a file first."),
                 )
             self.size = about.st_size
-            self.encoding = (
-                guess(self.path, limit=scan) if not encoding else Encoding.named(encoding)
-            )
+            if encoding or (self.size == 0 and self.path.suffix == MAY_BE_EMPTY):
+                self.encoding = Encoding.named(encoding or "utf-8")
+            else:
+                self.encoding = guess(self.path, limit=scan)
         except OSError as error:
             raise ImportFailed(
                 _("{path} cannot be read: {strerror}.").format(
@@ -66,7 +69,8 @@ class Source:
                 self._raw, encoding=self.encoding.codec, errors=errors, newline=self._line_end()
             )
             try:
-                whole = text if self.scan is None else _beginning(text)
+                self.cut = False
+                whole = text if self.scan is None else self._beginning(text)
                 if ends:
                     yield from whole
                     return
@@ -81,11 +85,15 @@ class Source:
         return "\r" if "\n" not in head and "\r" in head.rstrip("\r") else "\n"
 
     def text(self) -> str:
-        """The whole file as one string, line ends as they are."""
+        """The whole file as one string, line ends as they are; for a preview its first LOOK characters."""
         errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
         try:
             with open(self.path, encoding=self.encoding.codec, errors=errors, newline="") as file:
-                return file.read()
+                if self.scan is None:
+                    return file.read()
+                content = file.read(LOOK)
+                self.cut = len(content) == LOOK
+                return content
         except UnicodeError as error:
             raise self._wrong(error) from error
 
@@ -105,12 +113,12 @@ class Source:
         except UnicodeError as error:  # UTF-16 and UTF-32 that do not begin with their mark
             raise self._wrong(error) from error
 
-
-def _beginning(lines: Iterable[str]) -> Iterator[str]:
-    """The first line, however long, and the others up to LOOK characters: a preview need not read a file to its end in vain."""
-    read = 0
-    for line in lines:
-        yield line
-        read += len(line)
-        if read > LOOK:
-            return
+    def _beginning(self, lines: Iterable[str]) -> Iterator[str]:
+        """The first line, however long, and the others up to LOOK characters."""
+        read = 0
+        for line in lines:
+            if read > LOOK:
+                self.cut = True
+                return
+            yield line
+            read += len(line)

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from workbench.inspection.spec import TokenRow, WordRow
-from workbench.runtime.tokenizer import Piece, Tokenizer
+from workbench.runtime.inputs import EncodedInput
+from workbench.runtime.tokenizer import Tokenizer
 from workbench.text.document import Document
 from workbench.text.fields import Field
 from workbench.text.segment import words as segment
@@ -46,7 +47,7 @@ def words_of(document: Document, count: int) -> tuple[WordRow, ...]:
 
 
 def token_rows(
-    piece: Piece, document: Document, words: Sequence[WordRow], tokenizer: Tokenizer
+    piece: EncodedInput, document: Document, words: Sequence[WordRow], tokenizer: Tokenizer
 ) -> list[TokenRow]:
     """The subwords of one input in order. A subword belongs to the word that holds its last character."""
     names = [name for name, _ in document.texts]
@@ -56,7 +57,7 @@ def token_rows(
     starts = {name: [words[number].start for number in numbers] for name, numbers in places.items()}
     rows = []
     for id, (start, end), which in zip(
-        piece.ids.tolist(), piece.borders.tolist(), piece.text.tolist(), strict=True
+        piece.ids.tolist(), piece.offsets.tolist(), piece.text.tolist(), strict=True
     ):
         name = names[which] if which >= 0 else ""
         word = None
@@ -107,7 +108,7 @@ def _byte_letters() -> dict[str, int]:
 _BYTES = _byte_letters()
 
 
-def stitch(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+def stitch(pieces: Sequence[EncodedInput]) -> list[tuple[int, int]]:
     """(window, position) of every subword of a text that runs in overlapping windows, each once, from where it has most context.
 
     Special subwords are those of the first window's start and the last window's end.
@@ -120,7 +121,7 @@ def stitch(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
         low = bounds[number - 1] if number else -1
         high = bounds[number] if number < len(bounds) else np.iinfo(np.int32).max
         inside = np.flatnonzero(
-            (piece.text >= 0) & (piece.borders[:, 0] >= low) & (piece.borders[:, 0] < high)
+            (piece.text >= 0) & (piece.offsets[:, 0] >= low) & (piece.offsets[:, 0] < high)
         )
         special = np.flatnonzero(piece.text < 0)
         if number == 0 and len(inside):
@@ -131,9 +132,9 @@ def stitch(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     return found
 
 
-def _middle(before: Piece, after: Piece) -> int:
+def _middle(before: EncodedInput, after: EncodedInput) -> int:
     """The character at which the later window takes over: the start of the middle subword of what they share."""
-    end = int(before.borders[before.text >= 0, 1].max(initial=0))
-    starts = after.borders[after.text >= 0, 0]
+    end = int(before.offsets[before.text >= 0, 1].max(initial=0))
+    starts = after.offsets[after.text >= 0, 0]
     shared = starts[starts < end]
     return int(shared[len(shared) // 2]) if len(shared) else end

@@ -11,11 +11,15 @@ from typing import Any
 from workbench.base.errors import ModelError
 from workbench.inspection.base import token_rows, words_of
 from workbench.inspection.spec import Answer, TokenOptions
-from workbench.inspection.token_scores import ClassScoresInspector, TokenScoresInspector
+from workbench.inspection.token_scores import (
+    ClassScoresInspector,
+    TokenScoresInspector,
+    tokenizer_of,
+)
 from workbench.inspection.vocabulary import VocabularyInspector
 from workbench.models import device as devices
 from workbench.models import spec as models
-from workbench.models.folder import DESCRIPTION
+from workbench.models.folder import DESCRIPTION, located
 from workbench.models.generate import LanguageModel
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.tasks.predictor import Predictor
@@ -96,16 +100,17 @@ class _Subwords:
 
 
 def _subject(folder: Path, device: str, allow_pickle: bool) -> Asked:
+    folder = located(folder)
     if (folder / DESCRIPTION).is_file():
         predictor = Predictor.load(folder, device)
-        inspector = TokenScoresInspector() if predictor.task.id == "tag" else ClassScoresInspector()
-        info = predictor.checkpoint.info
+        info, tokens = predictor.encoder.info, "TokenScores" in predictor.task.info.outputs
+        inspector = TokenScoresInspector() if tokens else ClassScoresInspector()
         return Asked(
-            predictor.task.id,
+            predictor.task.info.id,
             info.family,
             predictor,
             inspector,
-            predictor.checkpoint.tokenizer,
+            tokenizer_of(predictor),
             predictor.labels,
         )
     info = models.read_folder(folder, allow_pickle=allow_pickle)

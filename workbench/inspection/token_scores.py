@@ -10,10 +10,12 @@ import numpy as np
 from workbench.inspection.base import stitch, token_rows, words_of
 from workbench.inspection.spec import TokenOptions
 from workbench.runtime import decoding
+from workbench.runtime.inputs import Prepared
+from workbench.runtime.tokenizer import Tokenizer
 from workbench.tasks.base import Features
-from workbench.tasks.predictor import Predictor, infer
+from workbench.tasks.predictor import Logits, Predictor, infer
 from workbench.text.document import Document
-from workbench.text.fields import ClassScores, TokenScores
+from workbench.text.fields import ClassScores, Prediction, TokenScores
 
 
 class TokenScoresInspector:
@@ -25,19 +27,18 @@ class TokenScoresInspector:
     def run(
         self, subject: Predictor, documents: Sequence[Document], options: TokenOptions
     ) -> list[dict]:
-        features, logits, predictions = answered(subject, documents)
-        names = subject.task.outputs_of(subject.labels)
-        begin = np.searchsorted(features.owner, np.arange(len(documents) + 1))
+        prepared, logits, predictions = answered(subject, documents)
+        names = subject.task.info.output_names(subject.labels)
         found = []
         for number, document in enumerate(documents):
-            pieces = features.items[begin[number] : begin[number + 1]]
+            inputs = [prepared.inputs[position] for position in prepared.of(number)]
             words = words_of(document, 1)
-            rows = [
-                token_rows(one, document, words, subject.checkpoint.tokenizer) for one in pieces
+            rows = [token_rows(one, document, words, tokenizer_of(subject)) for one in inputs]
+            scores = [
+                decoding.softmax(logits[position]["logits"]) for position in prepared.of(number)
             ]
-            scores = [decoding.softmax(one) for one in logits[begin[number] : begin[number + 1]]]
             tokens = []
-            for window, position in stitch(pieces):
+            for window, position in stitch(inputs):
                 row = rows[window][position]
                 tokens.append(
                     row
@@ -66,11 +67,13 @@ class ClassScoresInspector:
     def run(
         self, subject: Predictor, documents: Sequence[Document], options: TokenOptions
     ) -> list[dict]:
-        features, _, predictions = answered(subject, documents)
+        prepared, _logits, predictions = answered(subject, documents)
         found = []
-        for document, piece, prediction in zip(documents, features.items, predictions, strict=True):
-            words = words_of(document, subject.task.texts)
-            tokens = token_rows(piece, document, words, subject.checkpoint.tokenizer)
+        for document, encoded, prediction in zip(
+            documents, prepared.inputs, predictions, strict=True
+        ):
+            words = words_of(document, subject.task.info.texts)
+            tokens = token_rows(encoded, document, words, tokenizer_of(subject))
             classes = tuple(zip(prediction.classes.labels, prediction.classes.scores, strict=True))
             found.append(
                 {"tokens": tokens, "words": words, "classes": classes, "cut": prediction.cut}
@@ -80,19 +83,19 @@ class ClassScoresInspector:
 
 def answered(
     subject: Predictor, documents: Sequence[Document]
-) -> tuple[Features, list[np.ndarray], list]:
-    """One pass: features, the logits of every item, and the predictions."""
-    features = subject.features(documents)
-    work = infer(subject.task, subject.checkpoint, features)
+) -> tuple[Prepared, Logits, list[Prediction]]:
+    """One pass: the inputs, their logits, and the predictions."""
+    prepared = subject.prepare(documents)
+    work = infer(subject.task, subject.model, Features(prepared, {}))
     while True:
         try:
             next(work)
         except StopIteration as end:
-            return (
-                features,
-                end.value[0],
-                subject.task.decode(end.value[0], features, subject.labels),
-            )
+            return prepared, end.value, subject.decode(end.value, prepared)
+
+
+def tokenizer_of(subject: Predictor) -> Tokenizer:
+    return subject.encoder.preparer.tokenizer
 
 
 def best(scores: np.ndarray, names: Sequence[str], top: int) -> tuple[tuple[str, float], ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.inspection.base import shown, token_rows, words_of
 from workbench.inspection.spec import TokenOptions
 from workbench.models.generate import MASKED, LanguageModel, batches
-from workbench.runtime.tokenizer import Piece
+from workbench.runtime.inputs import EncodedInput
 from workbench.text.document import Document
 from workbench.text.fields import VocabularyScores
 
@@ -62,7 +62,7 @@ class VocabularyInspector:
 Found = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
 
 
-def _masked(subject: LanguageModel, piece: Piece, asked: Sequence[int], top: int) -> Found:
+def _masked(subject: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:
     """position → (best words, probability of the subword itself) with that one position hidden."""
     found: Found = {}
     for batch in batches(list(asked), lambda _: len(piece.ids), BATCH_TOKENS):
@@ -82,7 +82,7 @@ def _masked(subject: LanguageModel, piece: Piece, asked: Sequence[int], top: int
     return found
 
 
-def _causal(subject: LanguageModel, piece: Piece, asked: Sequence[int], top: int) -> Found:
+def _causal(subject: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:
     """position → (best next subwords, probability of the one that does come next; None at the end)."""
     if not len(asked):
         return {}

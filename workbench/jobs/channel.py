@@ -1,4 +1,4 @@
-"""The child's end of the channel: events out on the real standard output, commands in on the real standard input."""
+"""The child's end of the channel: events on the real standard output, commands on the real input."""
 
 from __future__ import annotations
 
@@ -8,38 +8,62 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
-from workbench.jobs import events
+from workbench.jobs import events, steps
 
 OFTEN = ("step", "tick", "progress")  # kinds that are sent at most ten times a second
-INTERVAL = 0.1
+INTERVAL = 0.1  # seconds; steps in between are sent together, of ticks and progress the last
 ORPHAN_LIMIT = 600.0  # seconds that a worker without a parent may take to save its best
+DISCARD_LIMIT = 10.0  # the same for one whose result nobody can use any more
 
 
 class Channel:
-    """Writes one JSON object a line to the parent and to `events.jsonl`. A parent that has gone is no error, nor is a full disk."""
+    """Writes one JSON object per line to the parent and to `events.jsonl`.
+
+    Neither a parent that has gone nor a full disk is an error.
+    """
 
     def __init__(self, descriptor: int, record: Path | None = None):
         self._descriptor: int | None = descriptor
         self._record = _opened(record)
-        self._held: events.Output | None = None
+        self._steps: list[Mapping] = []  # payloads since the last message
+        self._latest: events.Output | None = None  # a tick or progress since the last message
         self._sent = 0.0
         self._lock = threading.Lock()
 
     def send(self, event: events.Event) -> None:
-        if isinstance(event, events.Output) and event.payload.get("kind") in OFTEN:
-            if time.monotonic() - self._sent < INTERVAL:
-                self._held = event
-                return
+        kind = event.payload.get("kind") if isinstance(event, events.Output) else ""
+        if kind not in OFTEN or not isinstance(event, events.Output):
+            self._flush()
+            self.write(events.to_json(event))
+            return
+        if kind == "step":
+            self._add_step(event.payload)
+        else:
+            self._latest = event
+        if time.monotonic() - self._sent >= INTERVAL:
+            self._flush()
+
+    def _add_step(self, payload: Mapping) -> None:
+        if self._steps and not steps.same_losses(self._steps[0], payload):
+            self._flush()
+        self._steps.append(payload)
+        self._latest = None  # a tick before this step says nothing that the step does not
+
+    def _flush(self) -> None:
+        """Send what has been held back, at most one message of each kind."""
+        if self._steps or self._latest is not None:
             self._sent = time.monotonic()
-        elif self._held is not None:  # the last step before a score belongs to the curve
-            self.write(events.to_json(self._held))
-        self._held = None
-        self.write(events.to_json(event))
+        if self._steps:
+            self.write(events.to_json(events.Output(steps.merge(self._steps))))
+            self._steps = []
+        if self._latest is not None:
+            self.write(events.to_json(self._latest))
+            self._latest = None
 
     def write(self, message: Mapping) -> None:
         line = _line(message)
@@ -82,13 +106,19 @@ def _plain(value: object) -> object:
 
 
 class Commands:
-    """Lines from the parent. End of file counts as stop: the parent has gone, the best is kept."""
+    """Lines from the parent. `ending` is "", stop, cancel, or lost: the parent has gone.
+
+    Cancel overrides the others. A lost parent counts as stop: the best checkpoint is kept.
+    `stop` and `cancel` are also called from a signal handler, so they take no lock.
+    """
 
     def __init__(self, descriptor: int):
         self._file = os.fdopen(descriptor, "rb")
         self._lines: queue.SimpleQueue[dict | None] = queue.SimpleQueue()
-        self._ending = ""  # "", stop, cancel: cancel wins
+        self._ending = ""
         self.finished = threading.Event()
+        self.orphaned = False
+        self._discard: Callable[[], None] | None = None
         threading.Thread(target=self._read, name="glossbench-commands", daemon=True).start()
 
     @property
@@ -97,9 +127,20 @@ class Commands:
 
     def stop(self) -> None:
         self._ending = self._ending or "stop"
+        self._lines.put(None)  # a host waits for its next request
 
     def cancel(self) -> None:
         self._ending = "cancel"
+        self._lines.put(None)
+
+    def discard_if_orphaned(self, discard: Callable[[], None]) -> None:
+        """The result is of use to the parent only: if the parent ends, that cancels the job.
+
+        `discard()` is called if it does not end soon after; otherwise the caller discards.
+        """
+        self._discard = discard
+        if self.orphaned:
+            self.cancel()
 
     def next(self) -> dict | None:
         """Waits for the next line; None for stop, cancel and when the parent has gone."""
@@ -122,13 +163,17 @@ class Commands:
             kind = raw.get("type") if isinstance(raw, dict) else None
             if kind in ("stop", "cancel"):
                 self.stop() if kind == "stop" else self.cancel()
-                self._lines.put(None)  # a host waits for its next request
             elif kind:
                 self._lines.put(raw)
-        self.stop()
+        self.orphaned = True
+        self._ending = self._ending or "lost"
+        if self._discard is not None:
+            self._ending = "cancel"
         self._lines.put(None)
-        if not self.finished.wait(ORPHAN_LIMIT):  # nobody is left who could end it
-            os._exit(1)
+        if not self.finished.wait(DISCARD_LIMIT if self._discard else ORPHAN_LIMIT):
+            if self._discard is not None:
+                self._discard()
+            os._exit(1)  # nobody is left who could end it
 
 
 def take_over() -> tuple[int, int]:

@@ -10,7 +10,9 @@ SLICE = 0.25  # seconds; a wait without end cannot be interrupted by Ctrl+C on W
 
 
 class Mailbox:
-    """`mailbox(fn)` from any thread; `fn()` runs on the thread that calls `wait` or `drain`, in the order posted."""
+    """`mailbox(fn)` from any thread or signal handler; `fn()` runs on the thread that calls `wait`
+    or `drain`, in the order posted. (`SimpleQueue.put` is reentrant.)
+    """
 
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()

@@ -33,7 +33,10 @@ class Log:
 
 @dataclass(frozen=True)
 class Finished:
-    """The last event of every job. `status` is one of `spec.ENDINGS`; `result` only for done and stopped."""
+    """The last event of every job.
+
+    `status` is one of `spec.ENDINGS`; `result` only for done, stopped and interrupted.
+    """
 
     status: str
     result: Mapping = field(default_factory=dict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -145,7 +144,7 @@ class Host:
         for one in (*self._leaving, *([child] if child else [])):
             one.kill()
             one.wait(5)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        scratch.remove(self.folder)
 
     # ------------------------------------------------------------ on threads
 

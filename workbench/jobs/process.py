@@ -1,12 +1,14 @@
-"""Start one child process, read its lines, stop it, kill it with all that it started.
+"""Start one child process, exchange lines with it, stop it, kill it with all that it started.
 
-Two threads a child: one waits for its lines, one for its end. `stop`, `cancel` and `send` may be called from any thread.
+Three threads per child: one reads its lines, one writes to it, one waits for its end. `stop`,
+`cancel`, `send` and `kill` may be called from any thread and never block.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import queue
 import subprocess
 import sys
 import threading
@@ -16,11 +18,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-OFFLINE = {
-    "HF_HUB_OFFLINE": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-}
+from workbench.base.privacy import TELEMETRY_OFF
+
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 TEXT = {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
 LOG_LINES = 40
 
@@ -58,8 +58,8 @@ class Child:
         self.problem = ""  # why it could not be started
         self._env = dict(env or {})
         self._process: subprocess.Popen | None = None
-        self._unsent: list[dict] | None = []  # until the process stands
-        self._lock = threading.Lock()
+        self._unsent: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # None: no more
+        self._lock = threading.Lock()  # never held while something can block
         self._unwanted = False  # killed, perhaps before it stood
         self._over = False  # nobody new may listen
         self._ended = threading.Event()
@@ -89,12 +89,11 @@ class Child:
         return self._ended.wait(timeout)
 
     def send(self, message: Mapping) -> None:
-        """One line to the child's standard input; a child that has gone is no error."""
-        with self._lock:
-            if self._unsent is not None:
-                self._unsent.append(dict(message))
-            else:
-                self._write(message)
+        """Queue one line for the child's standard input; a child that has ended is not an error.
+
+        A thread writes it: a child that is stopped or swapped out may not read for minutes.
+        """
+        self._unsent.put(json.dumps(message).encode() + b"\n")
 
     def stop(self) -> None:
         """Ask it to keep the best and end; terminated if it shows no sign of life, killed if it ignores that."""
@@ -122,8 +121,7 @@ class Child:
 
     def kill(self) -> None:
         """At once, with the whole tree."""
-        with self._lock:
-            self._unwanted = True
+        self._unwanted = True  # read after `_process` is set, so one of the two sees the other
         if (process := self._process) and not self.ended:
             _kill_tree(process, force=True)
 
@@ -139,13 +137,16 @@ class Child:
         reader = threading.Thread(
             target=self._read, args=(process,), name="glossbench-job-lines", daemon=True
         )
+        writer = threading.Thread(
+            target=self._write, args=(process,), name="glossbench-job-commands", daemon=True
+        )
         reader.start()
+        writer.start()
         code = process.wait()
         _kill_group(process.pid)  # a child of the child may hold the channel open
+        self._unsent.put(None)
         reader.join(10)
-        with self._lock, suppress(OSError):
-            if process.stdin:
-                process.stdin.close()
+        writer.join(10)
         self._finish(code)
 
     def _start(self) -> subprocess.Popen:
@@ -157,23 +158,25 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env={**os.environ, **OFFLINE, **TEXT, **self._env, "PYTHONPATH": _python_path()},
+                env=self._environment(),
                 **_apart(),
             )
-        with self._lock:
-            self._process = process
-            unsent, self._unsent = self._unsent or [], None
-            for message in unsent:
-                self._write(message)
+        self._process = process
         if self._unwanted:
             _kill_tree(process, force=True)
         return process
 
-    def _write(self, message: Mapping) -> None:
-        assert self._process is not None and self._process.stdin is not None
-        with suppress(OSError, ValueError):  # it has gone: its end is told elsewhere
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-            self._process.stdin.flush()
+    def _environment(self) -> dict[str, str]:
+        """A job may ask for the network, as a download does; telemetry stays off for every job."""
+        own = {**OFFLINE, **TEXT, **self._env, **TELEMETRY_OFF, "PYTHONPATH": _python_path()}
+        return {**os.environ, **own}
+
+    def _write(self, process: subprocess.Popen) -> None:
+        assert process.stdin is not None
+        with suppress(OSError, ValueError), process.stdin as pipe:  # it may have ended
+            while (line := self._unsent.get()) is not None:
+                pipe.write(line)
+                pipe.flush()
 
     def _read(self, process: subprocess.Popen) -> None:
         assert process.stdout is not None

@@ -6,7 +6,6 @@ Everything here happens on the main thread; what a child says comes through `dis
 from __future__ import annotations
 
 import itertools
-import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -14,12 +13,13 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeGuard, cast
 
 from workbench.base import scratch
 from workbench.base.errors import JobFailed
 from workbench.base.events import Signal
 from workbench.base.i18n import _
-from workbench.jobs import events
+from workbench.jobs import events, steps
 from workbench.jobs.channel import OFTEN
 from workbench.jobs.dispatch import Mailbox
 from workbench.jobs.process import Child, Grace, last_lines
@@ -27,13 +27,14 @@ from workbench.jobs.spare import Spare, Warm
 from workbench.jobs.spec import ENDINGS, JobSpec
 
 Dispatch = Callable[[Callable[[], None]], None]
-MOST_EVENTS = 20_000  # kept of one job; beyond, every second step is let go
 
 
 class Job:
     """One unit of background work. `status` is waiting, running or one of `spec.ENDINGS`.
 
     `changed(event)` is emitted on the main thread, after the fields below are up to date.
+    `events` holds every step: steps in a row are one event, and of ticks and progress in a row
+    only the last is kept, so a run of 100,000 steps takes a few megabytes.
     """
 
     def __init__(self, queue: Queue, number: int, spec: JobSpec, temporary: bool):
@@ -41,7 +42,7 @@ class Job:
         self.status = "waiting"
         self.ending = ""  # what was asked for: "", stop, cancel
         self.events: list[events.Event] = []
-        self.progress: Mapping = {}  # what the last steps, ticks and progress told
+        self.progress: Mapping = {}  # fields of the latest step, tick and progress
         self.result: Mapping = {}
         self.message = self.hint = self.details = ""
         self.started = self.ended = 0.0  # time.monotonic()
@@ -85,14 +86,20 @@ class Job:
         self._queue._end(self, "cancel")
 
     def _take_in(self, event: events.Event) -> None:
-        if isinstance(event, events.Output) and event.payload.get("kind") in OFTEN:
-            self.progress = {
-                **self.progress,
-                **event.payload,
-            }  # a tick tells no total and no time left: the last ones stand
-            if len(self.events) >= MOST_EVENTS:
-                self.events = _thinned(self.events)
-        self.events.append(event)
+        if not _is_frequent(event):
+            self.events.append(event)
+            return
+        payload = {name: value for name, value in event.payload.items() if name != "earlier"}
+        self.progress = {**self.progress, **payload}  # a tick has no total: the last one stands
+        if self.events and _is_frequent(self.events[-1], "tick", "progress"):
+            self.events.pop()
+        last = self.events[-1] if self.events else None
+        if not _is_frequent(event, "step"):
+            self.events.append(event)
+        elif _is_frequent(last, "step") and steps.same_losses(last.payload, event.payload):
+            steps.extend(cast(dict, last.payload), event.payload)  # made by `copy` below
+        else:
+            self.events.append(events.Output(steps.copy(event.payload)))
 
 
 class Queue:
@@ -220,6 +227,7 @@ class Queue:
     def _end(self, job: Job, how: str) -> None:
         if job.status == "waiting":
             job.ending = "cancel"
+            _record(job, events.Finished("cancelled"))
             self._over(job, events.Finished("cancelled"))
         elif job.status == "running" and job.ending != "cancel":
             job.ending = how
@@ -259,7 +267,7 @@ class Queue:
         )
         self._tell(job, event)
         if job._temporary:
-            shutil.rmtree(job.folder, ignore_errors=True)
+            scratch.remove(job.folder)
         self._start_waiting()
 
     def _tell(self, job: Job, event: events.Event) -> None:
@@ -270,15 +278,9 @@ class Queue:
         self.changed.emit(job, event)
 
 
-def _thinned(kept: list[events.Event]) -> list[events.Event]:
-    """Every second step, tick and progress is dropped; all else stays."""
-    often = itertools.count()
-    return [
-        one
-        for one in kept
-        if not (isinstance(one, events.Output) and one.payload.get("kind") in OFTEN)
-        or next(often) % 2
-    ]
+def _is_frequent(event: events.Event | None, *kinds: str) -> TypeGuard[events.Output]:
+    """Whether it is a step, tick or progress, or one of `kinds`."""
+    return isinstance(event, events.Output) and event.payload.get("kind") in (kinds or OFTEN)
 
 
 def _without_result(job: Job, code: int | None) -> events.Finished:
@@ -330,7 +332,7 @@ def _code_in_words(code: int | None) -> str:
 
 
 def _record(job: Job, finished: events.Finished) -> None:
-    """The ending that a dead child could not write itself."""
+    """Write the ending that no child could write: it died, or was never started."""
     from workbench.jobs.worker import write_result
 
     with suppress(OSError):

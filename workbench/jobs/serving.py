@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 
+from workbench.base.errors import TimeLimitExceeded
+from workbench.jobs import limits
 from workbench.jobs.channel import Channel, Commands
-from workbench.jobs.spec import JobSpec
+from workbench.jobs.spec import JobSpec, Limits
 from workbench.jobs.worker import failure, resolve
 
 ARRAY = "$npy"  # key of an array that lies in a file
@@ -19,17 +21,19 @@ def serve(folder: Path, channel: Channel, commands: Commands) -> int:
     try:
         spec = JobSpec.read(folder / "host.json")
         answer = resolve(spec.target)(spec.params)
+        if spec.limits:
+            limits.restrict_memory(spec.limits)
     except BaseException as error:
         channel.write({"type": "failed", **_told(error)})
         return 1
     channel.write({"type": "ready", "pid": os.getpid()})
-    _answer_all(answer, folder, channel, commands)
+    _answer_all(answer, _Server(folder, channel, spec.limits), channel, commands)
     commands.finished.set()
     return 0
 
 
 def _answer_all(
-    answer: Callable[[Mapping], Mapping], folder: Path, channel: Channel, commands: Commands
+    answer: Callable[[Mapping], Mapping], server: _Server, channel: Channel, commands: Commands
 ) -> None:
     waiting: list[dict] = []
     while True:
@@ -38,13 +42,9 @@ def _answer_all(
             return
         waiting = newest([*waiting, *(one for one in arrived if one is not None)])
         request = waiting.pop(0)
-        channel.write(
-            {
-                "type": "answer",
-                "id": request["id"],
-                **_answered(answer, request["request"], folder, request["id"]),
-            }
-        )
+        number = request["id"]
+        found = server.answer(answer, request["request"], number)
+        channel.write({"type": "answer", "id": number, **found})
 
 
 def newest(requests: list[dict]) -> list[dict]:
@@ -53,11 +53,33 @@ def newest(requests: list[dict]) -> list[dict]:
     return [one for one in requests if last[one["kind"]] == one["id"]]
 
 
-def _answered(answer: Callable, request: Mapping, folder: Path, number: int) -> dict:
-    try:
-        return {"answer": _with_arrays_in_files(answer(request), folder, f"{number}")}
-    except Exception as error:
-        return {"error": _told(error)}
+class _Server:
+    """Turns what a target answers into messages, within the limits of the host."""
+
+    def __init__(self, folder: Path, channel: Channel, limits: Limits | None):
+        self._folder, self._channel, self._limits = folder, channel, limits
+
+    def answer(self, answer: Callable, request: Mapping, number: int) -> dict:
+        """{"answer": …} or {"error": …}; the parts of a generator are sent as they come."""
+        try:
+            with limits.time_limit(self._limits):
+                found = answer(request)
+            if isinstance(found, Generator):
+                found = self._stream(found, number)
+            return {"answer": _with_arrays_in_files(found, self._folder, f"{number}")}
+        except TimeLimitExceeded:
+            return {"error": {"status": "out_of_time", "message": "", "hint": "", "details": ""}}
+        except Exception as error:
+            return {"error": _told(error)}
+
+    def _stream(self, parts: Generator, number: int) -> object:
+        while True:
+            try:
+                with limits.time_limit(self._limits):
+                    part = next(parts)
+            except StopIteration as end:
+                return end.value
+            self._channel.write({"type": "part", "id": number, "part": part})
 
 
 def _told(error: BaseException) -> dict:

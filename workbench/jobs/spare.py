@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.jobs import machine
 from workbench.jobs.process import Child, Grace
 
 LEAST_MEMORY = 4 * 1024**3  # bytes free; below, no spare
@@ -32,7 +33,7 @@ class Spare:
         free_memory: Callable[[], int] | None = None,
     ):
         self.warm, self._on_report = warm, on_report
-        self._free_memory = free_memory or _free_memory
+        self._free_memory = free_memory or (lambda: machine.memory()[1])
         self._child: Child | None = None
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
@@ -96,9 +97,3 @@ class Spare:
     def _heard(self, message: dict) -> None:
         if message.get("type") == "spare" and message.get("report") and self._on_report:
             self._on_report(message["report"])
-
-
-def _free_memory() -> int:
-    import psutil
-
-    return psutil.virtual_memory().available

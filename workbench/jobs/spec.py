@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 ENDINGS = ("done", "stopped", "cancelled", "failed", "out_of_memory", "crashed", "interrupted")
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What a host may use. `seconds` of processor time for one part of an answer; `memory` in bytes, beyond what it
+    takes once its target is loaded.
+    """
+
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True)
 class JobSpec:
     """`target` is "module:function".
 
-    For a job the function is a generator function `target(params, folder)`: it yields JSON objects (dicts with a "kind"),
-    may be sent "stop" (save the best and end) or closed (write nothing more), and returns a JSON object, its result.
-    For a host it is a plain function `target(params)` that loads and returns `answer(request) -> dict`.
-    `device` names the queue: jobs of one device run one after the other; "" means none, start at once.
+    For a job the function is a generator function `target(params, folder)`: it yields JSON objects
+    (dicts with a "kind"), may be sent "stop" (save the best and end) or closed (write nothing
+    more), and returns a JSON object, its result. For a host it is a plain function
+    `target(params)` that loads the model and returns `answer(request) -> dict`; an `answer` that
+    is a generator sends what it yields to the parent as parts, and what it returns as the answer.
+    `device` names the queue: jobs of one device run one after the other; "" means none, start at
+    once.
     """
 
     target: str
@@ -26,27 +39,22 @@ class JobSpec:
     device: str = "cpu"
     title: str = ""
     env: Mapping[str, str] = field(default_factory=dict)  # added to the child's environment
+    project: str = ""  # path of the project file it works for; empty if it needs none
+    stoppable: bool = False  # "stop" keeps a usable result; other jobs can only be cancelled
+    limits: Limits | None = None  # of a host
 
     def to_json(self) -> dict:
-        return {
-            "target": self.target,
-            "params": dict(self.params),
-            "folder": self.folder,
-            "device": self.device,
-            "title": self.title,
-            "env": dict(self.env),
-        }
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        limits = asdict(self.limits) if self.limits else None
+        return {**values, "params": dict(self.params), "env": dict(self.env), "limits": limits}
 
     @classmethod
     def from_json(cls, raw: Mapping) -> JobSpec:
-        return cls(
-            raw["target"],
-            raw.get("params", {}),
-            raw.get("folder", ""),
-            raw.get("device", "cpu"),
-            raw.get("title", ""),
-            raw.get("env", {}),
-        )
+        """Raises KeyError without a target; entries of another version are ignored."""
+        known = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
+        if known.get("limits"):
+            known["limits"] = Limits(**known["limits"])
+        return cls(**{"target": raw["target"], **known})
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,12 +15,14 @@ import traceback
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from workbench.base import scratch
 from workbench.base.errors import WorkbenchError, is_disk_full
 from workbench.base.i18n import _
-from workbench.jobs import events
+from workbench.jobs import events, machine
 from workbench.jobs.channel import Channel, Commands, take_over
 from workbench.jobs.spec import JobSpec
 
@@ -36,6 +38,7 @@ def main(arguments: list[str]) -> int:
     _behave()
     commands = Commands(incoming)
     _listen_to_interrupts(commands)
+    scratch.sweep()
     if arguments[0] == "--spare":
         return _spare(arguments[1:], outgoing, commands)
     return _serve(Path(arguments[0]), outgoing, commands)
@@ -47,20 +50,10 @@ def _behave() -> None:
         with suppress(OSError):
             os.nice(NICE)
     if "OMP_NUM_THREADS" not in os.environ:
-        os.environ["OMP_NUM_THREADS"] = str(cores())
+        os.environ["OMP_NUM_THREADS"] = str(machine.cores())
     # Threads that wait asleep: on a busy machine, spinning ones took 3 times the CPU seconds and the wall time of a training step.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("KMP_BLOCKTIME", "0")
-
-
-def cores() -> int:
-    """Physical cores that this process may use, at least 1."""
-    import psutil
-
-    allowed = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))
 
 
 def _listen_to_interrupts(commands: Commands) -> None:
@@ -73,11 +66,17 @@ def _listen_to_interrupts(commands: Commands) -> None:
 
 
 def _serve(folder: Path, outgoing: int, commands: Commands) -> int:
-    if (folder / "host.json").is_file():
-        from workbench.jobs import serving
+    if scratch.join(folder):
+        commands.discard_if_orphaned(partial(scratch.remove, folder))
+    try:
+        if (folder / "host.json").is_file():
+            from workbench.jobs import serving
 
-        return serving.serve(folder, Channel(outgoing), commands)
-    return _job(folder, Channel(outgoing, _record(folder)), commands)
+            return serving.serve(folder, Channel(outgoing), commands)
+        return _job(folder, Channel(outgoing, _record(folder)), commands)
+    finally:
+        if commands.orphaned:
+            scratch.remove(folder)
 
 
 def _record(folder: Path) -> Path | None:
@@ -103,7 +102,7 @@ class Asked(Protocol):
 
     @property
     def ending(self) -> str:
-        """ "", "stop" or "cancel"."""
+        """Empty, "stop", "cancel" or "lost" (the parent has gone, which counts as stop)."""
         ...
 
 
@@ -123,7 +122,7 @@ def _drive(
     send: Callable[[events.Event], None],
     commands: Asked,
 ) -> events.Finished:
-    told = False
+    stopping = ""  # why it was stopped: "stop" or "lost"
     try:
         item = next(target)
         while True:
@@ -131,13 +130,14 @@ def _drive(
             if commands.ending == "cancel":
                 target.close()
                 return events.Finished("cancelled")
-            if commands.ending == "stop" and not told:
-                told = True
+            if commands.ending and not stopping:
+                stopping = commands.ending
                 item = target.send("stop")
             else:
                 item = next(target)
     except StopIteration as end:
-        return events.Finished("stopped" if told else "done", end.value or {})
+        status = {"": "done", "lost": "interrupted"}.get(stopping, "stopped")
+        return events.Finished(status, end.value or {})
 
 
 def resolve(target: str) -> Callable:

@@ -28,6 +28,10 @@ class LabelScore:
     def to_json(self) -> dict:
         return asdict(self)
 
+    def to_row(self) -> list:
+        """As it is stored with a run; `LabelScore(*row)` is its inverse."""
+        return [self.label, self.precision, self.recall, self.f1, self.support]
+
 
 def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int, int, int]]:
     """label → (right, predicted, in gold), over the labels of either side, sorted by name.

@@ -1,68 +1,118 @@
-"""Checkpoint: a loaded model with its tokenizer. Family: what turns a folder into one."""
+"""What an encoder and a family are. A family turns a published format into an encoder."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from workbench.models.spec import ModelInfo
-from workbench.runtime.tokenizer import Tokenizer
+from workbench.runtime.inputs import Preparer
 
-HEADS = ("sequence", "token", "mask", "next", "body")
+
+class States(NamedTuple):
+    """Hidden states of every layer.
+
+    layers: each (B, T, H), embeddings first. mask bool (B, T): True at units of the text.
+    pooled (B, H): the model's own summary of the input, None if it has none.
+    """
+
+    layers: tuple[Tensor, ...]
+    mask: Tensor
+    pooled: Tensor | None
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parameters of a model from the bottom up: embeddings, the layers, and what stands on top (final norm, pooler, head).
+    """The parameters of an encoder from the bottom up, each once.
 
-    Together they are all its parameters, each once. `top` is what is left when the encoder is frozen.
+    pooler: what is above the last layer (final norm, pooler). modules: the embeddings' module (or
+    modules), then each layer; set to eval mode where frozen.
     """
 
     embeddings: tuple[nn.Parameter, ...]
     layers: tuple[tuple[nn.Parameter, ...], ...]
-    summit: tuple[nn.Parameter, ...]  # of the pretrained body, above the last layer
-    head: tuple[nn.Parameter, ...]
-    modules: tuple[
-        nn.Module, ...
-    ]  # the embeddings' module (or modules) and each layer, to be set to eval where frozen
+    pooler: tuple[nn.Parameter, ...]
+    modules: tuple[nn.Module, ...]
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """`model` gives logits; `max_length` is the most subwords it takes, special ones included; `types`: whether it takes token_type_ids."""
+class LoadOptions:
+    """How to load an encoder.
+
+    head: the library's own head to load with it ("sequence", "token", "mask", "next"), "" for
+    none; `outputs` are the names of its outputs. Encoders without such a head ignore this.
+    seed: of newly initialized parameters.
+    attention: "sdpa" or "eager"; dropouts replace the configured ones while in memory.
+    """
+
+    head: str = ""
+    outputs: Sequence[str] = ()
+    seed: int = 0
+    allow_pickle: bool = False
+    attention: str = "sdpa"
+    attention_dropout: float | None = None
+    dropout: float | None = None
+
+
+class Encoder(nn.Module, ABC):
+    """Arrays → hidden states; float32 on the CPU when loaded.
+
+    preparer: makes its inputs; input_names: the arrays it takes. max_length: units per input.
+    head: the library's head that was loaded with it, "" if there is none.
+    """
 
     info: ModelInfo
-    model: nn.Module
-    tokenizer: Tokenizer
+    preparer: Preparer
+    input_names: tuple[str, ...]
     max_length: int
-    types: bool
+    head: str = ""
 
     @property
     def width(self) -> int:
         return self.info.width
 
+    @property
+    def feed_forward(self) -> int:
+        """Width of the feed-forward layers, or of what takes most of the computation."""
+        return 4 * self.width
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    @abstractmethod
+    def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        """inputs: `input_names`, each (B, T, …)."""
+
+    @abstractmethod
+    def parts(self) -> Parts: ...
+
+    def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Outputs of the loaded head: (B, L) of a sequence, (B, T, L) of tokens or vocabulary."""
+        raise NotImplementedError(f"{type(self).__name__} has no head of its own")
+
+    def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        """Vocabulary logits (B, K, V) of a language model head at `positions` (B, K) only."""
+        raise NotImplementedError(f"{type(self).__name__} is not a language model")
+
 
 class Family(Protocol):
     """models/families/<name>.py"""
 
-    def load(
-        self,
-        folder: Path,
-        *,
-        head: str,
-        labels: Sequence[str] = (),
-        seed: int = 0,
-        allow_pickle: bool = False,
-    ) -> Checkpoint:
-        """Weights of the folder under a head of HEADS, float32 on the CPU; a new head is drawn from `seed`."""
+    def load(self, info: ModelInfo, options: LoadOptions) -> Encoder:
+        """Raises ModelError where the files are damaged or the head is not available."""
         ...
 
-    def parts(self, model: nn.Module) -> Parts: ...
+    def save(self, encoder: Encoder, folder: Path) -> None:
+        """Write weights, configuration and what its preparer needs."""
+        ...
 
-    def save(self, checkpoint: Checkpoint, folder: Path) -> None:
-        """A Hugging Face folder: config.json, model.safetensors, tokenizer files."""
+    def heads(self, info: ModelInfo) -> frozenset[str]:
+        """The library's own heads that `LoadOptions.head` can name for this model."""
         ...

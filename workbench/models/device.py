@@ -77,9 +77,9 @@ def use_threads() -> int:
 
 
 def has_bf16(device: torch.device) -> bool:
-    """Whether bfloat16 is done in hardware: CUDA of capability 8.0 or more, a CPU with AMX or AVX512_BF16.
+    """Whether there are instructions for bfloat16: CUDA from capability 8.0, a CPU with AMX or AVX512_BF16.
 
-    Measured with AVX512_BF16 (EPYC 9004): a step takes 0.68 of float32's time; without such instructions it takes 2 to 5 times as long.
+    On a CPU they need not be fast, see `workbench.models.precision`.
     """
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)

@@ -1,53 +1,18 @@
-"""Folders of trained models: our own description beside the Hugging Face files, whole or not at all."""
+"""Folders of trained models: our own description beside the Hugging Face files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+from workbench.base import owned_folder
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.base.registry import builtins
+from workbench.base.registry import registry
 
 DESCRIPTION = "glossbench.json"
-
-
-def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
-    """Let `fill` write a new folder and put it in the place of `target`; the old one stays if anything fails."""
-    draft, old = target.with_name(f"{target.name}.new"), target.with_name(f"{target.name}.old")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir()
-    try:
-        fill(draft)
-        for file in draft.iterdir():
-            _sync(file)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-    if target.exists():
-        shutil.rmtree(old, ignore_errors=True)
-        os.replace(target, old)
-    os.replace(draft, target)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def recover(target: Path) -> None:
-    """After a crash between the two renames: the old folder takes its place again. A half written one goes."""
-    draft, old = target.with_name(f"{target.name}.new"), target.with_name(f"{target.name}.old")
-    if not target.exists() and old.exists():
-        os.replace(old, target)
-    shutil.rmtree(draft, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    if path.is_file():
-        with open(path, "rb+") as file:
-            os.fsync(file.fileno())
 
 
 def describe(folder: Path, description: Mapping) -> None:
@@ -56,20 +21,30 @@ def describe(folder: Path, description: Mapping) -> None:
     )
 
 
+def located(folder: Path | str) -> Path:
+    """The folder that holds the complete model: `folder`, or the version beside it after a crash.
+
+    Changes nothing on disk. Raises ModelError if it cannot be entered.
+    """
+    try:
+        return owned_folder.current(Path(folder))
+    except OSError as error:
+        raise _unreadable(folder, error) from error
+
+
 def description(folder: Path | str) -> dict:
-    """What a run wrote beside its weights: task, layer, labels, max_length … Raises ModelError where this is no folder of a run."""
+    """What a run wrote beside its weights: task, layer, labels, max_length …
+
+    Changes nothing on disk. Raises ModelError if this is not the folder of a trained model.
+    """
     path = Path(folder) / DESCRIPTION
     try:
-        recover(Path(folder))
         there = path.is_file()
     except OSError as error:
-        raise ModelError(
-            _("{folder} cannot be read: {error}.").format(folder=folder, error=error.strerror),
-            hint=_("Check the rights of the folder."),
-        ) from error
+        raise _unreadable(folder, error) from error
     if not there:
         raise ModelError(
-            _("{folder} is no trained model of Glossbench: {file} is missing.").format(
+            _("{folder} is not a model trained with Glossbench: {file} is missing.").format(
                 folder=folder, file=DESCRIPTION
             ),
             hint=_("Name a run, or the folder of an exported run."),
@@ -90,8 +65,15 @@ def description(folder: Path | str) -> dict:
     return raw
 
 
+def _unreadable(folder: Path | str, error: OSError) -> ModelError:
+    return ModelError(
+        _("{folder} cannot be read: {error}.").format(folder=folder, error=error.strerror),
+        hint=_("Check the permissions of the folder."),
+    )
+
+
 def _check(raw: Mapping, path: Path) -> None:
-    known = builtins().ids("task")
+    known = registry().ids("task")
     if raw["task"] not in known:
         raise ModelError(
             _("{path} names the task {task!r}; known are {known}.").format(

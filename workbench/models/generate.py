@@ -8,20 +8,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.models import spec
-from workbench.models.base import Checkpoint
-from workbench.models.families.transformer import TransformerFamily
+from workbench.models.base import Encoder, LoadOptions
+from workbench.models.loading import family_of
+from workbench.runtime.inputs import pad
+from workbench.runtime.tokenizer import mask_token
 
 MASKED, CAUSAL = "masked", "causal"
 BATCH_TOKENS = 4096  # subwords in one forward pass, padding included
 CHUNK = 8  # documents between two reports
-_MASKS = ("[MASK]", "<mask>", "<|mask|>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,10 @@ class _Row:
 class LanguageModel:
     """A loaded language model. `kind` is MASKED or CAUSAL."""
 
-    def __init__(self, checkpoint: Checkpoint, kind: str, device: torch.device):
-        self.checkpoint, self.kind, self.device = checkpoint, kind, device
-        self.tokenizer, self.max_length = checkpoint.tokenizer, checkpoint.max_length
-        self.model = checkpoint.model.to(device).eval()
-        self.mask = mask_id(checkpoint) if kind == MASKED else None
+    def __init__(self, encoder: Encoder, kind: str, device: torch.device):
+        self.encoder, self.kind, self.device = encoder.to(device).eval(), kind, device
+        self.tokenizer, self.max_length = encoder.preparer.tokenizer, encoder.max_length
+        self.mask = mask_id(encoder) if kind == MASKED else None
 
     @classmethod
     def load(
@@ -60,9 +61,8 @@ class LanguageModel:
         kind = language_kind(info)
         head = "mask" if kind == MASKED else "next"
         chosen = devices.pick(device)
-        return cls(
-            TransformerFamily().load(folder, head=head, allow_pickle=allow_pickle), kind, chosen
-        )
+        options = LoadOptions(head=head, allow_pickle=allow_pickle)
+        return cls(family_of(info).load(info, options), kind, chosen)
 
     def logprobs(self, prompts: Sequence[Prompt]) -> list[list[float]]:
         """For each prompt the natural log-probabilities of the subwords of its answer, in order; [] where it has none.
@@ -132,7 +132,8 @@ class LanguageModel:
         where = torch.tensor(
             [[*row, *[0] * (most - len(row))] for row in positions], device=self.device
         )
-        return logits_at(self.model, padded(ids, self.checkpoint, self.device), where)
+        with torch.inference_mode():
+            return self.encoder.logits_at(padded(ids, self.encoder), where)
 
 
 def language_kind(info: spec.ModelInfo) -> str:
@@ -146,25 +147,17 @@ def language_kind(info: spec.ModelInfo) -> str:
     )
 
 
-def mask_id(checkpoint: Checkpoint) -> int:
+def mask_id(encoder: Encoder) -> int:
     """The id that hides a word. Raises ModelError where the tokenizer has none."""
-    backend, config = (
-        checkpoint.tokenizer.backend,
-        Path(checkpoint.info.path) / "tokenizer_config.json",
-    )
-    try:
-        given = json.loads(config.read_text(encoding="utf-8"))["mask_token"]
-    except (OSError, ValueError, TypeError, KeyError):
-        given = None  # missing or broken: the usual names serve
-    named = given.get("content") if isinstance(given, Mapping) else given
-    for name in (named, *_MASKS):
-        if isinstance(name, str) and (found := backend.token_to_id(name)) is not None:
-            return found
-    raise ModelError(
-        _("The tokenizer of {model} has no mask token, so no word can be hidden.").format(
-            model=checkpoint.info.name
+    backend = encoder.preparer.tokenizer.backend
+    name = mask_token(encoder.info.path, backend)
+    if name is None:
+        raise ModelError(
+            _("The tokenizer of {model} has no mask token, so no word can be hidden.").format(
+                model=encoder.info.name
+            )
         )
-    )
+    return backend.token_to_id(name)
 
 
 def locate(backend, text: str, start: int, end: int) -> tuple[list[int], list[int]]:
@@ -204,35 +197,12 @@ def batches(items: Sequence, length: Callable[[object], int], tokens: int) -> It
         yield batch
 
 
-def padded(
-    ids: Sequence[Sequence[int]], checkpoint: Checkpoint, device: torch.device
-) -> dict[str, Tensor]:
+def padded(ids: Sequence[Sequence[int]], encoder: Encoder) -> dict[str, Tensor]:
     """input_ids and attention_mask, (B, T), filled up at the right."""
-    longest = max(map(len, ids))
-    table = torch.full((len(ids), longest), checkpoint.tokenizer.pad, dtype=torch.long)
-    mask = torch.zeros_like(table)
-    for number, row in enumerate(ids):
-        table[number, : len(row)] = torch.tensor(row)
-        mask[number, : len(row)] = 1
-    return {"input_ids": table.to(device), "attention_mask": mask.to(device)}
-
-
-@torch.inference_mode()
-def logits_at(model: nn.Module, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
-    """logits (B, K, V) at positions (B, K) only: the head, as dear as the body, is spared the rest."""
-
-    def pick(_module, _inputs, output):
-        hidden = output[0]  # (B, T, H) → (B, K, H)
-        output["last_hidden_state"] = hidden.gather(
-            1, positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
-        )
-        return output
-
-    hook = model.base_model.register_forward_hook(pick)
-    try:
-        return model(**inputs).logits
-    finally:
-        hook.remove()
+    rows = [np.asarray(row, np.int64) for row in ids]
+    table = torch.from_numpy(pad(rows, encoder.preparer.fill["input_ids"]))
+    mask = torch.from_numpy(pad([np.ones_like(row) for row in rows]))
+    return {"input_ids": table.to(encoder.device), "attention_mask": mask.to(encoder.device)}
 
 
 # ---------------------------------------------------------------- job and host
@@ -241,9 +211,11 @@ def logits_at(model: nn.Module, inputs: Mapping[str, Tensor], positions: Tensor)
 def score_prompts(params: Mapping, folder: Path) -> Iterator[dict]:
     """Job target: params model (folder), prompts (path of JSON lines), device, allow_pickle.
 
-    A line of `prompts`: document_id, text_hash, split, cut, parts [texts], prompts {label: [before, answer, after] as numbers in parts}.
-    Writes folder/scores.jsonl, a line for each: document_id, text_hash, split, cut, logprobs {label: [of each subword]}.
-    Yields progress; a sent "stop" ends after the documents at hand. Returns n, seconds, device, kind, versions.
+    A line of `prompts`: document_id, text_hash, split, cut, set (number of its set of examples), parts [texts], prompts {label:
+    [before, answer, after] as numbers in parts}. Lines without a document (document_id null), the first ones, are the prompts
+    of a set without a text. Writes folder/scores.jsonl, a line for each: the same but for parts and prompts, and logprobs
+    {label: [of each subword]}. Yields progress in documents; a sent "stop" ends after those at hand. Returns n, seconds,
+    device, kind, versions.
     """
     import transformers
 
@@ -256,25 +228,27 @@ def score_prompts(params: Mapping, folder: Path) -> Iterator[dict]:
         allow_pickle=bool(params.get("allow_pickle")),
     )
     lines = _read(Path(params["prompts"]))
-    done, start = 0, time.monotonic()
+    without_text = sum(line.get("document_id") is None for line in lines)
+    done, start, total = 0, time.monotonic(), len(lines)
     with open(
         Path(folder) / "scores.jsonl", "w", encoding="utf-8", errors="surrogatepass", newline="\n"
     ) as output:
-        for first in range(0, len(lines), CHUNK):
+        for first in range(0, total, CHUNK):
             chunk = lines[first : first + CHUNK]
             for line, logprobs in zip(chunk, _scored(model, chunk), strict=True):
-                kept = {
-                    name: line.get(name) for name in ("document_id", "text_hash", "split", "cut")
-                }
+                kept = {name: line[name] for name in line if name not in ("parts", "prompts")}
                 output.write(json.dumps({**kept, "logprobs": logprobs}, ensure_ascii=False) + "\n")
             done += len(chunk)
-            left = (time.monotonic() - start) / done * (len(lines) - done)
-            if (
-                yield {"kind": "progress", "done": done, "total": len(lines), "seconds_left": left}
-            ) == "stop":
+            progress = {
+                "kind": "progress",
+                "done": max(0, done - without_text),
+                "total": total - without_text,
+                "seconds_left": (time.monotonic() - start) / done * (total - done),
+            }
+            if (yield progress) == "stop":
                 break
     return {
-        "n": done,
+        "n": max(0, done - without_text),
         "language_model": model.kind,
         "device": devices.name(model.device),
         "seconds": time.monotonic() - began,
@@ -284,7 +258,9 @@ def score_prompts(params: Mapping, folder: Path) -> Iterator[dict]:
 
 
 def open_scorer(params: Mapping) -> Callable[[Mapping], dict]:
-    """Host target: params as `score_prompts`; a request {"prompts": {label: [before, answer, after]}} gives {"logprobs": {label: […]}}."""
+    """Host target: params as `score_prompts`. A request {"prompts": [{label: [before, answer, after]}]} gives
+    {"logprobs": [{label: [of each subword]}], "language_model"}.
+    """
     devices.use_threads()
     model = LanguageModel.load(
         params["model"],
@@ -293,9 +269,11 @@ def open_scorer(params: Mapping) -> Callable[[Mapping], dict]:
     )
 
     def answer(request: Mapping) -> dict:
-        labels = list(request["prompts"])
-        found = model.logprobs([Prompt(*request["prompts"][label]) for label in labels])
-        return {"logprobs": dict(zip(labels, found, strict=True)), "language_model": model.kind}
+        tables = request["prompts"]
+        flat = [Prompt(*parts) for table in tables for parts in table.values()]
+        found = iter(model.logprobs(flat))
+        logprobs = [{label: next(found) for label in table} for table in tables]
+        return {"logprobs": logprobs, "language_model": model.kind}
 
     return answer
 

@@ -15,12 +15,14 @@ from urllib.parse import urlparse
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.models import spec
+from workbench.models.spec import downloads
 
 SMALL = ("config.json", "generation_config.json", "README.md", "LICENSE", "vocab.txt", "vocab.json", "merges.txt", "special_tokens_map.json", "added_tokens.json")  # fmt: skip
 TOKENIZERS = (
     "tokenizer.json",
     "tokenizer_config.json",
     "spiece.model",
+    "spm.model",
     "tokenizer.model",
     "sentencepiece.bpe.model",
 )
@@ -159,22 +161,29 @@ def _fetched(model_id: str, revision: str, name: str, size: int) -> Iterator[int
     about = get_hf_file_metadata(url)
     blob = _blob(model_id, about.etag)
     if not blob.exists():
-        draft = blob.with_name(f"{blob.name}.incomplete")
+        draft = blob.with_name(f"{blob.name}.glossbench-part")
         blob.parent.mkdir(parents=True, exist_ok=True)
+        draft.touch()
+        downloads.record(_repository(model_id), [draft])
         yield from _stream(about.location, url, draft, about.size or size)
         _verify(draft, about.etag, about.size, name)
         os.replace(draft, blob)
+        downloads.record(_repository(model_id), [blob])
     yield size
 
 
-def _blob(model_id: str, etag: str | None) -> Path:
+def _repository(model_id: str) -> Path:
     from huggingface_hub import constants
 
+    return Path(constants.HF_HUB_CACHE) / f"models--{model_id.replace('/', '--')}"
+
+
+def _blob(model_id: str, etag: str | None) -> Path:
     if not etag or PurePosixPath(etag).name != etag or etag.startswith("."):
         raise ModelError(
             _("The server of {model} gave no usable name for a file.").format(model=model_id)
         )
-    return Path(constants.HF_HUB_CACHE) / f"models--{model_id.replace('/', '--')}" / "blobs" / etag
+    return _repository(model_id) / "blobs" / etag
 
 
 def _stream(location: str, origin: str, draft: Path, size: int) -> Iterator[int]:
@@ -228,13 +237,18 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
 
 def _settle(model_id: str, revision: str, wanted: str, name: str) -> str:
     """Let huggingface_hub enter a blob into the snapshot; returns the file's path there."""
-    from huggingface_hub import constants, hf_hub_download
+    from huggingface_hub import hf_hub_download
 
-    path = hf_hub_download(model_id, name, revision=revision)
-    refs = Path(constants.HF_HUB_CACHE) / f"models--{model_id.replace('/', '--')}" / "refs"
+    repository = _repository(model_id)
+    entries = [repository / "snapshots" / revision / name]
     if wanted != revision and PurePosixPath(wanted).name == wanted:
-        refs.mkdir(parents=True, exist_ok=True)
-        (refs / wanted).write_text(revision, encoding="utf-8")
+        entries.append(repository / "refs" / wanted)
+    created = [path for path in entries if not os.path.lexists(path)]
+    path = hf_hub_download(model_id, name, revision=revision)
+    for ref in entries[1:]:
+        ref.parent.mkdir(parents=True, exist_ok=True)
+        ref.write_text(revision, encoding="utf-8")
+    downloads.record(repository, created)
     return path
 
 

@@ -12,14 +12,21 @@ from workbench.base.i18n import _
 from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations, documents, labels, listing
+from workbench.storage import queue as storage_queue
+from workbench.storage import runs as storage_runs
+from workbench.storage import states as storage_states
 from workbench.storage import suggestions as proposals
 from workbench.storage.annotations import MarkRow, SpanRow
 from workbench.storage.listing import DocumentRow, Filter
+from workbench.storage.queue import TO_DO, SourceFile
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
 from workbench.text.document import Document
 from workbench.text.labels import Layer
 
-__all__ = ["DocumentView", "Filter", "MarkRow", "NewSuggestion", "SpanRow", "SuggestionRow"]
+__all__ = [
+    "TO_DO", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile", "SpanRow",
+    "SuggestionRow",
+]  # fmt: skip
 
 SINGLE, MANY, SPANS = "class", "multi", ("span", "tag")
 
@@ -181,10 +188,14 @@ def resize_span(
 
 
 def delete_span(project: Project, span_id: int, *, origin: object = None) -> None:
+    """A draft on which nothing is set in the layer any more becomes pending."""
     span = annotations.span(project.db, span_id)
     with project.edit(_("Delete span"), origin=origin):
         annotations.delete_span(project.db, span_id)
         _begun(project, span.document_id, span.layer_id)
+        annotations.reset_untouched(
+            project.db, [span.document_id], span.layer_id, project.annotator_id
+        )
 
 
 def _check_borders(document: Document, field: str, start: int, end: int) -> None:
@@ -231,20 +242,19 @@ def clear_class(
     *,
     origin: object = None,
 ) -> None:
-    """Take the class away. A submitted document goes back to draft: without a class it is no training data."""
+    """Remove a class, by default all of the layer.
+
+    A submitted document without a class becomes a draft: it is no training data. A draft on which
+    nothing is set in the layer any more becomes pending.
+    """
+    db, who = project.db, project.annotator_id
     with project.edit(_("Clear class"), origin=origin):
-        annotations.clear_mark(project.db, document_id, layer_id, project.annotator_id, label_id)
-        left = [
-            mark for mark in annotations.marks(project.db, document_id) if mark.layer_id == layer_id
-        ]
-        if not left and labels.layer(project.db, layer_id).kind == SINGLE:
-            if (
-                annotations.state(project.db, document_id, layer_id, project.annotator_id)
-                == "submitted"
-            ):
-                annotations.set_state(
-                    project.db, [document_id], layer_id, project.annotator_id, "draft"
-                )
+        annotations.clear_mark(db, document_id, layer_id, who, label_id)
+        annotations.reset_untouched(db, [document_id], layer_id, who)
+        left = any(mark.layer_id == layer_id for mark in annotations.marks(db, document_id))
+        submitted = annotations.state(db, document_id, layer_id, who) == "submitted"
+        if submitted and not left and labels.layer(db, layer_id).kind == SINGLE:
+            annotations.set_state(db, [document_id], layer_id, who, "draft")
 
 
 # ---------------------------------------------------------------- states
@@ -415,6 +425,41 @@ def add_suggestions(
         )
 
 
+def take_answer(
+    project: Project,
+    run_id: int,
+    document_id: int,
+    layer_id: int,
+    *,
+    label: NewSuggestion | None = None,
+    spans: Sequence[NewSuggestion] = (),
+    instead_of: Iterable[int] = (),
+    origin: object = None,
+) -> None:
+    """Make what a run answered gold, in one step: a class, or spans `instead_of` gold ones (ids).
+
+    The source is the run, with its scores; the state of the document stays as it is.
+    """
+    name = storage_runs.get(project.db, run_id).name
+    many = labels.layer(project.db, layer_id).kind == MANY
+    with project.edit(_("Accept prediction of {run}").format(run=name), origin=origin):
+        source = project.source("run", str(run_id), annotator=False)
+        who = {"annotator_id": project.annotator_id, "source_id": source}
+        if label is not None:
+            annotations.set_mark(
+                project.db, document_id, layer_id, label.label_id,
+                many=many, score=label.score, **who,
+            )  # fmt: skip
+        for id in instead_of:
+            annotations.delete_span(project.db, id)
+        for one in spans:
+            annotations.add_span(
+                project.db, document_id, layer_id, one.label_id, one.start, one.end,
+                field=one.field, score=one.score, **who,
+            )  # fmt: skip
+        _begun(project, document_id, layer_id)
+
+
 # ---------------------------------------------------------------- the queue
 
 
@@ -423,23 +468,33 @@ def queue(project: Project, wanted: Filter | None = None) -> array:
     return documents.ids(project.db, wanted or Filter())
 
 
+def queue_size(project: Project, wanted: Filter) -> int:
+    """How many documents pass."""
+    return listing.count(project.db, wanted)
+
+
+def source_files(project: Project) -> tuple[SourceFile, ...]:
+    """The files that the documents were imported from."""
+    return storage_queue.source_files(project.db)
+
+
 def queue_page(
     project: Project, ids: Sequence[int], layer_ids: Sequence[int]
 ) -> tuple[DocumentRow, ...]:
-    """What the queue shows of these documents; their state is that in these layers."""
-    states = listing.states_in(project.db, ids, layer_ids)
-    return tuple(
-        replace(row, state=overall(states.get(row.id, ())))
-        for row in documents.rows(project.db, ids)
-    )
+    """What the queue shows of these documents: labels and states in these layers.
+
+    Where none of the layers is for a document, it is pending.
+    """
+    rows = documents.rows(project.db, ids, layer_ids)
+    return tuple(replace(row, state=row.state or "pending") for row in rows)
 
 
 def overall(states: Iterable[str]) -> str:
-    """One word for a document's states in several layers: submitted or discarded only where no layer is left to do."""
-    there = set(states)
-    if "draft" in there or {"pending", "submitted"} <= there:
-        return "draft"
-    return next((one for one in ("pending", "submitted", "discarded") if one in there), "pending")
+    """One word for a document's states in several layers (`storage.states.overall`).
+
+    Where there are none it is pending.
+    """
+    return storage_states.overall(states) or "pending"
 
 
 def neighbour(
@@ -452,11 +507,17 @@ def neighbour(
 
 
 def next_unlabelled(
-    project: Project, document_id: int | None, layer_ids: Sequence[int]
+    project: Project,
+    document_id: int | None,
+    layer_ids: Sequence[int],
+    wanted: Filter | None = None,
 ) -> int | None:
-    """The next document with something to do in one of the layers, beginning again at the start; None if all is done."""
+    """The next document that passes `wanted` with something to do in one of the layers.
+
+    Begins again at the start; None if all is done.
+    """
     return annotations.next_unlabelled(
-        project.db, document_id, layer_ids, annotator_id=project.annotator_id
+        project.db, document_id, layer_ids, annotator_id=project.annotator_id, wanted=wanted
     )
 
 

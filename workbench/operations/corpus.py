@@ -15,15 +15,18 @@ from workbench.operations.data_export import ExportOutcome, export_data, formats
 from workbench.operations.exchange import (
     ImportHandle,
     ImportOutcome,
-    Preview,
     SkippedRecord,
     import_files,
-    preview,
 )
+from workbench.operations.import_preview import Preview, PreviewRow, preview, refused
+from workbench.operations.import_splits import BY_NAME
+from workbench.operations.import_splits import described as described_splits
+from workbench.operations.import_splits import suggested as suggested_splits
 from workbench.operations.sample import create_sample
-from workbench.storage import annotations, bulk, documents, integrity, runs
+from workbench.storage import annotations, bulk, documents, integrity, runs, states
 from workbench.storage import labels as layers
 from workbench.storage.documents import Counts, DocumentRow, Filter
+from workbench.storage.ordering import Order
 from workbench.text.document import SPLITS
 
 if TYPE_CHECKING:
@@ -31,9 +34,9 @@ if TYPE_CHECKING:
     from workbench.text.splits import Item
 
 __all__ = [
-    "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "ImportOutcome", "Preview", "SkippedRecord", "SplitOutcome",
-    "any_documents", "check", "counts", "create_sample", "delete_documents", "export_data", "filter_ids", "formats", "import_files", "info", "labels",
-    "make_splits", "preview", "rows", "set_class", "set_split", "set_state", "what_is_lost",
+    "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order", "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome",
+    "any_documents", "check", "counts", "create_sample", "delete_documents", "described_splits", "export_data", "filter_ids", "formats", "import_files", "info", "labels",
+    "make_splits", "preview", "refused", "rows", "set_class", "set_split", "set_state", "suggested_splits", "what_is_lost",
 ]  # fmt: skip
 
 STATES = ("pending", "draft", "submitted", "discarded")
@@ -42,21 +45,40 @@ STATES = ("pending", "draft", "submitted", "discarded")
 # ---------------------------------------------------------------- reading
 
 
-def filter_ids(project: Project, wanted: Filter) -> array:
-    """Ids of the documents that pass, in order; array('q'). A million take about two seconds: not on the main thread."""
-    return documents.ids(project.db, wanted)
+def filter_ids(
+    project: Project,
+    wanted: Filter,
+    order: Order | None = None,
+    layer_ids: Sequence[int] | None = None,
+) -> array:
+    """Ids of the documents that pass, in order; array('q'). The order is that of these layers.
+
+    A million take about two seconds: not on the main thread.
+    """
+    return documents.ids(project.db, wanted, order, layer_ids)
 
 
-def rows(project: Project, ids: Iterable[int]) -> tuple[DocumentRow, ...]:
-    return documents.rows(project.db, ids)
+def rows(
+    project: Project,
+    ids: Iterable[int],
+    layer_ids: Sequence[int] | None = None,
+    *,
+    found_by: str = "",
+) -> tuple[DocumentRow, ...]:
+    """What a table shows of the documents; labels and states are those of the layers (None: all).
+
+    With `found_by` the texts are shown around the first word of it.
+    """
+    return documents.rows(project.db, ids, layer_ids, found_by=found_by)
 
 
 def any_documents(project: Project) -> bool:
     return documents.any_at_all(project.db)
 
 
-def counts(project: Project) -> Counts:
-    return documents.counts(project.db)
+def counts(project: Project, layer_ids: Sequence[int] | None = None) -> Counts:
+    """Of all documents; states, spans and suggestions are those of the layers (None: all)."""
+    return documents.counts(project.db, layer_ids)
 
 
 def check(project: Project) -> tuple[str, ...]:
@@ -65,16 +87,25 @@ def check(project: Project) -> tuple[str, ...]:
 
 
 def info(project: Project) -> dict:
-    """What `project info` prints: documents, layers, splits, states (each document once, at its highest), runs."""
+    """What `project info` prints: documents, layers, splits, states, runs.
+
+    `states` has each document once, in its highest state; a layer's `states` the documents it is for.
+    """
     found = documents.counts(project.db)
+    highest = states.highest_counts(project.db)
     return {
         "documents": found.documents,
         "layers": [
-            {"layer": one.name, "kind": one.kind, "labels": len(one.labels)}
+            {
+                "layer": one.name,
+                "kind": one.kind,
+                "labels": len(one.labels),
+                "states": dict(states.counts(project.db, [one.id]).states),
+            }
             for one in layers.layers(project.db)
         ],
         "splits": {split: found.splits.get(split, 0) for split in (*SPLITS, "none")},
-        "states": {state: found.states.get(state, 0) for state in STATES},
+        "states": {state: highest[state] for state in STATES},
         "runs": [_run(one) for one in runs.all(project.db)],
     }
 
@@ -114,7 +145,7 @@ def labels(project: Project) -> list[dict]:
 # ---------------------------------------------------------------- bulk acts
 # `watch` hears how far each is; called off, it raises Cancelled and leaves everything as it was, with no step in the history.
 
-STORED = 0.95  # the share of an act after which only the end of the transaction is left
+STORED = 0.7  # the share of an act after which only the end of its undo step is left
 
 
 def _title(act: str, ids: Sequence[int]) -> str:
@@ -132,7 +163,7 @@ def delete_documents(
     title = (
         _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
     )
-    with project.edit(title, origin=origin):
+    with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         return documents.delete(project.db, ids, watch=watch.part(0.0, STORED))
 
 
@@ -147,7 +178,7 @@ def set_split(
     """`split`: train, dev, test or None. Gives how many documents changed."""
     if split not in (None, *SPLITS):
         raise SpecError(_("There is no split {split!r}.").format(split=split))
-    with project.edit(_title(_("Set split"), ids), origin=origin):
+    with project.edit(_title(_("Set split"), ids), origin=origin, watch=watch.part(STORED, 1.0)):
         return documents.set_split(project.db, ids, split, watch=watch.part(0.0, STORED))
 
 
@@ -167,7 +198,7 @@ def set_class(
     layer = layers.layer(project.db, layer_id)
     if layer.kind not in ("class", "multi"):
         raise SpecError(_("Layer {name} holds no classes.").format(name=layer.name))
-    with project.edit(_title(_("Set class"), ids), origin=origin):
+    with project.edit(_title(_("Set class"), ids), origin=origin, watch=watch.part(STORED, 1.0)):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
         who = {"annotator_id": project.annotator_id, "source_id": project.source("person")}
         return bulk.set_class(
@@ -184,37 +215,24 @@ def set_state(
     origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
-    """Set the state of documents in a layer. A class layer's documents without a class cannot be submitted: they become drafts.
+    """Set the state of documents in a layer.
 
-    Gives how many documents were changed.
+    Documents without a class cannot be submitted in a class layer: they become drafts. Gives how many
+    documents were changed.
     """
     if state not in STATES:
         raise SpecError(_("There is no state {state!r}.").format(state=state))
     layer = layers.layer(project.db, layer_id)
-    with project.edit(_title(_("Set state"), ids), origin=origin):
-        fitting = bulk.with_texts(project.db, ids, layer.texts)
-        if (
-            state == "submitted" and layer.kind == "class"
-        ):  # in a multi layer, no class at all is an answer too
+    title, body = _title(_("Set state"), ids), watch.part(0.0, STORED)
+    with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
+        fitting, bare = bulk.with_texts(project.db, ids, layer.texts), []
+        if state == "submitted" and layer.kind == "class":  # in a multi layer, none is an answer
             bare = bulk.without_class(project.db, fitting, layer_id, project.annotator_id)
-            split = STORED * len(bare) / max(1, len(fitting))
-            annotations.set_state(
-                project.db,
-                bare,
-                layer_id,
-                project.annotator_id,
-                "draft",
-                watch=watch.part(0.0, split),
-            )
-            fitting, watch = sorted(set(fitting) - set(bare)), watch.part(split, 1.0)
-        return annotations.set_state(
-            project.db,
-            fitting,
-            layer_id,
-            project.annotator_id,
-            state,
-            watch=watch.part(0.0, STORED),
-        )
+        share = len(bare) / max(1, len(fitting))
+        key = (layer_id, project.annotator_id)
+        annotations.set_state(project.db, bare, *key, "draft", watch=body.part(0.0, share))
+        rest = sorted(set(fitting) - set(bare))
+        return annotations.set_state(project.db, rest, *key, state, watch=body.part(share, 1.0))
 
 
 # ---------------------------------------------------------------- splits
@@ -238,19 +256,14 @@ def make_splits(
     origin: object = None,
     watch: Watch = QUIET,
 ) -> SplitOutcome:
-    """Split what is submitted: 80/10/10 at first; later documents go to train; a missing dev split is cut from train, never from test.
+    """Split the submitted documents: 80/10/10 at first, later documents go to train.
 
-    Read layer by layer: the first split of a layer is that of the documents submitted in it. Without a layer: all of them, most
-    submitted first. Seeded by the project unless `seed` is given, stratified by class, document groups and equal texts kept together.
+    A missing dev split is cut from train, never from test. Read layer by layer: the first split of
+    a layer is that of the documents submitted in it. Without a layer: all of them, most submitted
+    first. Seeded by the project unless `seed` is given, stratified by class; document groups and
+    equal texts stay together.
     """
-    from workbench.text import splits
-
-    found: dict[int, str] = {}
-    placed: dict[int, str | None] = {}
-    for name in (layer_name,) if layer_name is not None else _by_submitted(project):
-        items, homes = _split_items(project, name, found)
-        found.update(splits.assign(items, seed=project.seed if seed is None else seed, homes=homes))
-        placed.update({one.id: found.get(one.id, one.split) for one in items})
+    found, placed = _assign(project, layer_name, seed)
     watch.at(0.3)
     if found:
         with project.edit(_("Make splits"), origin=origin):
@@ -264,6 +277,26 @@ def make_splits(
                     )
     counts = Counter(placed.values())
     return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(found))
+
+
+def planned_splits(project: Project, layer_name: str) -> dict[int, str]:
+    """The splits that `make_splits` would assign, by document id; nothing is written."""
+    return _assign(project, layer_name, None)[0]
+
+
+def _assign(
+    project: Project, layer_name: str | None, seed: int | None
+) -> tuple[dict[int, str], dict[int, str | None]]:
+    """(new splits, the splits of all submitted documents afterwards), by document id."""
+    from workbench.text import splits
+
+    found: dict[int, str] = {}
+    placed: dict[int, str | None] = {}
+    for name in (layer_name,) if layer_name is not None else _by_submitted(project):
+        items, homes = _split_items(project, name, found)
+        found.update(splits.assign(items, seed=project.seed if seed is None else seed, homes=homes))
+        placed.update({item.id: found.get(item.id, item.split) for item in items})
+    return found, placed
 
 
 def _by_submitted(project: Project) -> list[str]:

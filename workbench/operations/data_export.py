@@ -37,7 +37,7 @@ class ExportOutcome:
 def formats() -> tuple[Contribution, ...]:
     """What data can be written as; `options` has `suffix` and `several` (room for gold and predictions)."""
     return tuple(
-        one for one in registry.builtins().all("exporter") if one.options.get("what") == "data"
+        one for one in registry.registry().all("exporter") if one.options.get("what") == "data"
     )
 
 
@@ -48,7 +48,7 @@ def _exporter(format: str) -> DataExporter:
             _("There is no export format {format!r}.").format(format=format),
             hint=_("Known: {known}.").format(known=", ".join(known)),
         )
-    return registry.builtins().get("exporter", format)()
+    return registry.registry().get("exporter", format)()
 
 
 def what_is_lost(
@@ -83,12 +83,16 @@ def export_data(
     source: str = "gold",
     run: Run | None = None,
     progress: Callable[[int], None] | None = None,
+    escape_formulas: bool = False,
 ) -> ExportOutcome:
     """Write documents and labels. Raises ExportFailed; the file that stood there before is then left as it was.
 
     `source`: gold of all layers; predictions (of `run`, for its layer and nothing else, of the documents that have one); or both,
     where the format has room (a further layer named after the run).
-    `progress(n)` is called after each document read; what it raises (Cancelled) ends the export, nothing is written then.
+    `escape_formulas`: mark cells of a table that spreadsheet programs would run as formulas; our
+    importer removes the marks again. Other formats ignore it.
+    `progress(n)` is called after each document read; what it raises (Cancelled) ends the export, and
+    nothing is written then.
     """
     from workbench.exporters.data.base import Plan
 
@@ -98,7 +102,7 @@ def export_data(
     layers = labels.layers(project.db)
     wanted = None if split is None else [None if split == "none" else split]
     records: Iterable[Record] = documents.records(project.db, splits=wanted)
-    plan = Plan(layers)
+    plan = Plan(layers, escape=escape_formulas)
     if source != "gold":
         plan, records = _with_predictions(
             project, run, layers, records, plan, both=source == "both"
@@ -159,7 +163,7 @@ def _check(format: str, split: str | None, source: str, run: Run | None) -> None
         )
     if source != "gold" and run is None:
         raise ExportFailed(_("Whose predictions? No run was named."))
-    if source == "both" and not registry.builtins().entry("exporter", format).options.get(
+    if source == "both" and not registry.registry().entry("exporter", format).options.get(
         "several"
     ):
         raise ExportFailed(
@@ -206,7 +210,6 @@ def _with_predictions(
     *,
     both: bool,
 ):
-    from workbench.exporters.data.base import Plan
 
     layer = next((one for one in layers if one.id == run.layer_id), None)
     if layer is None:
@@ -227,7 +230,7 @@ def _with_predictions(
         guideline="",
         options={**layer.options, "predicted": run.name, "of": layer.name},
     )
-    counts = Plan((*layers, predicted) if both else (predicted,), plan.counted)
+    counts = replace(plan, layers=(*layers, predicted) if both else (predicted,))
     return counts, _predicted(records, found, name, counts, both)
 
 

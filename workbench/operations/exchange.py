@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-import time
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base import paths
+from workbench.base import scratch
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.importers.base import CLASS, PAIRS, SPANS, Options
 from workbench.jobs.spec import JobSpec
+from workbench.operations.import_duplicates import DUPLICATES, Duplicates
 from workbench.operations.import_handle import ImportHandle, ImportOutcome, SkippedRecord
-from workbench.operations.staging_job import STAGING, TARGET, renamed
+from workbench.operations.import_preview import options_for
+from workbench.operations.import_splits import BY_NAME, split_of
+from workbench.operations.staging_job import STAGING, TARGET
 from workbench.storage import intake, labels, staging
 from workbench.storage.values import now
 from workbench.text.labels import Layer, free_key
@@ -26,72 +25,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
 
-DUPLICATES = ("skip", "suggest", "add")
 _SPANLIKE = ("span", "tag")
-_OLD = 24 * 3600  # seconds after which the folder of an import that never ended is swept away
-
-
-# ---------------------------------------------------------------- a look before
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a file looks like and how it would be read. `problems`: sentences on what cannot be read among the first rows."""
-
-    format: str
-    why: str
-    encoding: str
-    encoding_why: str
-    delimiter: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    mapping: tuple[tuple[str, str], ...]
-    note: str
-    problems: tuple[str, ...]
-
-
-def preview(
-    path: Path | str,
-    *,
-    format: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    mapping: Iterable[tuple[str, str]] | None = None,
-    limit: int = 20,
-) -> Preview:
-    """The first rows of a file and a guess of everything that is not given. Raises ImportFailed."""
-    from itertools import islice
-
-    from workbench.importers.base import Skipped
-    from workbench.importers.detect import detect, importer
-    from workbench.importers.source import Source
-
-    source = Source(Path(path), encoding or "", scan=4 << 20)
-    why = _("chosen")
-    if not format:
-        found = detect(source)
-        format, why = found.format, found.why
-    options = Options(delimiter=delimiter or "", mapping=tuple(mapping or ()))
-    reader = importer(format)
-    table = reader.preview(source, options, limit)
-    items = islice(reader.read(source, options), limit + 10)
-    problems = tuple(
-        _("Line {line}: {reason}").format(line=one.line, reason=one.reason)
-        for one in items
-        if isinstance(one, Skipped)
-    )
-    return Preview(
-        format,
-        why,
-        source.encoding.name,
-        source.encoding.why,
-        table.delimiter,
-        table.columns,
-        table.rows,
-        table.mapping,
-        table.why,
-        problems,
-    )
 
 
 # ---------------------------------------------------------------- import
@@ -146,63 +80,31 @@ def import_files(
         mapping=mapping,
         delimiter=delimiter or "",
     )
-    folder = _folder()
+    folder = scratch.make("import")
     params = {
         "files": [str(path) for path in chosen],
         "format": format or "",
         "encoding": encoding or "",
-        "split": split or "",
+        "splits": _splits(chosen, split),
         "duplicates": duplicates,
         "options": asdict(options),
     }
     act = _Act(project, chosen, duplicates, folder)
     handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
+    handle.changed.connect(lambda: scratch.remove(folder) if handle.ended else None)
     title = _("Import {name}").format(
         name=chosen[0].name if len(chosen) == 1 else _("{n} files").format(n=len(chosen))
     )
-    handle.follow(queue.add(JobSpec(TARGET, params, str(folder), device="", title=title)))
+    spec = JobSpec(TARGET, params, str(folder), device="", title=title, project=str(project.path))
+    handle.follow(queue.add(spec))
     return handle
 
 
-def options_for(
-    layers: Sequence[Layer],
-    *,
-    target_layer: str | None,
-    mapping: tuple[tuple[str, str], ...],
-    delimiter: str,
-) -> Options:
-    """Where labels go that the file does not name: the layer of the customary name, else the only one of that kind, else a new one."""
-
-    def choose(name: str, kinds: tuple[str, ...], texts: int) -> str:
-        fitting = [one.name for one in layers if one.kind in kinds and one.texts == texts]
-        if target_layer and (
-            target_layer in fitting or all(one.name != target_layer for one in layers)
-        ):
-            return target_layer
-        return name if name in fitting or len(fitting) != 1 else fitting[0]
-
-    return Options(
-        delimiter=delimiter,
-        mapping=mapping,
-        class_layer=choose(CLASS, ("class", "multi"), 1),
-        span_layer=choose(SPANS, _SPANLIKE, 1),
-        pair_layer=choose(PAIRS, ("class", "multi"), 2),
-    )
-
-
-def _folder() -> Path:
-    """A new folder for one import; those that were left behind long ago are swept away."""
-    home = paths.cache_folder() / "imports"
-    home.mkdir(parents=True, exist_ok=True)
-    for old in home.iterdir():
-        try:
-            if time.time() - old.stat().st_mtime > _OLD:
-                shutil.rmtree(old, ignore_errors=True)
-        except OSError:
-            continue
-    folder = home / uuid.uuid4().hex
-    folder.mkdir()
-    return folder
+def _splits(files: Sequence[Path], split: str | None) -> dict[str, str]:
+    """`all`: the split of every document; or by file, for documents that have none of their own."""
+    if split == BY_NAME:
+        return {str(path): split_of(path) for path in files}
+    return {"all": split} if split else {}
 
 
 class _Act:
@@ -225,17 +127,10 @@ class _Act:
             staged = staging.examine(self.folder / STAGING)
             outcome = self._copy(staged, watch)
         finally:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            scratch.remove(self.folder)
         if job is not None:
             formats = tuple(job.result.get("formats", ())) if job.result else ()
-            outcome = ImportOutcome(
-                outcome.documents,
-                outcome.spans,
-                outcome.skipped,
-                outcome.warnings,
-                outcome.suggestions,
-                formats,
-            )
+            outcome = replace(outcome, formats=formats)
         return outcome
 
     def _copy(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:
@@ -251,58 +146,31 @@ class _Act:
             self.files[0].name if len(self.files) == 1 else _("{n} files").format(n=len(self.files))
         )
         with intake.attached(project.db, staged.path):
-            with project.edit(_("Import {name}").format(name=name), bulk=True):
-                same, keys = self._clashes(skipped, warnings)
-                wanted = [] if self.duplicates == "add" else [one.seq for one in same]
-                if staged.documents == len(wanted) and self.duplicates == "skip":
-                    return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
-                targets = self._targets(staged, warnings)
-                documents, spans = intake.take_in(
-                    project.db,
-                    targets,
-                    annotator_id=project.annotator_id,
-                    at=now(),
-                    skip=wanted,
-                    keys=keys,
-                    watch=watch.part(0.0, 0.95),
+            title, sealing = _("Import {name}").format(name=name), watch.part(0.8, 1.0)
+            with project.edit(title, bulk=True, watch=sealing):
+                found = Duplicates.find(project.db, self.files, self.duplicates)
+                skipped = sorted(
+                    [*skipped, *found.skipped], key=lambda record: (record.file, record.line)
                 )
-                suggestions = 0
-                if self.duplicates == "suggest" and same:
-                    pairs = [(one.seq, one.document_id) for one in same]
-                    suggestions = intake.suggest(project.db, targets, pairs, at=now())
-                    warnings.append(
-                        _(
-                            "{n:,} records stood in the project already; {m:,} of their labels came in as suggestions."
-                        ).format(n=len(same), m=suggestions)
+                documents = spans = suggestions = 0
+                wanted = found.skip
+                new = staged.documents > len(wanted) or not staged.documents
+                if new or self.duplicates.startswith("suggest"):
+                    targets = self._targets(staged, warnings)
+                    documents, spans = intake.take_in(
+                        project.db,
+                        targets,
+                        annotator_id=project.annotator_id,
+                        at=now(),
+                        skip=wanted,
+                        keys=found.keys,
+                        watch=watch.part(0.0, 0.8),
                     )
-        return ImportOutcome(documents, spans, tuple(skipped), tuple(warnings), suggestions)
-
-    def _clashes(
-        self, skipped: list[SkippedRecord], warnings: list[str]
-    ) -> tuple[list[intake.Clash], dict[int, str]]:
-        """Documents with key and text of one in the project, and new keys by seq for those that need one."""
-        found = intake.clashes(self.project.db)
-        same = [one for one in found if one.same_text]
-        if self.duplicates == "skip":
-            reason = _("its key ({key}) and text both stand in the project already")
-            skipped += [
-                SkippedRecord(str(self.files[one.file]), one.line, reason.format(key=one.key))
-                for one in same
-            ]
-            skipped.sort(key=lambda one: (one.file, one.line))
-        other = [one for one in found if self.duplicates == "add" or not one.same_text]
-        new = intake.free_keys(self.project.db, [one.key for one in other])
-        if different := [
-            (one.key, new[place]) for place, one in enumerate(other) if not one.same_text
-        ]:
-            warnings.append(renamed(different, _("stood in the project already")))
-        if again := [(one.key, new[place]) for place, one in enumerate(other) if one.same_text]:
-            warnings.append(
-                _(
-                    "{n:,} records that stand in the project already were added again, under new keys."
-                ).format(n=len(again))
-            )
-        return same, {one.seq: new[place] for place, one in enumerate(other)}
+                    suggestions = found.suggest(project.db, targets, now())
+                warnings += found.warnings
+        return ImportOutcome(
+            documents, spans, tuple(skipped), tuple(warnings), suggestions, found.same_texts
+        )
 
     def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
         layer_ids: dict[int, int] = {}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base import scratch
+from workbench.base import owned_folder, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.exporters.model import spec as exporters
@@ -103,6 +102,7 @@ def start(
             str(folder),
             device="cpu",
             title=_("Export {name}").format(name=run.name),
+            project=str(project.path),
         )
     )
     workers: list[int] = []
@@ -111,11 +111,9 @@ def start(
         if isinstance(event, Started):
             workers.append(event.pid)
         elif isinstance(event, Finished):
-            left = [
-                exporters.draft_of(Path(spec.out), pid) for pid in workers
-            ]  # a worker that was killed clears nothing away
-            for one in (folder, *left):
-                shutil.rmtree(one, ignore_errors=True)
+            scratch.remove(folder)
+            for pid in workers:  # a worker that was killed left its draft
+                owned_folder.remove(exporters.draft_of(Path(spec.out), pid))
 
     job.changed.connect(heard)
     return job

@@ -1,4 +1,4 @@
-"""An import under way: how far it is, how to call it off, what came of it."""
+"""A running import: progress, cancelling, outcome."""
 
 from __future__ import annotations
 
@@ -25,14 +25,27 @@ class SkippedRecord:
 
 
 @dataclass(frozen=True)
+class SameTexts:
+    """How many records have a text that is in the project, or earlier in the files, under another key.
+
+    `action`: what was done with them: imported, skipped or suggested.
+    """
+
+    project: int = 0
+    files: int = 0
+    action: str = "imported"
+
+
+@dataclass(frozen=True)
 class ImportOutcome:
-    """`documents` and `spans` that are new in the project; `suggestions` only where duplicates were taken so."""
+    """`documents` and `spans` that are new in the project; `suggestions` made from duplicates."""
 
     documents: int
     spans: int
     skipped: tuple[SkippedRecord, ...]
     warnings: tuple[str, ...]
     suggestions: int = 0
+    same_texts: SameTexts = SameTexts()
     formats: tuple[Mapping, ...] = ()
 
 
@@ -40,7 +53,7 @@ class ImportHandle:
     """A running import. `changed` is emitted on the main thread; at the end `outcome` or `error` is set.
 
     status: reading, storing, done, failed, cancelled. `progress`: the share of that phase, and words.
-    `watch` is for the storing: told from its thread, it speaks through `dispatch`.
+    `watch` reports the progress of storing from its thread through `dispatch`.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ class Choice:
 
     @property
     def texts(self) -> int:
-        return 2 if self.task == "pairs" else 1
+        return tasks.info(self.task).texts if self.run is not None else 1
 
 
 def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
@@ -232,9 +232,12 @@ def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
     if found is None:
         return None
     record = documents.record(project.db, document_id, (found.name,))
-    given = tasks.gold(choice.task, record, found.name)
+    given = tasks.info(choice.task).gold(record, found.name)
     return Gold(
-        given.label, given.spans, record.states.get(found.name) == "submitted", given.left_out
+        getattr(given, "label", None),
+        getattr(given, "spans", ()),
+        record.states.get(found.name) == "submitted",
+        given.left_out if given is not None else 0,
     )
 
 
@@ -247,7 +250,8 @@ def compare(given: Gold, answer: Answer) -> tuple[Difference, ...]:
 
 def token_warning(choice: Choice, document: Document) -> str:
     """What to say where a tagger learned from imported tokens and this text has none; "" elsewhere."""
-    return predict.token_note(Path(choice.folder), [document]) if choice.task == "tag" else ""
+    by_word = choice.run is not None and tasks.info(choice.task).windows
+    return predict.token_note(Path(choice.folder), [document]) if by_word else ""
 
 
 def unknown_warning(answer: Answer, name: str) -> str:

@@ -79,8 +79,9 @@ def delete_layer(
 ) -> None:
     """With its labels and everything labelled with them: one undo step. `will_go` says beforehand what that is."""
     name = store.layer(project.db, layer_id).name
-    with project.edit(_("Delete layer {name}").format(name=name), origin=origin):
-        store.delete_layer(project.db, layer_id, watch=watch.part(0.0, 0.95))
+    title = _("Delete layer {name}").format(name=name)
+    with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
+        store.delete_layer(project.db, layer_id, watch=watch.part(0.0, 0.7))
 
 
 def set_guideline(
@@ -220,15 +221,11 @@ def delete_labels(
     project: Project, label_ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
 ) -> None:
     """Submitted documents that lose their class go back to draft."""
-    with project.edit(_("Delete {names}").format(names=_named(project, label_ids)), origin=origin):
+    title, body = _("Delete {names}").format(names=_named(project, label_ids)), watch.part(0.0, 0.7)
+    with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
         for place, id in enumerate(label_ids):
-            store.delete_label(
-                project.db,
-                id,
-                watch=watch.part(
-                    0.95 * place / len(label_ids), 0.95 * (place + 1) / len(label_ids)
-                ),
-            )
+            part = body.part(place / len(label_ids), (place + 1) / len(label_ids))
+            store.delete_label(project.db, id, watch=part)
 
 
 def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | None = None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,8 @@ from workbench.base.i18n import _
 from workbench.base.settings import Settings
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
-from workbench.models.spec import ModelInfo
+from workbench.models.spec import ModelInfo, downloads
+from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +24,8 @@ def list(settings: Settings | None = None) -> tuple[ModelInfo, ...]:  # noqa: A0
     """A card for every model at hand, broken folders included; names are unique."""
     chosen = settings or settings_file.load()
     added = [_card(folder, chosen) for folder in chosen.model_folders]
-    return _unique([*spec.starters(), *added, *(_allowed(one, chosen) for one in spec.cached())])
+    cached = [_allowed(info, chosen) for info in spec.cached()]
+    return _unique([*spec.starters(), *added, *cached])
 
 
 def _card(folder: str, settings: Settings, *, name: str = "", origin: str = "folder") -> ModelInfo:
@@ -31,91 +35,198 @@ def _card(folder: str, settings: Settings, *, name: str = "", origin: str = "fol
 
 
 def _allowed(info: ModelInfo, settings: Settings) -> ModelInfo:
-    """A card of the cache read again where its pickled weights were confirmed."""
-    return (
-        _card(info.path, settings, name=info.name, origin=info.origin)
-        if info.path in settings.pickle_allowed
-        else info
-    )
+    """A card of the cache read again if its pickled weights were confirmed."""
+    if info.path not in settings.pickle_allowed:
+        return info
+    card = _card(info.path, settings, name=info.name, origin=info.origin)
+    return replace(card, downloaded=info.downloaded)
 
 
 def _unique(found: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
-    from dataclasses import replace
-
     names: set[str] = set()
     cards = []
-    for one in found:
-        name, number = one.name, 2
+    for info in found:
+        name, number = info.name, 2
         while name in names:
-            name, number = f"{one.name} {number}", number + 1
+            name, number = f"{info.name} {number}", number + 1
         names.add(name)
-        cards.append(replace(one, name=name))
+        cards.append(replace(info, name=name))
     return tuple(cards)
 
 
-def find(name: str, settings: Settings | None = None) -> ModelInfo:
-    """The usable model with this name, or in this folder. Raises ModelError that lists those known, or says what is wrong with it."""
+def info(name: str, settings: Settings | None = None) -> ModelInfo:
+    """The card of the model with this name, or in this folder, with its problems if it has any.
+
+    Raises ModelError that lists the known names.
+    """
     chosen = settings or settings_file.load()
     known = list(chosen)
-    info = next((one for one in known if one.name == name), None)
-    if info is None and Path(name).is_dir():
-        info = _card(str(Path(name).absolute()), chosen)
-    if info is None:
-        names = ", ".join(one.name for one in known)
+    found = next((info for info in known if info.name == name), None)
+    if found is None and Path(name).is_dir():
+        found = _card(str(Path(name).absolute()), chosen)
+    if found is None:
+        names = ", ".join(info.name for info in known)
         raise ModelError(
             _("There is no model {name!r}.").format(name=name),
-            hint=_("Known: {names}. A folder of a model can be named too.").format(names=names),
+            hint=_("Known: {names}. The path of a model folder can be given too.").format(
+                names=names
+            ),
         )
-    return spec.read_folder(
-        info.path,
-        allow_pickle=info.path in chosen.pickle_allowed,
-        name=info.name,
-        origin=info.origin,
+    return found
+
+
+def find(name: str, settings: Settings | None = None) -> ModelInfo:
+    """As `info`, but for use: raises ModelError too if the model has problems."""
+    found = info(name, settings)
+    if found.problems:
+        raise spec.unusable(found)
+    return found
+
+
+def unfit(found: ModelInfo, task: str) -> str:
+    """Why a usable model cannot be trained for a task; "" if it can."""
+    missing = sorted(tasks.info(task).needs - {*found.gives})
+    if not missing:
+        return ""
+    return _("{model} ({family}) cannot be trained for this task, which needs {needs}.").format(
+        model=found.name,
+        family=found.family,
+        needs=", ".join(_(spec.GIVES[one]) if one in spec.GIVES else one for one in missing),
     )
 
 
-def info(name: str, settings: Settings | None = None) -> ModelInfo:
-    return find(name, settings)
+def check_task(found: ModelInfo, task: str, settings: Settings | None = None) -> None:
+    """Before a training: raises ModelError, naming models at hand that fit, if this one does not."""
+    if found.problems:
+        raise spec.unusable(found)
+    if reason := unfit(found, task):
+        fitting = [info.name for info in list(settings) if info.usable and not unfit(info, task)]
+        hint = _("Models that can: {names}.").format(names=", ".join(fitting[:5]))
+        raise ModelError(reason, hint=hint if fitting else "")
+
+
+# ---------------------------------------------------------------- adding and removing
 
 
 def add(
     folder: Path | str, *, allow_pickle: bool = False, settings: Settings | None = None
 ) -> ModelInfo:
-    """Remember a folder on disk. Raises ModelError saying what is missing; pickled weights only with `allow_pickle`."""
+    """Check a folder on disk and remember it. Raises ModelError as `examine` does."""
     chosen = settings or settings_file.load()
-    path = str(Path(folder).absolute())
-    found = spec.read_folder(path, allow_pickle=allow_pickle or path in chosen.pickle_allowed)
-    if found.pickled and path not in chosen.pickle_allowed:
-        chosen.pickle_allowed = [*chosen.pickle_allowed, path]
-    if path not in chosen.model_folders:
-        chosen.model_folders = [*chosen.model_folders, path]
-    chosen.save()
-    return next(one for one in list(chosen) if one.path == path)
+    allowed = allow_pickle or str(Path(folder).absolute()) in chosen.pickle_allowed
+    return remember(examine(folder, allow_pickle=allowed), chosen)
 
 
-def remove(name: str, settings: Settings | None = None) -> None:
-    """Forget a folder that was added; its files stay. Raises ModelError for the starters and the cache."""
-    chosen = settings or settings_file.load()
-    found = next((one for one in list(chosen) if one.name == name), None)
-    if found is None or found.origin != "folder":
+def examine(folder: Path | str, *, allow_pickle: bool = False) -> ModelInfo:
+    """The card of a folder that can be added. For a thread: the tokenizer is read or converted.
+
+    Raises ModelError saying what is missing; for pickled weights only without `allow_pickle`.
+    """
+    found = spec.read_folder(Path(folder).absolute(), allow_pickle=allow_pickle)
+    _check_tokenizer(found)
+    return found
+
+
+def remember(found: ModelInfo, settings: Settings) -> ModelInfo:
+    """Put a folder on the list; pickled weights that its card allows stay allowed."""
+    if found.pickled and not found.untrusted:
+        settings.pickle_allowed = _with(settings.pickle_allowed, found.path)
+    settings.model_folders = _with(settings.model_folders, found.path)
+    settings.save()
+    return next(info for info in list(settings) if info.path == found.path)
+
+
+def _with(items: Sequence[str], item: str) -> builtins.list[str]:
+    return [*items, item] if item not in items else [*items]
+
+
+def _check_tokenizer(found: ModelInfo) -> None:
+    from workbench.runtime.tokenizer import Tokenizer
+
+    size = Tokenizer.load(found.path).size
+    if found.vocabulary and size > found.vocabulary:
         raise ModelError(
-            _("{name!r} is no folder that was added, so it cannot be taken from the list.").format(
-                name=name
-            )
+            _("The tokenizer of {path} has {size:,} entries, the model only {rows:,}.").format(
+                path=found.path, size=size, rows=found.vocabulary
+            ),
+            hint=_("Tokenizer and weights are from different models."),
         )
-    chosen.model_folders = [one for one in chosen.model_folders if one != found.path]
-    chosen.pickle_allowed = [one for one in chosen.pickle_allowed if one != found.path]
-    chosen.save()
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What removing a model from the list would do: `deletes` bytes are 0 if files stay."""
+
+    card: ModelInfo
+    deletes: int
+
+
+def removal(name: str, settings: Settings | None = None) -> Removal:
+    """Raises ModelError for models that cannot be removed: the starters, downloads of others."""
+    chosen = settings or settings_file.load()
+    path = str(Path(name).absolute())
+    cards = list(chosen)
+    found = next((info for info in cards if info.name == name), None) or next(
+        (info for info in cards if info.path == path and info.origin == "folder"), None
+    )
+    if found is None:
+        raise ModelError(
+            _("There is no model {name!r}.").format(name=name),
+            hint=_("Known: {names}.").format(names=", ".join(info.name for info in cards)),
+        )
+    if found.origin == "starter":
+        raise ModelError(
+            _("{name} comes with Glossbench and cannot be removed.").format(name=found.name)
+        )
+    if found.origin == "folder":
+        return Removal(found, 0)
+    if not found.downloaded:
+        raise ModelError(
+            _("{name} was not downloaded by Glossbench, so it is not deleted.").format(
+                name=found.name
+            ),
+            hint=_("The Hugging Face cache is shared: `hf cache` lists and deletes what is in it."),
+        )
+    return Removal(found, downloads.size(spec.repository_of(found)))
+
+
+def remove(name: str, *, delete: bool = False, settings: Settings | None = None) -> Removal:
+    """Forget a folder that was added; its files stay. Delete a download, only with `delete`.
+
+    Raises ModelError as `removal` does, and if files would be deleted without `delete`.
+    """
+    chosen = settings or settings_file.load()
+    planned = removal(name, chosen)
+    if planned.card.origin == "cache" and not delete:
+        raise ModelError(
+            _("Removing {name} deletes its files ({size:,} bytes).").format(
+                name=name, size=planned.deletes
+            ),
+            hint=_("Confirm it with --yes."),
+        )
+    delete_files(planned.card)
+    forget(planned.card, chosen)
+    return planned
+
+
+def delete_files(found: ModelInfo) -> int:
+    """Delete what Glossbench downloaded of a model, nothing else; returns the bytes set free."""
+    return downloads.delete(spec.repository_of(found)) if found.downloaded else 0
+
+
+def forget(found: ModelInfo, settings: Settings) -> None:
+    """Take a model off the list of added folders and of confirmed pickles."""
+    settings.model_folders = [one for one in settings.model_folders if one != found.path]
+    settings.pickle_allowed = [one for one in settings.pickle_allowed if one != found.path]
+    settings.save()
 
 
 def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
-    """Confirm that the pickled weights of a listed model may be opened, and give its card anew."""
+    """Confirm that the pickled weights of a listed model may be opened, and read its card anew."""
     chosen = settings or settings_file.load()
-    found = next((one for one in list(chosen) if one.name == name), None)
-    if found is None:
-        raise ModelError(_("There is no model {name!r}.").format(name=name))
-    if found.path not in chosen.pickle_allowed:
-        chosen.pickle_allowed = [*chosen.pickle_allowed, found.path]
+    path = info(name, chosen).path
+    if path not in chosen.pickle_allowed:
+        chosen.pickle_allowed = [*chosen.pickle_allowed, path]
         chosen.save()
     return find(name, chosen)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shutil
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.operations import train
 from workbench.operations.background import Background, here
 from workbench.storage import runs
+from workbench.storage.header import is_project
 from workbench.text import dataset
 from workbench.text.document import TEXT, TEXT_B, Document
 
@@ -71,9 +72,12 @@ def ensure(
         have, missing, asked = result
         if not missing:
             return then(have, None)
-        finish = lambda event: background(
-            lambda: {**have, **_kept(project, run, missing, asked.answers(event))}, then
-        )  # noqa: E731
+
+        def finish(event):
+            return background(
+                lambda: {**have, **_kept(project, run, missing, asked.answers(event))}, then
+            )
+
         started.append(asked.start(queue, finish))
 
     background(lambda: _missing(project, run, found), prepared)
@@ -96,7 +100,12 @@ def _missing(project: Project, run: Run, found: Sequence[Document]):
         have,
         missing,
         Question(
-            train.model_folder(project, run), missing, title=title, about=about, device=_device(run)
+            train.model_folder(project, run),
+            missing,
+            title=title,
+            about=about,
+            device=_device(run),
+            project=project.path,
         ),
     )
 
@@ -132,6 +141,7 @@ class Question:
         title: str,
         about: Mapping | None = None,
         device: str = "auto",
+        project: Path | None = None,
     ):
         self.asked = asked
         self.folder = scratch.make("predict")
@@ -157,6 +167,7 @@ class Question:
             str(self.folder),
             device=train.queue_device(device),
             title=title,
+            project=str(project or ""),
         )
 
     def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
@@ -174,7 +185,7 @@ class Question:
                 _("The answers of the worker cannot be read: {error!r}.").format(error=error)
             ) from error
         finally:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            scratch.remove(self.folder)
 
 
 def follow(queue: Queue, spec: JobSpec, ended: Callable[[Finished], None]) -> Job:
@@ -380,7 +391,11 @@ def answer_json(document: Document, answer: Prediction, *, named: bool = False) 
 
 def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None:
     """Write answers as CSV where the name ends in .csv, else as JSON lines; whole or not at all."""
-    draft = out.with_name(out.name + ".part")
+    if out.is_file() and is_project(out):
+        raise ExportFailed(
+            _("{path} is a project.").format(path=out), hint=_("Choose another name.")
+        )
+    draft = out.with_name(f".{out.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             _write_table(rows, file) if out.suffix.lower() == ".csv" else _write_lines(rows, file)
@@ -446,12 +461,21 @@ def apply_to_files(
         if not asked:
             return background(lambda: _saved((), out, skipped), then)
         question = Question(
-            model, asked, title=_("Predict with {name}").format(name=run.name), device=_device(run)
+            model,
+            asked,
+            title=_("Predict with {name}").format(name=run.name),
+            device=_device(run),
+            project=project.path,
         )
-        finish = lambda event: background(
-            lambda: _saved(list(zip(asked, question.answers(event), strict=True)), out, skipped),
-            then,
-        )  # noqa: E731
+
+        def finish(event):
+            return background(
+                lambda: _saved(
+                    list(zip(asked, question.answers(event), strict=True)), out, skipped
+                ),
+                then,
+            )
+
         started.append(question.start(queue, finish))
 
     model = train.model_folder(project, run)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.models.spec import ModelInfo, read_folder
 from workbench.operations import scoring, train
 from workbench.storage import documents
@@ -17,18 +17,27 @@ from workbench.text.document import TEXT_B, Document
 from workbench.text.labels import Layer
 
 if TYPE_CHECKING:
+    from workbench.jobs.threads import Token
+    from workbench.operations.prompt_render import Renderer
     from workbench.project.project import Project
-    from workbench.prompting.budget import Budget, Fitted
+    from workbench.prompting.base import Example
+    from workbench.prompting.budget import Asked, Budget, Fitted
+    from workbench.prompting.score import LabelAnswer
     from workbench.prompting.shots import Shots
+    from workbench.runtime.tokenizer import Tokenizer
 
-TASKS = ("classify", "pairs")
 MOST_SHOTS = 64
+LONGEST_TEMPLATE = 200_000  # characters
 LANGUAGE_USES = ("mask", "next")
+CALIBRATIONS = ("none", "content-free", "pmi")  # as prompting.score has them, which takes numpy
+CALIBRATION = "content-free"
 
 
 @dataclass(frozen=True)
 class PromptSpec:
-    """`template` is the source, `model` a folder. `order` random or balanced: how `shots` examples are drawn from the training split."""
+    """`template` is the source, `model` a folder. `order` random or balanced: how `shots` examples are drawn from the training split.
+    `calibration`: one of `prompting.score.CALIBRATIONS`.
+    """
 
     template: str
     model: str
@@ -40,6 +49,7 @@ class PromptSpec:
     name: str = ""
     device: str = "auto"
     allow_pickle: bool = False
+    calibration: str = CALIBRATION
 
     def __post_init__(self):
         if not 0 <= self.shots <= MOST_SHOTS:
@@ -52,20 +62,31 @@ class PromptSpec:
                 _("Examples are drawn {order!r}.").format(order=self.order),
                 hint=_("random or balanced."),
             )
+        if self.calibration not in CALIBRATIONS:
+            raise SpecError(
+                _("Unknown calibration {name!r}.").format(name=self.calibration),
+                hint=_("Choose one of: {names}.").format(names=", ".join(CALIBRATIONS)),
+            )
 
     def to_json(self) -> dict:
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def from_json(cls, raw: Mapping) -> PromptSpec:
-        return cls(**{one.name: raw[one.name] for one in fields(cls) if one.name in raw})
+        """The settings of a run. Those of a version without calibration had none."""
+        known = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
+        return cls(**{"calibration": "none", **known})
+
+
+PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, after
 
 
 @dataclass(frozen=True)
 class Preview:
     """Exactly what the model gets for one document and one candidate. `limit`: the most tokens it takes.
 
-    `dropped` examples did not fit, `cut`: the text itself was shortened. `prompts` are those of all candidates.
+    `dropped` examples did not fit, `cut`: the text itself was shortened. `prompts` are those of all candidates; `without_text`
+    those with the same examples but without the text, for calibration.
     """
 
     text: str
@@ -76,7 +97,8 @@ class Preview:
     cut: bool
     label: str
     document_id: int | None
-    prompts: Mapping[str, tuple[str, str, str]]
+    prompts: PromptTable
+    without_text: tuple[PromptTable, ...] = ()
 
 
 def language_models(cards: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
@@ -88,7 +110,7 @@ def language_models(cards: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
     """Layers with classes, each with its number of submitted documents, most first."""
-    found = [pair for pairs in train.fitting_by_task(project, TASKS).values() for pair in pairs]
+    found = [pair for pairs in train.fitting_by_task(project, _tasks()).values() for pair in pairs]
     return tuple(sorted(found, key=lambda pair: -pair[1]))
 
 
@@ -121,65 +143,195 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
 # ---------------------------------------------------------------- filling
 
 
-class Filler:
-    """A checked template with its model's tokenizer and its drawn examples: fills prompts within the model's length.
-
-    Raises SpecError or ModelError where template, layer or model will not do. Reads the training split once; may live in a thread.
+class Fillers:
+    """Makes fillers that share what takes long: the worker that renders templates, the tokenizer read last and the
+    training documents that examples are drawn from. For any thread; close it at the end.
     """
 
-    def __init__(self, project: Project, spec: PromptSpec):
-        from workbench.prompting.budget import Budget
-        from workbench.prompting.shots import Shots
-        from workbench.prompting.template import Template
-        from workbench.runtime.tokenizer import Tokenizer
+    def __init__(self, project: Project, renderer: Renderer | None = None):
+        from workbench.operations.prompt_render import Renderer
 
-        self.spec = spec
-        self.layer, _remark = choose_layer(project, spec.layer or None)
-        self.task = tasks.task_of(self.layer) or TASKS[0]
-        if len(self.layer.names) < 2:
+        self.project = project
+        self.renderer: Renderer = renderer or Renderer()
+        self._tokenizer: tuple[str, Tokenizer] | None = None
+        self._shots: tuple[tuple, Shots] | None = None
+
+    def filler(self, spec: PromptSpec, *, token: Token | None = None) -> Filler:
+        """Raises SpecError or ModelError where layer or model will not do."""
+        layer, _remark = choose_layer(self.project, spec.layer or None)
+        if len(layer.names) < 2:
             raise SpecError(
                 _("Layer {layer!r} has fewer than two labels to choose from.").format(
-                    layer=self.layer.name
-                )
+                    layer=layer.name
+                ),
+                hint=_("Add labels on the Labels page."),
+            )
+        if len(spec.template) > LONGEST_TEMPLATE:
+            raise SpecError(
+                _("The template has {n:,} characters, more than {most:,}.").format(
+                    n=len(spec.template), most=LONGEST_TEMPLATE
+                ),
+                hint=_("Shorten it."),
             )
         info = language_model(spec)
-        encode = Tokenizer.load(spec.model).backend.encode
-        self.limit = info.max_length or 512
+        return Filler(self, spec, layer, info.max_length or 512, token)
+
+    def forget_documents(self) -> None:
+        """The project has changed: examples are drawn anew."""
+        self._shots = None
+
+    def close(self) -> None:
+        self.renderer.close()
+
+    def __enter__(self) -> Fillers:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def tokenizer(self, folder: str) -> Tokenizer:
+        from workbench.runtime.tokenizer import Tokenizer
+
+        known = self._tokenizer
+        if known is None or known[0] != folder:
+            known = self._tokenizer = (folder, Tokenizer.load(folder))
+        return known[1]
+
+    def shots(self, spec: PromptSpec, layer: Layer, task: str) -> Shots:
+        """An order of the training documents; of none where no examples are asked for."""
+        from workbench.prompting.shots import Shots
+
+        if not spec.shots:
+            return Shots(())
+        key, known = (layer, task, spec.order, spec.seed), self._shots
+        if known is None or known[0] != key:
+            pool = tuple(_pool(self.project, task, layer))
+            known = self._shots = (key, Shots(pool, order=spec.order, seed=spec.seed))
+        return known[1]
+
+
+class Filler:
+    """A template with its layer, its model's tokenizer and its drawn examples: fills prompts within the model's length.
+
+    Made by `Fillers.filler`. The template is compiled with the first prompt.
+    """
+
+    def __init__(
+        self, fillers: Fillers, spec: PromptSpec, layer: Layer, limit: int, token: Token | None
+    ):
+        from workbench.prompting.base import Labels
+        from workbench.prompting.budget import Budget
+
+        self.spec, self.layer = spec, layer
+        self.task = next(info.id for info in tasks.fitting(layer) if info.id in _tasks())
+        labels = Labels(layer.names, {one.name: one.description for one in layer.labels})
+        tokenizer, renderer = fillers.tokenizer(spec.model), fillers.renderer
         self.budget: Budget = Budget(
-            Template(spec.template),
-            self.layer.names,
-            count=lambda text: len(encode(_valid(text)).ids),
-            limit=self.limit,
+            layer.names,
+            render=lambda asked: renderer.render(spec.template, labels, asked, token=token),
+            count=lambda texts: tokenizer.lengths(texts, limit),
+            limit=limit,
+            errors=renderer.errors,
         )
-        self.shots: Shots = Shots(
-            tuple(_pool(project, self.task, self.layer)) if spec.shots else (),
-            order=spec.order,
-            seed=spec.seed,
-        )
+        self.shots: Shots = fillers.shots(spec, layer, self.task)
+        self._content_free = _content_free_texts(spec, tokenizer)
+
+    @property
+    def limit(self) -> int:
+        return self.budget.limit
 
     def fit(self, document: Document) -> Fitted:
         """The prompts of one document; its own text is never among the examples."""
+        return self.budget.fit(self._asked(document, named=False))
+
+    def fit_all(self, documents: Iterable[Document]) -> Iterator[Fitted]:
+        """The prompts of many documents, in order; much faster than one by one."""
+        return self.budget.fit_all(self._asked(document) for document in documents)
+
+    def _asked(self, document: Document, *, named: bool = True) -> Asked:
+        from workbench.prompting.budget import Asked
+
         examples = self.shots.take(
             self.spec.shots, document_id=document.id, text_hash=document.text_hash
         )
-        return self.budget.fit(document.text, examples, dict(document.texts).get(TEXT_B, ""))
+        second = dict(document.texts).get(TEXT_B, "")
+        return Asked(document.text, examples, second, document.key if named else "")
 
-    def line(self, document: Document, fitted: Fitted) -> str:
-        """A line of the worker's input; equal parts of the candidates' prompts are written once."""
-        parts: dict[str, int] = {}
-        table = {
-            label: [
-                parts.setdefault(part, len(parts)) for part in (one.before, one.answer, one.after)
-            ]
-            for label, one in zip(self.layer.names, fitted.prompts, strict=True)
-        }
+    def without_text(self, examples: tuple[Example, ...]) -> tuple[Fitted, ...]:
+        """The prompts that calibration needs for a set of examples: those of content-free texts, or of an empty one for PMI.
+
+        A content-free text that the template cannot be rendered with is left out. Raises TemplateError where none is left.
+        """
+        from workbench.prompting.base import TemplateError
+        from workbench.prompting.budget import Asked
+
+        found: list[Fitted] = []
+        problem: TemplateError | None = None
+        for text in self._content_free:
+            second = text if self.layer.texts == 2 else ""
+            try:
+                found.append(self.budget.fit(Asked(text, examples, second)))
+            except TemplateError as error:
+                problem = error
+        if self._content_free and not found:
+            raise TemplateError(
+                N_("Calibration needs the prompt without a text: {error}"),
+                hint=N_("Let the template allow an empty text, or choose no calibration."),
+                line=problem.line,
+                error=problem.message,
+            )
+        return tuple(found)
+
+    def line(self, document: Document, fitted: Fitted, number: int = 0) -> str:
+        """A line of the worker's input; `number` is that of the set of examples."""
         about = {
             "document_id": document.id,
             "text_hash": document.text_hash,
             "split": document.split,
             "cut": fitted.cut,
+            "set": number,
         }
-        return json.dumps({**about, "parts": list(parts), "prompts": table})
+        return json.dumps({**about, **self._packed(fitted)})
+
+    def lines_without_text(self, examples: tuple[Example, ...], number: int) -> list[str]:
+        """Lines of the worker's input for the calibration of a set of examples."""
+        return [
+            json.dumps({"document_id": None, "set": number, **self._packed(fitted)})
+            for fitted in self.without_text(examples)
+        ]
+
+    def table(self, fitted: Fitted) -> PromptTable:
+        return {
+            label: (filled.before, filled.answer, filled.after)
+            for label, filled in zip(self.layer.names, fitted.prompts, strict=True)
+        }
+
+    def _packed(self, fitted: Fitted) -> dict:
+        """Equal parts of the candidates' prompts are written once."""
+        parts: dict[str, int] = {}
+        prompts = {
+            label: [parts.setdefault(part, len(parts)) for part in whole]
+            for label, whole in self.table(fitted).items()
+        }
+        return {"parts": list(parts), "prompts": prompts}
+
+
+def _content_free_texts(spec: PromptSpec, tokenizer: Tokenizer) -> tuple[str, ...]:
+    """What stands for the text in calibration; the mask as the model writes it."""
+    from workbench.prompting import score
+    from workbench.runtime.tokenizer import mask_token
+
+    if spec.calibration == score.PMI:
+        return ("",)
+    if spec.calibration == score.NONE:
+        return ()
+    mask = mask_token(spec.model, tokenizer.backend) or score.MASK
+    return tuple(mask if text == score.MASK else text for text in score.CONTENT_FREE_TEXTS)
+
+
+def _tasks() -> tuple[str, ...]:
+    """The tasks that a prompt can answer: those with one class as the answer."""
+    return tuple(info.id for info in tasks.all_tasks() if "ClassScores" in info.outputs)
 
 
 def language_model(spec: PromptSpec) -> ModelInfo:
@@ -195,17 +347,12 @@ def language_model(spec: PromptSpec) -> ModelInfo:
     return info
 
 
-def _valid(text: str) -> str:
-    """Lone surrogates are no Unicode and no tokenizer takes them."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _pool(project: Project, task: str, layer: Layer) -> Iterator:
+    from workbench.prompting.base import Example
     from workbench.prompting.shots import Shot
-    from workbench.prompting.template import Example
 
     for record in scoring.usable_records(project, task, layer, splits=("train",)):
-        document, gold = record.document, tasks.gold(task, record, layer.name)
+        document, gold = record.document, tasks.info(task).gold(record, layer.name)
         yield Shot(
             document.id,
             document.text_hash,
@@ -238,37 +385,25 @@ def split_ids(project: Project, layer: Layer, split: str) -> list[int]:
     )
 
 
-def ranked(logprobs: Mapping[str, Sequence[float]]) -> list[tuple[str, float, float, int]]:
-    """(label, score, share, subwords) from the log-probabilities of each label's subwords, the most probable first."""
-    from workbench.prompting.score import label_score, shares
+def ranked(
+    logprobs: Mapping[str, Sequence[float]],
+    method: str = "none",
+    without_text: Sequence[Mapping[str, Sequence[float]]] = (),
+) -> list[LabelAnswer]:
+    """The labels of one document, the most probable first; see `prompting.score.answers`."""
+    from workbench.prompting.score import answers
 
-    scores = [label_score(one) for one in logprobs.values()]
-    rows = zip(
-        logprobs, scores, map(float, shares(scores)), map(len, logprobs.values()), strict=True
-    )
-    return sorted(rows, key=lambda row: -row[2])
+    return answers(logprobs, method, without_text)
 
 
-def preview(
-    project: Project,
-    spec: PromptSpec,
-    document: Document | None = None,
-    *,
-    label: str = "",
-    filler: Filler | None = None,
-) -> Preview:
-    """The exact prompt of one document (the first of dev by default) with one candidate (the first label by default)."""
-    filler = filler or Filler(project, spec)
-    document = document or first_document(project, filler.layer)
+def preview(filler: Filler, document: Document | None, *, label: str = "") -> Preview:
+    """The exact prompt of one document with one candidate (the first label by default). Raises SpecError without a document."""
     if document is None:
         raise SpecError(
             _("There is no document to fill the template with."), hint=_("Import data first.")
         )
     fitted, names = filler.fit(document), filler.layer.names
-    table = {
-        name: (one.before, one.answer, one.after)
-        for name, one in zip(names, fitted.prompts, strict=True)
-    }
+    table = filler.table(fitted)
     shown = label if label in names else names[0]
     return Preview(
         "".join(table[shown]),
@@ -280,4 +415,5 @@ def preview(
         shown,
         document.id,
         table,
+        tuple(filler.table(one) for one in filler.without_text(fitted.examples)),
     )

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import shutil
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.operations import predict, scoring, train
+from workbench.base.watch import QUIET, Watch
+from workbench.operations import predict, run_folders, scoring, train
 from workbench.operations.background import Background, here
 from workbench.operations.scoring import Evaluation, Scored
 from workbench.storage import labels, runs
+from workbench.storage.values import now
+from workbench.tasks import spec as tasks
+from workbench.tasks.spec import TaskInfo
 from workbench.text.labels import Layer
-from workbench.text.spans import Span
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.storage.runs import Run
     from workbench.text.fields import Prediction
-
-LISTED = 50  # spans that a row of the error table names
-NOTHING = "–"  # row or column of the matrix for "no label here"
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,15 @@ class ErrorRow:
 
 @dataclass(frozen=True)
 class Results:
-    """A run on dev. `as_run` are the scores of its own time, `today` is against today's gold (None: no answers to score)."""
+    """A run on dev.
+
+    `as_run` are the scores when the run ended, `then` the same with the labels (None for a run of
+    an earlier version); `today` is against today's gold, None without stored predictions.
+    """
 
     run: Run
     as_run: Mapping[str, float]
+    then: Evaluation | None
     today: Evaluation | None
     matrix: Matrix | None
     errors: tuple[ErrorRow, ...]
@@ -150,9 +153,10 @@ def start_evaluation(
     def read(found, error) -> None:
         if error is not None:
             return then(None, error)
-        keep = lambda answers, error: _answered(
-            project, run, split, found, answers, error, then, background
-        )  # noqa: E731
+
+        def keep(answers, error):
+            return _answered(project, run, split, found, answers, error, then, background)
+
         started.append(
             predict.ensure(
                 project, queue, run, [one.document for one in found], keep, background=background
@@ -189,21 +193,40 @@ def _answered(
         return then(None, error)
 
     def score() -> Evaluation:
-        if split == "test":
-            count_look(project, run.id)
-        return scoring.evaluate(
+        scored = scoring.evaluate(
             task_of(run), split, found, [answers[one.document.id] for one in found]
         )
+        if split == "test":
+            record_test_view(project, run.id, scored)
+        return scored
 
     background(score, then)
 
 
-def count_look(project: Project, run_id: int) -> int:
-    """Note that the test score of a run was seen; returns how often by now."""
+def as_run(run: Run, split: str) -> Evaluation | None:
+    """The evaluation stored with the run, against the gold of that time.
+
+    On dev from the end of the run; on test from there too, or from the first view of the test
+    score. None where no such evaluation is stored.
+    """
+    raw = (run.result.get("evaluations") or {}).get(split)
+    try:
+        return Evaluation.stored(split, raw, tasks.info(task_of(run)).definition) if raw else None
+    except (KeyError, TypeError):
+        return None
+
+
+def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
+    """Count a view of the test score; the first one is stored with the run."""
     with project.write():
-        looks = runs.get(project.db, run_id).seen_test + 1
-        runs.update(project.db, run_id, seen_test=looks)
-    return looks
+        run = runs.get(project.db, run_id)
+        values: dict = {"seen_test": run.seen_test + 1}
+        if as_run(run, "test") is None:
+            row = replace(scored, at=now()).to_row()
+            evaluations = {**(run.result.get("evaluations") or {}), "test": row}
+            values["result"] = {**run.result, "evaluations": evaluations}
+            values["test_fingerprint"] = scored.fingerprint
+        runs.update(project.db, run_id, **values)
 
 
 def results(project: Project, run_id: int) -> Results:
@@ -219,6 +242,7 @@ def results(project: Project, run_id: int) -> Results:
     return Results(
         run,
         run.scores.get("dev", {}),
+        as_run(run, "dev"),
         today,
         matrix,
         errors(task, have, given),
@@ -227,28 +251,34 @@ def results(project: Project, run_id: int) -> Results:
     )
 
 
+def interval(project: Project, run: Run) -> tuple[str, float, float]:
+    """(score, low, high): 95 % confidence interval on dev, from stored predictions."""
+    found = scored(project, run, "dev")
+    answers = predict.stored(project, run, [one.document for one in found])
+    have = [one for one in found if one.document.id in answers]
+    return tasks.info(task_of(run)).interval(
+        [one.gold for one in have], [answers[one.document.id] for one in have]
+    )
+
+
 # ---------------------------------------------------------------- matrix
 
 
 def confusion(
     task: str, names: Sequence[str], found: Sequence[Scored], answers: Sequence[Prediction]
-) -> Matrix:
-    """The matrix of given answers; labels that occur on neither side are left out."""
-    from workbench.metrics import confusion as metrics
+) -> Matrix | None:
+    """The confusion matrix of given predictions; labels that occur on neither side are left out.
 
-    if task == "tag":
-        made = metrics.span_confusion(
-            [one.gold.spans for one in found], [one.spans for one in answers], names
-        )
-    else:
-        made = metrics.confusion(
-            [one.gold.label for one in found], [one.label or NOTHING for one in answers], names
-        )
+    None for a task without one.
+    """
+    made = tasks.info(task).confusion([one.gold for one in found], answers, names)
+    if made is None:
+        return None
     ids = [one.document.id for one in found]
     used = [
         at for at in range(len(made.labels)) if made.counts[at].any() or made.counts[:, at].any()
     ]
-    shown = {at: made.labels[at] or NOTHING for at in used}
+    shown = {at: made.labels[at] or tasks.NONE for at in used}
     cells = tuple(tuple(int(made.counts[gold, predicted]) for predicted in used) for gold in used)
     where = {
         (shown[gold], shown[predicted]): tuple(ids[at] for at in positions)
@@ -263,65 +293,26 @@ def confusion(
 def errors(
     task: str, found: Sequence[Scored], answers: Sequence[Prediction]
 ) -> tuple[ErrorRow, ...]:
-    """The documents answered otherwise than gold, surest answer first."""
+    """The documents whose prediction differs from gold, most confident first."""
+    info = tasks.info(task)
     rows = [
-        error_row(task, one, answer)
+        error_row(info, one, answer)
         for one, answer in zip(found, answers, strict=True)
-        if not scoring.agrees(task, one.gold, answer)
+        if not info.agrees(one.gold, answer)
     ]
     return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))
 
 
-def error_row(task: str, one: Scored, answer: Prediction) -> ErrorRow:
-    if task != "tag":
-        score = max(answer.classes.scores) if answer.classes else 0.0
-        return ErrorRow(
-            one.document.id,
-            one.document.key,
-            one.document.text[:160],
-            one.gold.label or NOTHING,
-            answer.label or NOTHING,
-            score,
-        )
-    text = one.document.text
-    gold, answered = scoring.span_set(one.gold.spans), scoring.span_set(answer.spans)
-    only_gold = [
-        span for span in one.gold.spans if (span.start, span.end, span.label) not in answered
-    ]
-    only_answer = [span for span in answer.spans if (span.start, span.end, span.label) not in gold]
+def error_row(info: TaskInfo, one: Scored, answer: Prediction) -> ErrorRow:
+    document, error = one.document, info.error(one.document, one.gold, answer)
     return ErrorRow(
-        one.document.id,
-        one.document.key,
-        text[:160],
-        _listed(text, only_gold),
-        _listed(text, only_answer),
-        _sureness(only_answer, only_gold, answer),
+        document.id,
+        document.key,
+        document.text[:160],
+        error.gold,
+        error.predicted,
+        error.confidence,
     )
-
-
-def _listed(text: str, spans: Sequence[Span]) -> str:
-    """The first LISTED of them: a cell of a table is no place for thousands."""
-    shown = ", ".join(
-        f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED]
-    )
-    if len(spans) > LISTED:
-        return _("{some} and {n:,} more").format(some=shown, n=len(spans) - LISTED)
-    return shown or NOTHING
-
-
-def _sureness(only_answer, only_gold, answer: Prediction) -> float:
-    """Of extra spans the surest; of missed ones how sure the words in them were to be outside."""
-    if only_answer:
-        return max(span.score or 0.0 for span in only_answer)
-    ends = [
-        span.end for span in only_gold
-    ]  # flat and in order, so the first that ends behind a word's start is the one to look at
-    missed = [
-        word.score
-        for word in answer.words
-        if (at := bisect_right(ends, word.start)) < len(ends) and only_gold[at].start < word.end
-    ]
-    return max(missed, default=0.0)
 
 
 # ---------------------------------------------------------------- two runs
@@ -336,7 +327,7 @@ def compare(project: Project, first_id: int, second_id: int) -> Comparison:
                 "{one} and {other} learned different layers, so their answers cannot be compared."
             ).format(one=first.name, other=second.name)
         )
-    task = task_of(first)
+    task, info = task_of(first), tasks.info(task_of(first))
     found = scored(project, first, "dev")
     answers = [
         predict.stored(project, run, [one.document for one in found]) for run in (first, second)
@@ -344,14 +335,14 @@ def compare(project: Project, first_id: int, second_id: int) -> Comparison:
     both = [one for one in found if all(one.document.id in given for given in answers)]
     left, right = ([given[one.document.id] for one in both] for given in answers)
     judged = [
-        (one, a, b, scoring.agrees(task, one.gold, a), scoring.agrees(task, one.gold, b))
+        (one, a, b, info.agrees(one.gold, a), info.agrees(one.gold, b))
         for one, a, b in zip(both, left, right, strict=True)
     ]
     return Comparison(
         scoring.evaluate(task, "dev", both, left),
         scoring.evaluate(task, "dev", both, right),
-        tuple(error_row(task, one, b) for one, _a, b, ok, also in judged if ok and not also),
-        tuple(error_row(task, one, a) for one, a, _b, ok, also in judged if also and not ok),
+        tuple(error_row(info, one, b) for one, _a, b, ok, also in judged if ok and not also),
+        tuple(error_row(info, one, a) for one, a, _b, ok, also in judged if also and not ok),
         sum(ok and also for *_rest, ok, also in judged),
         sum(not ok and not also for *_rest, ok, also in judged),
     )
@@ -370,22 +361,26 @@ def disk_space(project: Project, run_id: int) -> int:
     )
 
 
-def delete(project: Project, run_id: int) -> int:
-    """Take a run away, with its answers, open suggestions and weights; returns the bytes set free. Cannot be undone."""
-    run = runs.get(project.db, run_id)
-    if run.status in ("waiting", "running"):
-        raise WorkbenchError(
-            _("Run {name!r} is under way.").format(name=run.name), hint=_("Cancel it first.")
-        )
-    freed = disk_space(project, run_id)
+def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
+    """Delete runs with their answers, suggestions and weights, all or none. Cannot be undone.
+
+    Labels that were accepted from them stay. Returns the number of bytes freed on the disk.
+    """
+    for id in run_ids:
+        run = runs.get(project.db, id)
+        if run.status in ("waiting", "running"):
+            raise WorkbenchError(
+                _("Run {name!r} is still running.").format(name=run.name),
+                hint=_("Cancel it first."),
+            )
     with project.write():
-        runs.delete(project.db, run_id)
-    remove_folder(project, run_id)
+        for place, id in enumerate(run_ids):
+            part = watch.part(place / len(run_ids), (place + 1) / len(run_ids))
+            project.delete_run(id, watch=part)
+    freed = sum(disk_space(project, id) for id in run_ids)
+    for id in run_ids:
+        run_folders.remove(project, id)
     return freed
-
-
-def remove_folder(project: Project, run_id: int) -> None:
-    shutil.rmtree(paths.run_folder(project.path, run_id), ignore_errors=True)
 
 
 def command(project: Project, run: Run) -> str:

@@ -67,8 +67,11 @@ def create_sample(folder: Path | str) -> Path:
     project = Project.create(path)
     try:
         fill(project)
-    finally:
+    except BaseException:
         project.close()
+        path.unlink(missing_ok=True)  # half a sample is of no use
+        raise
+    project.close()
     return path
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
+from workbench.metrics.classes import LabelScore
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.document import Document
 from workbench.text.labels import Layer
 
 if TYPE_CHECKING:
-    from workbench.metrics.classes import LabelScore
     from workbench.project.project import Project
     from workbench.text.fields import Prediction
 
@@ -39,6 +39,24 @@ class Evaluation:
     scores: Mapping[str, float]
     per_label: tuple[LabelScore, ...]
     definition: str
+    at: str = ""  # when it was computed, of one that is stored with a run; ISO 8601
+
+    @classmethod
+    def stored(cls, split: str, raw: Mapping, definition: str) -> Evaluation:
+        """Of the form in which a run stores it. Raises KeyError or TypeError for another one."""
+        rows = tuple(LabelScore(*row) for row in raw["per_label"])
+        at = str(raw.get("at", ""))
+        return cls(split, raw["n"], raw["fingerprint"], dict(raw["scores"]), rows, definition, at)
+
+    def to_row(self) -> dict:
+        """As a run stores it, like `tasks.spec.evaluation`."""
+        return {
+            "n": self.n,
+            "fingerprint": self.fingerprint,
+            "scores": dict(self.scores),
+            "per_label": [one.to_row() for one in self.per_label],
+            "at": self.at,
+        }
 
     def to_json(self) -> dict:
         return {
@@ -57,9 +75,8 @@ def why_left_out(task: str, record: Record, layer: str) -> str:
         return _("not submitted")
     if not record.document.text.strip():
         return _("empty text")
-    if not tasks.usable(task, record, layer):
-        return _("submitted without a class")
-    return ""
+    info = tasks.info(task)
+    return "" if tasks.usable(info, record, layer) else info.why_unusable()
 
 
 def usable_records(
@@ -76,10 +93,11 @@ def usable_records(
 
 
 def scored_documents(project: Project, task: str, layer: Layer, split: str) -> tuple[Scored, ...]:
-    """What a score on `split` is over, with today's gold."""
+    """The documents that a score on `split` is computed on, with today's gold."""
+    info = tasks.info(task)
     return tuple(
-        Scored(one.document, tasks.gold(task, one, layer.name))
-        for one in usable_records(project, task, layer, splits=(split,))
+        Scored(record.document, info.gold(record, layer.name))
+        for record in usable_records(project, task, layer, splits=(split,))
     )
 
 
@@ -90,38 +108,8 @@ def fingerprint(documents: Sequence[Scored]) -> str:
 def evaluate(
     task: str, split: str, documents: Sequence[Scored], predictions: Sequence[Prediction]
 ) -> Evaluation:
-    """Score answers against gold; both of the same documents in the same order."""
-    golds = [one.gold for one in documents]
-    scores = tasks.score(task, golds, predictions) if golds else {}
-    rows = per_label(task, golds, predictions) if golds else ()
-    return Evaluation(
-        split, len(golds), fingerprint(documents), scores, rows, tasks.info(task).definition
-    )
-
-
-def per_label(
-    task: str, golds: Sequence[tasks.Gold], predictions: Sequence[Prediction]
-) -> tuple[LabelScore, ...]:
-    from workbench.metrics import classes, spans
-
-    if task == "tag":
-        return tuple(
-            spans.per_label([one.spans for one in golds], [one.spans for one in predictions])
-        )
-    return tuple(
-        classes.per_label([one.label for one in golds], [one.label for one in predictions])
-    )
-
-
-def agrees(task: str, gold: tasks.Gold, prediction: Prediction) -> bool:
-    """Whether an answer equals gold: the class, or all spans with borders and labels; `gold` is flat, as the task learns it.
-
-    The only place that says what an error is: the error table, the documents it opens and two runs side by side all ask here.
-    """
-    if task != "tag":
-        return gold.label == prediction.label
-    return span_set(gold.spans) == span_set(prediction.spans)
-
-
-def span_set(spans) -> frozenset[tuple[int, int, str]]:
-    return frozenset((one.start, one.end, one.label) for one in spans)
+    """Score predictions against gold; both of the same documents in the same order."""
+    info, golds = tasks.info(task), [one.gold for one in documents]
+    scores = info.score(golds, predictions) if golds else {}
+    rows = info.per_label(golds, predictions) if golds else ()
+    return Evaluation(split, len(golds), fingerprint(documents), scores, rows, info.definition)

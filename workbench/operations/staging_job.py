@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.base.i18n import _
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import N_, _, ngettext
 from workbench.importers.base import Options, Remark, Row, Skipped
-from workbench.importers.detect import detect, importer
+from workbench.importers.brat import annotations_of
+from workbench.importers.detect import chosen, detect, importer
 from workbench.importers.source import Source
 from workbench.storage.staging import LISTED, StagingWriter
+from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 
 TARGET = "workbench.operations.staging_job:run"
 STAGING = "staging.sqlite"
 _TELL_EVERY = 0.1  # seconds
 _MANY_LABELS = 500
+_ENOUGH = 20  # documents from which the number of different labels tells something
+AS_TEXT = N_("To import each of its lines as a document, choose the format “text” (--format text).")
 
 
 def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
-    """`params`: files [path …], format, encoding, split, options (fields of Options), duplicates.
+    """`params`: files [path …], format, encoding, splits, options (fields of Options), duplicates.
 
     Yields {"kind": "progress", "part": 0…1, "text"}; returns {"documents", "formats": [{"file", "format", "why", "encoding"}]}.
     Raises ImportFailed where a file as a whole cannot be read: then nothing comes in.
@@ -45,7 +51,7 @@ class _Intake:
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
         self._numbers: dict[str, int] = {}  # key → the number that the last record with it got
-        self._seen: dict[str, dict[str, int]] = {}  # key → text hash → line
+        self._seen: dict[str, dict[str, tuple[int, int]]] = {}  # key → text hash → (file, line)
         self._place = (
             -1,
             0,
@@ -54,6 +60,7 @@ class _Intake:
         self._renamed: list[tuple[str, str]] = []
         self._again: list[tuple[str, str]] = []  # added again, as the user asked
         self._labels: dict[str, set[str]] = {}
+        self._labelled: Counter[str] = Counter()  # documents with a class, by layer
 
     def files(self) -> Generator[dict, str | None, None]:
         paths = [Path(path) for path in self.params["files"]]
@@ -62,7 +69,15 @@ class _Intake:
             format, why = self.params.get("format") or "", "chosen"
             if not format:
                 found = detect(source)
+                if found.question:
+                    raise ImportFailed(found.question, hint=_(AS_TEXT))
                 format, why = found.format, found.why
+                if format == "text" and (beside := annotations_of(path)):
+                    if beside in paths:  # the text comes in with its annotations
+                        continue
+                    self._warn_of(path, beside)
+            elif warning := chosen(source, format):
+                self.writer.warn(warning)
             self.formats.append(
                 {"file": str(path), "format": format, "why": why, "encoding": source.encoding.name}
             )
@@ -75,14 +90,25 @@ class _Intake:
             yield from self._read(number, len(paths), source, format)
         self._sum_up()
 
+    def _warn_of(self, path: Path, annotations: Path) -> None:
+        self.writer.warn(
+            _(
+                "{annotations} holds annotations of {text}; import it to have them. "
+                "The lines of the text were imported as documents."
+            ).format(annotations=annotations.name, text=path.name)
+        )
+
     def _read(
         self, number: int, files: int, source: Source, format: str
     ) -> Generator[dict, str | None, None]:
         told = 0.0
+        read = faulty = 0
         for item in importer(format).read(source, self.options):
             if isinstance(item, Row):
+                read += 1
                 self._take(number, source.name, item)
             elif isinstance(item, Skipped):
+                faulty += 1
                 self.writer.skip(number, item.line, item.reason)
             elif isinstance(item, Remark):
                 self.writer.warn(item.message)
@@ -96,25 +122,40 @@ class _Intake:
                     "part": part,
                     "text": _("{n:,} documents").format(n=self.writer.documents),
                 }
+        if faulty > read:
+            self.writer.warn(
+                _(
+                    "{file}: most records have errors ({faulty:,} of {all:,}). "
+                    "Are format, delimiter and columns right?"
+                ).format(file=source.name, faulty=faulty, all=faulty + read)
+            )
 
     def _take(self, number: int, name: str, row: Row) -> None:
         record = row.record
-        if split := self.params.get("split"):
-            record = replace(record, document=replace(record.document, split=split))
+        record = self._with_split(record, number)
         wanted = record.document.key or self._own_key(number, name, row.line)
-        key, twin = self._key(wanted, record.document.text_hash, row.line)
+        key, twin = self._key(wanted, record.document.text_hash, (number, row.line))
         if twin is not None and self.params.get("duplicates", "skip") != "add":
             self.writer.skip(
                 number,
                 row.line,
-                _("the same key ({key}) and text stand on line {line} already").format(
-                    key=wanted, line=twin
-                ),
+                self._same_as(wanted, number, twin),
             )
             return
         for layer, labels in record.marks.items():
             self._labels.setdefault(layer, set()).update(labels)
+            self._labelled[layer] += 1
         self.writer.add(record, key, number, row.line)
+
+    def _with_split(self, record: Record, file: int) -> Record:
+        """The record in the split that the user chose; one by file name gives way to its own."""
+        splits = self.params.get("splits") or {}
+        split = splits.get("all")
+        if not split and not record.document.split:
+            split = splits.get(self.params["files"][file])
+        if not split:
+            return record
+        return replace(record, document=replace(record.document, split=split))
 
     def _own_key(self, file: int, name: str, line: int) -> str:
         """`file:line` for a record without a key; further ones on the same line are numbered: `file:line.2`."""
@@ -122,17 +163,30 @@ class _Intake:
         self._place = (file, line, count)
         return f"{name}:{line}" if count == 1 else f"{name}:{line}.{count}"
 
-    def _key(self, wanted: str, text_hash: str, line: int) -> tuple[str, int | None]:
-        """A key that no other record of this import has, and the line of the record with the same key and text, if there is one."""
+    def _same_as(self, key: str, file: int, twin: tuple[int, int]) -> str:
+        if twin[0] == file:
+            told = _("the same key ({key}) and text are in line {line} already")
+        else:
+            told = _("the same key ({key}) and text are in {file}, line {line}")
+        name = Path(self.params["files"][twin[0]]).name
+        return told.format(key=key, line=twin[1], file=name)
+
+    def _key(
+        self, wanted: str, text_hash: str, place: tuple[int, int]
+    ) -> tuple[str, tuple[int, int] | None]:
+        """A key that no other record of this import has.
+
+        With it the file and line of the record with the same key and text, None if there is none.
+        """
         seen = self._seen.get(wanted)
         if seen is None:
-            self._seen[wanted] = {text_hash: line}
+            self._seen[wanted] = {text_hash: place}
             return wanted, None
         twin = seen.get(text_hash)
-        seen.setdefault(text_hash, line)
+        seen.setdefault(text_hash, place)
         key = self._free(wanted)
         if twin is None or self.params.get("duplicates") == "add":
-            self._seen[key] = {text_hash: line}
+            self._seen[key] = {text_hash: place}
             (self._again if twin else self._renamed).append((wanted, key))
         return key, twin
 
@@ -152,30 +206,39 @@ class _Intake:
                 ).format(skipped=skipped, listed=LISTED)
             )
         if self._renamed:
-            self.writer.warn(renamed(self._renamed, _("stood in the files already")))
+            self.writer.warn(renamed(self._renamed, in_project=False))
         if self._again:
             self.writer.warn(
                 _(
-                    "{count:,} records that stand in the files more than once were added each time, under new keys."
+                    "{count:,} repeated records of the files were imported again, under new keys."
                 ).format(count=len(self._again))
             )
         for layer, labels in self._labels.items():
-            if len(labels) > _MANY_LABELS:
+            documents = self._labelled[layer]
+            if len(labels) > _MANY_LABELS or len(labels) * 2 > documents >= _ENOUGH:
                 self.writer.warn(
                     _(
-                        "Layer {layer} got {count:,} different labels: is that column really a class? Undo takes the import back."
-                    ).format(layer=layer, count=len(labels))
+                        "Layer {layer}: {count:,} different labels for {documents:,} documents. "
+                        "Are these classes? If they are answers or other texts, undo the import."
+                    ).format(layer=layer, count=len(labels), documents=documents)
                 )
 
 
-def renamed(pairs: list[tuple[str, str]], where: str) -> str:
-    """One sentence on keys that had to be changed."""
+def renamed(pairs: list[tuple[str, str]], *, in_project: bool) -> str:
+    """One sentence on keys that had to be changed: (key, new key) pairs."""
     examples = ", ".join(f"{old} → {new}" for old, new in pairs[:5])
     if len(pairs) > 5:
         examples = _("{some}, and {count:,} more").format(some=examples, count=len(pairs) - 5)
-    return _("{count:,} {keys} {where} with another text and got a new one: {examples}.").format(
-        count=len(pairs),
-        keys=_("keys") if len(pairs) > 1 else _("key"),
-        where=where,
-        examples=examples,
-    )
+    if in_project:
+        told = ngettext(
+            "{count:,} key is in the project with another text and got a new one: {examples}.",
+            "{count:,} keys are in the project with other texts and got new ones: {examples}.",
+            len(pairs),
+        )
+    else:
+        told = ngettext(
+            "{count:,} key is in the files with another text and got a new one: {examples}.",
+            "{count:,} keys are in the files with other texts and got new ones: {examples}.",
+            len(pairs),
+        )
+    return told.format(count=len(pairs), examples=examples)

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
-from workbench.operations import annotate, predict, results
+from workbench.base.i18n import _, ngettext
+from workbench.operations import annotate, predict, results, run_folders
 from workbench.operations.annotate import NewSuggestion
 from workbench.operations.background import Background, here
 from workbench.storage import documents
+from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -31,6 +31,19 @@ class Suggested:
     documents: int
     suggestions: int
     note: str = ""
+
+
+def told(outcome: Suggested) -> str:
+    """What came of it, as sentences."""
+    made = ngettext(
+        "{run} made {n:,} suggestion.", "{run} made {n:,} suggestions.", outcome.suggestions
+    ).format(run=outcome.run, n=outcome.suggestions)
+    asked = ngettext(
+        "{n:,} unlabelled document was read.",
+        "{n:,} unlabelled documents were read.",
+        outcome.documents,
+    ).format(n=outcome.documents)
+    return f"{made} {asked}"
 
 
 def waiting_documents(
@@ -70,9 +83,10 @@ def suggest(
         if error is not None:
             return then(None, error)
         asked = [one.document for one in records]
-        keep = lambda answers, error: _answered(
-            project, run, layer, records, answers, error, then, background
-        )  # noqa: E731
+
+        def keep(answers, error):
+            return _answered(project, run, layer, records, answers, error, then, background)
+
         started.append(predict.ensure(project, queue, run, asked, keep, background=background))
 
     background(lambda: waiting_documents(project, layer, split=split, ids=ids), found)
@@ -100,10 +114,10 @@ def _answered(
         ]
         title = _("Suggest with {run}").format(run=run.name)
         count = annotate.add_suggestions(project, run.id, rows, title=title)
-        tagger = run.kind == "train" and results.task_of(run) == "tag"
+        tagger = run.kind == "train" and tasks.info(results.task_of(run)).windows
         note = (
             predict.token_note(
-                paths.run_folder(project.path, run.id) / "model", [one.document for one in records]
+                run_folders.model(project, run.id), [one.document for one in records]
             )
             if tagger
             else ""
@@ -115,16 +129,17 @@ def _answered(
 
 def _rows(task: str, layer: Layer, record: Record, answer: Prediction) -> list[NewSuggestion]:
     """What an answer says in the labels that the layer still has."""
-    ids = {one.name: one.id for one in layer.labels}
-    document = record.document.id
-    if task != "tag":
-        if answer.label not in ids:
-            return []
-        return [
-            NewSuggestion(document, layer.id, ids[answer.label], score=max(answer.classes.scores))
-        ]
-    spans = [one for one in answer.spans if one.label in ids and one.start < one.end]
+    ids = {label.name: label.id for label in layer.labels}
     return [
-        NewSuggestion(document, layer.id, ids[one.label], one.start, one.end, one.field, one.score)
-        for one in spans
+        NewSuggestion(
+            record.document.id,
+            layer.id,
+            ids[given.label],
+            given.start,
+            given.end,
+            given.field,
+            given.score,
+        )
+        for given in tasks.info(task).answers(answer)
+        if given.label in ids
     ]

@@ -13,7 +13,7 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
-from workbench.operations import corpus
+from workbench.operations import corpus, models, precision, run_folders
 from workbench.operations.cut_texts import WAITED_FOR, CutCount, count_cut
 from workbench.operations.training_data import (
     LeftOut,
@@ -72,6 +72,8 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
 
     Raises WorkbenchError saying why training cannot begin; nothing but splits is left behind then.
     """
+    folder = card(spec.model, allow_pickle=spec.allow_pickle)
+    models.check_task(replace(folder, name=spec.model_name or folder.name), spec.task)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
     _refuse_taken_name(project, spec.name)
     tally = _with_splits(project, spec.task, layer)
@@ -103,6 +105,7 @@ def begin(
         "spec": here.to_json(),
         "data": str(prepared.data.path),
         "splits": dict(prepared.splits),
+        "precision_trials": precision.known(),
         "run": about,
     }
     folder = paths.run_folder(project.path, run.id)
@@ -112,12 +115,14 @@ def begin(
         str(folder),
         device=queue_device(device),
         title=_("Train {name}").format(name=spec.name),
+        project=str(project.path),
+        stoppable=True,
     )
     try:
         queue.add(job)
     except WorkbenchError:
-        with project.write():
-            runs.delete(project.db, run.id)
+        project.delete_run(run.id)
+        run_folders.remove(project, run.id)
         raise
     return run
 
@@ -131,7 +136,7 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
     tally = Tally(project, task, layer)
     if tally.problem():
         raise WorkbenchError(tally.problem())
-    if tally.ids[None] or not tally.ids["dev"] or not tally.ids["train"]:
+    if tally.needs_splits:
         corpus.make_splits(project, layer.name)
         tally = Tally(project, task, layer)
     for split in ("train", "dev"):
@@ -152,8 +157,8 @@ def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: i
         "left_out": [{"reason": one.reason, "count": one.count} for one in made.left_out],
     }
     with project.write(_("New run")):
-        return runs.add(
-            project.db,
+        return run_folders.add_run(
+            project,
             spec.name,
             "train",
             layer_id=prepared.layer.id,
@@ -273,7 +278,7 @@ def cancel(project: Project, queue: Queue, run_id: int) -> None:
 def model_folder(project: Project, run: Run) -> Path:
     """Where the fine-tuned weights of a run lie. Raises WorkbenchError where they are not."""
     spec_of(run)
-    folder = paths.run_folder(project.path, run.id) / "model"
+    folder = run_folders.model(project, run.id)
     if not (folder / "config.json").is_file():
         raise WorkbenchError(
             _("The weights of run {name!r} are not here: {folder} is missing.").format(

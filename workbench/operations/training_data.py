@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.operations import scoring
+from workbench.operations import corpus, scoring
 from workbench.operations.cut_texts import CutCount
 from workbench.storage import documents, labels
 from workbench.tasks import spec as tasks
@@ -31,7 +31,12 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a training would use. `problem` says why it cannot begin, "" when it can; `unsplit` documents get a split at the start."""
+    """What a training would use, by split.
+
+    `problem` says why it cannot begin, empty when it can. `unsplit` documents have no split yet,
+    `assigned` documents get one, or another one, at the start; `used` counts them where they will
+    be.
+    """
 
     task: str
     layer: Layer | None
@@ -40,6 +45,7 @@ class Plan:
     left_out: tuple[LeftOut, ...]
     warnings: tuple[str, ...]
     problem: str = ""
+    assigned: int = 0
 
 
 # ---------------------------------------------------------------- which layer
@@ -58,7 +64,9 @@ def fitting_by_task(
     pairs = sorted(
         ((layer, submitted.get(layer.id, 0)) for layer in every), key=lambda one: -one[1]
     )
-    return {task: tuple(pair for pair in pairs if tasks.fits(task, pair[0])) for task in wanted}
+    return {
+        task: tuple(pair for pair in pairs if tasks.info(task).fits(pair[0])) for task in wanted
+    }
 
 
 def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[Layer, str]:
@@ -72,7 +80,7 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
         return _named_layer(project, task, name, fitting), ""
     if not fitting:
         _refuse_several_classes(task, labels.layers(project.db))
-        kinds = f" {_('or')} ".join(tasks.info(task).kinds)
+        kinds = f" {_('or')} ".join(tasks.info(task).layer_kinds)
         texts = tasks.info(task).texts
         raise SpecError(
             _(
@@ -114,7 +122,7 @@ def _refuse_several_classes(task: str, given: Sequence[Layer]) -> None:
     names = [
         one.name
         for one in given
-        if one.kind == "multi" and one.texts == texts and "class" in tasks.info(task).kinds
+        if one.kind == "multi" and one.texts == texts and "class" in tasks.info(task).layer_kinds
     ]
     if names:
         raise SpecError(
@@ -142,16 +150,23 @@ def unlearned(project: Project) -> str:
 def plan(
     project: Project, task: str, layer: str | None = None, *, train_limit: int | None = None
 ) -> Plan:
-    """What training on the layer would use and leave out, with reasons. Reads all submitted documents of the layer."""
+    """What training on the layer would use and leave out, with reasons.
+
+    Splits that do not exist yet are worked out as they will be made, but not written. Reads all
+    submitted documents of the layer: not for the main thread.
+    """
     try:
         chosen, remark = choose_layer(project, task, layer)
     except SpecError as error:
         return Plan(task, None, {"train": 0, "dev": 0, "test": 0}, 0, (), (), str(error))
-    return Tally(project, task, chosen).plan(train_limit, (remark,) if remark else ())
+    tally = Tally(project, task, chosen)
+    if tally.needs_splits and not tally.problem():
+        tally.place(corpus.planned_splits(project, chosen.name))
+    return tally.plan(train_limit, (remark,) if remark else ())
 
 
 class Tally:
-    """One pass over the submitted documents of a layer."""
+    """Counts the submitted documents of a layer in one pass over them."""
 
     def __init__(self, project: Project, task: str, layer: Layer):
         self.project, self.task, self.layer = project, task, layer
@@ -159,6 +174,7 @@ class Tally:
         self.reasons: Counter[str] = Counter()
         self.labels: Counter[str] = Counter()
         self.overlapping = 0
+        self.unsplit = self.assigned = 0
         submitted = 0
         for record in documents.records(project.db, layers=(layer.name,), submitted_in=layer.name):
             submitted += 1
@@ -166,17 +182,30 @@ class Tally:
         waiting = len(documents.ids(project.db, documents.Filter(texts=layer.texts))) - submitted
         if waiting > 0:
             self.reasons[_("not submitted")] = waiting
+        self.unsplit = len(self.ids[None])
+
+    @property
+    def needs_splits(self) -> bool:
+        """Whether documents get a split when training starts."""
+        return bool(self.ids[None] or not self.ids["dev"] or not self.ids["train"])
+
+    def place(self, splits: Mapping[int, str]) -> None:
+        """Count documents in these splits, by id."""
+        self.assigned = sum(id in splits for ids in self.ids.values() for id in ids)
+        moved: dict[str | None, list[int]] = {split: [] for split in self.ids}
+        for split, ids in self.ids.items():
+            for id in ids:
+                moved[splits.get(id, split)].append(id)
+        self.ids = moved
 
     def _count(self, record: Record) -> None:
         if why := scoring.why_left_out(self.task, record, self.layer.name):
             self.reasons[why] += 1
             return
-        gold = tasks.gold(self.task, record, self.layer.name)
+        gold = tasks.info(self.task).gold(record, self.layer.name)
         self.overlapping += gold.left_out
         if record.document.split in ("train", None):
-            self.labels.update(
-                [gold.label] if gold.label is not None else [one.label for one in gold.spans]
-            )
+            self.labels.update(gold.labels())
         self.ids[record.document.split].append(record.document.id)
 
     def plan(self, train_limit: int | None, warnings: tuple[str, ...] = ()) -> Plan:
@@ -187,20 +216,15 @@ class Tally:
             used["train"] = train_limit
         if self.overlapping:
             left_out.append(LeftOut(_("spans that overlap a longer one"), self.overlapping))
-        if unsplit := len(self.ids[None]):
-            warnings += (
-                _("{n} submitted documents have no split yet; they get one at the start.").format(
-                    n=unsplit
-                ),
-            )
         return Plan(
             self.task,
             self.layer,
             used,
-            len(self.ids[None]),
+            self.unsplit,
             tuple(left_out),
             warnings + self._warnings(),
             self.problem(),
+            self.assigned,
         )
 
     def problem(self) -> str:
@@ -209,14 +233,8 @@ class Tally:
             return _(
                 "No document is submitted for layer {layer!r}, so there is nothing to learn from. Label documents and submit them, or import labelled ones."
             ).format(layer=self.layer.name)
-        if self.task == "tag" and not self.labels:
-            return _("No training document of layer {layer!r} has a span.").format(
-                layer=self.layer.name
-            )
-        if self.task != "tag" and len(self.labels) < 2:
-            return _(
-                "All training documents of layer {layer!r} have one class; at least two are needed."
-            ).format(layer=self.layer.name)
+        if problem := tasks.info(self.task).problem(self.labels, self.layer.name):
+            return problem
         if found < 3:
             return _(
                 "Only {n} document(s) are submitted for layer {layer!r}; training needs at least 3: some to learn from, some to compare."
@@ -296,7 +314,7 @@ def text_warnings(
                 "{model} does not know {share:.0%} of the words in these texts; it was made for another language or script, so expect poor results."
             ).format(model=model_name, share=found.unknown)
         )
-    if task == "tag":  # long texts run in windows
+    if tasks.info(task).windows:
         return tuple(warnings)
     if exact is not None:
         if exact.cut:

@@ -1,12 +1,14 @@
-"""The one listener that turns job events into run rows: waiting → running → an ending, with scores and answers.
+"""Job events become run rows: waiting → running → an ending, with scores and predictions.
 
-A child never opens the project file; what it leaves in its folder is written here, in the project's process.
+A worker never opens the project file; what it leaves in its folder is written here, in the
+project's process. What happened while the project was closed is recorded when it opens again.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,8 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.jobs.events import Finished, Output, Started
+from workbench.jobs.events import Event, Finished, Output, Started, from_json
+from workbench.operations import run_folders
 from workbench.storage import runs
 
 if TYPE_CHECKING:
@@ -23,43 +26,87 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
 
+PURPOSES = ("train", "prompt")  # of the jobs that have a run row
+
+
 class Wiring:
-    """Listens to one queue for one project until `close`."""
+    """Writes the events of a queue's jobs to the run rows of one project until `close`."""
 
     def __init__(self, project: Project, queue: Queue):
         self.project = project
+        self._kept: dict[int, KeptScores] = {}  # by run
+        if not project.read_only:
+            self._catch_up(queue)
         self._drop = queue.changed.connect(self._heard)
 
     def close(self) -> None:
         self._drop()
 
-    def _heard(self, job: Job, event) -> None:
-        about = job.spec.params.get("run") or {}
-        if about.get("project") != self.project.uid or about.get("purpose") not in (
-            "train",
-            "prompt",
-        ):
+    def _heard(self, job: Job, event: Event) -> None:
+        run_id = self._run_of(job)
+        if run_id is None:
             return
         if isinstance(event, Started):
-            _update(self.project, about["id"], status="running")
-        elif isinstance(event, Finished) and about["purpose"] == "prompt":
-            from workbench.operations import prompt
-
-            prompt.ended(self.project, about["id"], event)
+            _update(self.project, run_id, status="running")
         elif isinstance(event, Finished):
-            ended(self.project, about["id"], event)
-        elif (
-            isinstance(event, Output)
-            and event.payload.get("kind") == "evaluated"
-            and event.payload.get("split", "dev") == "dev"
-        ):
-            _update(
-                self.project, about["id"], scores={"dev": dict(event.payload.get("scores", {}))}
-            )
+            self._kept.pop(run_id, None)
+            if job.ending == "stop" and event.status not in ("done", "stopped", "cancelled"):
+                event = _stopped_with_checkpoint(self.project, run_id) or event
+            job_ended(self.project, run_id, job.spec.params["run"]["purpose"], event)
+        elif self._kept.setdefault(run_id, KeptScores()).follow(event):
+            _update(self.project, run_id, scores={"dev": self._kept[run_id].scores})
+
+    def _run_of(self, job: Job) -> int | None:
+        """The run of this project that the job computes, None for any other job."""
+        about = job.spec.params.get("run") or {}
+        if about.get("project") != self.project.uid or about.get("purpose") not in PURPOSES:
+            return None
+        folder = paths.run_folder(self.project.path, about["id"])
+        same = Path(job.spec.folder).absolute() == folder.absolute()  # not a copy of the project
+        return about["id"] if same else None
+
+    def _catch_up(self, queue: Queue) -> None:
+        """Record what happened to runs while the project was closed.
+
+        Opening it has marked every unfinished run as interrupted. A run whose job is still in the
+        queue is waiting or running again; one whose worker has ended since gets that ending.
+        """
+        active = {self._run_of(job): job for job in queue.jobs if not job.over}
+        for run in runs.all(self.project.db):
+            if run.status == "interrupted" and run.id in active:
+                self._reattach(run.id, active[run.id])
+            elif run.status == "interrupted" and (event := _recorded_ending(self.project, run.id)):
+                with suppress(OSError, ValueError, LookupError, WorkbenchError):
+                    job_ended(self.project, run.id, run.kind, event)
+
+    def _reattach(self, run_id: int, job: Job) -> None:
+        kept = self._kept[run_id] = KeptScores()
+        for event in job.events:
+            kept.follow(event)
+        scores = {"dev": kept.scores} if kept.scores else {}
+        _update(self.project, run_id, status=job.status, scores=scores)
+
+
+class KeptScores:
+    """Scores on dev of the checkpoint that a training keeps, not of its last evaluation."""
+
+    def __init__(self) -> None:
+        self.scores: dict[str, float] = {}
+        self._evaluated: tuple[object, dict[str, float]] = (None, {})  # step, scores
+
+    def follow(self, event: Event) -> bool:
+        """Take in one event of the job; True if `scores` are now those of a new checkpoint."""
+        told = event.payload if isinstance(event, Output) else {}
+        if told.get("kind") == "evaluated" and told.get("split", "dev") == "dev":
+            self._evaluated = told.get("step"), dict(told.get("scores", {}))
+        elif told.get("kind") == "saved" and told.get("step") == self._evaluated[0]:
+            self.scores = self._evaluated[1]
+            return True
+        return False
 
 
 def wire(project: Project, queue: Queue) -> Wiring:
-    """Subscribe once; call `close` on what it returns before the project is closed."""
+    """Connect a project to the queue; call `close` on the result before the project is closed."""
     return Wiring(project, queue)
 
 
@@ -71,22 +118,30 @@ def _update(project: Project, run_id: int, **values) -> None:
 # ---------------------------------------------------------------- endings
 
 
+def job_ended(project: Project, run_id: int, purpose: str, event: Finished) -> None:
+    """Record the last event of a run's job; `purpose` is train or prompt."""
+    if purpose == "prompt":
+        from workbench.operations import prompt
+
+        prompt.ended(project, run_id, event)
+    else:
+        ended(project, run_id, event)
+
+
 def ended(project: Project, run_id: int, event: Finished) -> None:
-    """Write what the last event of a training says. A cancelled run goes, its folder too."""
+    """Record the last event of a training. A cancelled run is deleted with its folder."""
     if event.status == "cancelled":
         discard(project, run_id)
     elif event.status in ("done", "stopped") and event.result:
         keep(project, run_id, event.status, event.result)
     else:
+        run_folders.recover(project, run_id)
         _failed(project, run_id, event)
 
 
 def discard(project: Project, run_id: int) -> None:
-    from workbench.operations.results import remove_folder
-
-    with project.write():
-        runs.delete(project.db, run_id)
-    remove_folder(project, run_id)
+    project.delete_run(run_id)
+    run_folders.remove(project, run_id)
 
 
 def keep(project: Project, run_id: int, status: str, result: Mapping) -> None:
@@ -106,7 +161,7 @@ def keep(project: Project, run_id: int, status: str, result: Mapping) -> None:
             scores=scores,
             versions=dict(result.get("versions", {})),
             base_fingerprint=str(result.get("base_sha256") or ""),
-            test_fingerprint=_test_fingerprint(project, run, scores),
+            test_fingerprint=_test_fingerprint(project, run, scores, result),
             seen_test=run.seen_test + ("test" in scores),
         )
 
@@ -119,10 +174,12 @@ def _answers(path: Path) -> list[tuple[int, str, dict]]:
     return [(row["document_id"], row["text_hash"], row["prediction"]) for row in rows]
 
 
-def _test_fingerprint(project: Project, run: Run, scores: Mapping) -> str:
-    """Of the test documents and their gold, so later looks can say whether the set is still the same."""
+def _test_fingerprint(project: Project, run: Run, scores: Mapping, result: Mapping) -> str:
+    """Of the test documents and their gold, so that later scores can tell if the set is the same."""
     if "test" not in scores:
         return run.test_fingerprint
+    if scored := (result.get("evaluations") or {}).get("test"):
+        return str(scored["fingerprint"])
     from workbench.operations import results, scoring
 
     try:
@@ -171,7 +228,8 @@ def checkpoint_found(project: Project, run_id: int) -> bool:
 
 
 def keep_checkpoint(project: Project, run_id: int) -> None:
-    """Turn an unfinished run whose worker had saved a version into a stopped one. Does nothing where there is none."""
+    """Turn an unfinished run with a saved model into a stopped one; nothing happens without one."""
+    run_folders.recover(project, run_id)
     result = _found_result(project, run_id)
     if result is not None:
         keep(project, run_id, "stopped", result)
@@ -180,15 +238,34 @@ def keep_checkpoint(project: Project, run_id: int) -> None:
 def _found_result(project: Project, run_id: int) -> Mapping | None:
     """What is known of the model in a run's folder: the worker's own result, else what it said up to its last save."""
     folder = paths.run_folder(project.path, run_id)
-    if not (folder / "model" / "config.json").is_file():
+    if not (run_folders.model(project, run_id) / "config.json").is_file():
         return None
-    try:
-        last = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-        if last.get("status") in ("done", "stopped") and last.get("result"):
-            return last["result"]
-    except (OSError, ValueError):
-        pass  # no last word: the record of events is read instead
+    last = _result_file(project, run_id)
+    if last is not None and last.status in ("done", "stopped", "interrupted") and last.result:
+        return last.result
     return _from_events(folder / "events.jsonl")
+
+
+def _recorded_ending(project: Project, run_id: int) -> Finished | None:
+    """How the worker of a run ended, from its folder; None if it did not, or lost its window."""
+    last = _result_file(project, run_id)
+    return last if last is not None and last.status != "interrupted" else None
+
+
+def _stopped_with_checkpoint(project: Project, run_id: int) -> Finished | None:
+    """For a worker that died after it was asked to stop: the checkpoint it had saved before."""
+    run_folders.recover(project, run_id)
+    found = _found_result(project, run_id)
+    return Finished("stopped", found) if found is not None else None
+
+
+def _result_file(project: Project, run_id: int) -> Finished | None:
+    path = paths.run_folder(project.path, run_id) / "result.json"
+    try:
+        event = from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return event if isinstance(event, Finished) else None
 
 
 def _from_events(path: Path) -> Mapping | None:

@@ -1,4 +1,4 @@
-"""Is a project sound? What `project check` prints."""
+"""Damage in a project file, as `project check` reports it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from pathlib import Path
 
 from workbench.project.project import Project
 from workbench.storage import integrity
+from workbench.storage.database import Database
 
 
 def check(path: Path | str) -> list[str]:
-    """Problems of a project file, worst first; empty if it is sound. Raises ProjectError if it cannot be opened at all.
+    """Problems of a project file, the worst first; empty if there are none.
 
-    Opens it read-only, so it works beside a window that has it open, and changes nothing.
+    Opens the file read-only, so it works while a window has it open, and changes nothing.
+    Raises ProjectError if SQLite cannot read the file at all or its main tables are missing.
     """
-    project = Project.open(path, read_only=True)
+    db = Database.open(Path(path), read_only=True)
     try:
-        return check_open(project)
+        return list(integrity.problems(db))
     finally:
-        project.close()
+        db.close()
 
 
 def check_open(project: Project) -> list[str]:
-    """The same for a project that is open."""
+    """The same for an open project."""
     return list(integrity.problems(project.db))

@@ -14,11 +14,13 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.project.changes import Changes
-from workbench.storage import annotators, journal, runs
+from workbench.storage import annotators, history, runs
 from workbench.storage.database import Database
-from workbench.storage.journal import HistoryStep, Touched
+from workbench.storage.history import HistoryStep
+from workbench.storage.journal import Touched
 
 IDLE_SECONDS = 2.0  # after the last edit, until the log is brought into the file
+BUSY_SECONDS = 30.0  # after which it is, although edits go on
 
 Dispatch = Callable[[Callable[[], None]], None]
 Schedule = Callable[[float, Callable[[], None]], None]
@@ -37,14 +39,16 @@ class Project:
         self.schedule: Schedule | None = None
         self.changed = Signal("project.changed")
         self.selected = Signal("project.selected")
+        self.layers_shown = Signal("project.layers_shown")  # the choice itself is a setting
         self.uid: str = db.meta("uid", "")
-        self.seed: int = int(db.meta("seed", 1))
+        self.seed = db.meta_number("seed", 1)
         self.annotator_id, self.annotator_name = annotators.own(db)
         self._dispatch = dispatch
         self._home = threading.get_ident()
         self._news: list[Changes] = []
         self._last_edit = 0.0
-        self._checkpoint_waits = False
+        self._checkpoint_waits: float | None = None  # since when
+        self._checkpoints_elsewhere = False
 
     # ------------------------------------------------------------ open and close
 
@@ -136,13 +140,20 @@ class Project:
     # ------------------------------------------------------------ the doors
 
     @contextmanager
-    def edit(self, title: str, *, origin: object = None, bulk: bool = False) -> Iterator[None]:
-        """One transaction and one undo step. An exception takes all of it back.
+    def edit(
+        self, title: str, *, origin: object = None, bulk: bool = False, watch: Watch = QUIET
+    ) -> Iterator[None]:
+        """One transaction and one undo step. An exception rolls all of it back.
 
-        Nested edits of one thread join the outer one. `bulk`: for many new rows; they are journaled as ranges of ids.
-        Raises ProjectBusy on the main thread while another thread writes; ProjectError if the project is read-only.
+        Nested edits of one thread join the outer one. `bulk`: for many new rows; they are journaled
+        as ranges of ids. `watch` follows what is left to do after the body; cancelling it raises
+        Cancelled. Raises ProjectBusy on the main thread while another thread writes; ProjectError if
+        the project is read-only.
         """
-        with self._writing(title, origin), self.db.journal.step(title, bulk=bulk) as touched:
+        with (
+            self._writing(title, origin),
+            self.db.journal.step(title, bulk=bulk, watch=watch) as touched,
+        ):
             yield
         if touched and self.db.in_transaction:
             self._tell_later(title, touched[0], origin)
@@ -191,6 +202,15 @@ class Project:
         else:
             self._dispatch(act)
 
+    def delete_run(self, run_id: int, *, watch: Watch = QUIET) -> None:
+        """Delete a run with its predictions and suggestions. Cannot be undone.
+
+        May be called inside `write`, not inside `edit`.
+        """
+        with self._writing("", None):
+            if (touched := runs.delete(self.db, run_id, watch=watch)) is not None:
+                self._tell_later("", touched, None)
+
     def source(self, kind: str, ref: str = "", *, annotator: bool = True) -> int:
         """A new source row, inside `edit`: who or what made the rows of this act."""
         return annotators.add_source(self.db, kind, ref, self.annotator_id if annotator else None)
@@ -225,34 +245,41 @@ class Project:
 
     @property
     def undo_title(self) -> str | None:
-        step = journal.next_undo(self.db.reader())
+        step = history.next_undo(self.db.reader())
         return step.title if step else None
 
     @property
     def redo_title(self) -> str | None:
-        step = journal.next_redo(self.db.reader())
+        step = history.next_redo(self.db.reader())
         return step.title if step else None
 
     def history(self, limit: int = 200) -> tuple[HistoryStep, ...]:
         """Newest first; those that were undone come before those that can be undone."""
-        return journal.history(self.db.reader(), limit)
+        return history.steps(self.db.reader(), limit)
 
     @property
     def history_end(self) -> str:
         """Why the history reaches no further back; "" while it reaches to the beginning."""
-        return journal.where_it_ends(self.db.reader())
+        return history.where_it_ends(self.db.reader())
 
     # ------------------------------------------------------------ safe against a power cut
 
     def _checkpoint_when_idle(self) -> None:
-        if self.schedule is not None and not self._checkpoint_waits:
-            self._checkpoint_waits = True
+        if self.schedule is None:
+            return
+        if not self._checkpoints_elsewhere and not self.db.in_transaction:
+            self._checkpoints_elsewhere = True
+            self.db.checkpoint_elsewhere()
+        if self._checkpoint_waits is None:
+            self._checkpoint_waits = time.monotonic()
             self.schedule(IDLE_SECONDS, self._checkpoint_if_idle)
 
     def _checkpoint_if_idle(self) -> None:
-        rest = self._last_edit + IDLE_SECONDS - time.monotonic()
-        if rest > 0.05 and self.schedule is not None:
+        now = time.monotonic()
+        rest = self._last_edit + IDLE_SECONDS - now
+        waited = now - (self._checkpoint_waits or now)
+        if rest > 0.05 and waited < BUSY_SECONDS and self.schedule is not None:
             self._on_main_thread(lambda: self.schedule(rest, self._checkpoint_if_idle))
             return
-        self._checkpoint_waits = False
+        self._checkpoint_waits = None
         self.db.checkpoint()

@@ -1,13 +1,44 @@
-"""Fit a prompt into what the model takes: first examples go, then the end of the text; both are counted."""
+"""Fit prompts into what the model takes: examples are left out first, then the end of the text; both are counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
-from workbench.prompting.template import Example, Filled, Template
+from workbench.base.i18n import N_, _
+from workbench.prompting.base import (
+    LONGEST,
+    Example,
+    Filled,
+    Render,
+    Rendered,
+    Request,
+    TemplateError,
+)
+from workbench.prompting.limits import SECONDS, Messages
+
+CHUNK = 256  # documents whose prompts are rendered together
+FIRST = 4  # in the first chunk: it shows about how many examples fit
+
+Count = Callable[[Sequence[str]], Sequence[int]]
+_Search = Generator[Request, tuple[Rendered, int], "Fitted"]
+_Probe = Generator[Request, tuple[Rendered, int], tuple[Rendered, int]]
+_Attempt = Generator[Request, tuple[Rendered, int], tuple[Rendered, int] | None]
+_Bounds = Generator[Request, tuple[Rendered, int], tuple[int, int]]
+_Number = Generator[Request, tuple[Rendered, int], int]
+_Fits = Callable[[int], Generator[Request, tuple[Rendered, int], bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A document and the examples for it, the most important first. `name` identifies it in an error."""
+
+    text: str
+    examples: tuple[Example, ...] = ()
+    text_b: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,71 +56,202 @@ class Fitted:
 
 
 class Budget:
-    """Fits the prompts of many documents into `limit` tokens. `count(text)` gives the tokens of a whole prompt."""
+    """Fits the prompts of documents into `limit` tokens.
+
+    `render` renders requests, `count(texts)` gives the tokens of whole prompts (of one over the limit, any number over it).
+    Rendering the prompts of one document may take `errors.seconds` of processor time in all.
+    """
 
     def __init__(
-        self, template: Template, labels: Sequence[str], *, count: Callable[[str], int], limit: int
+        self,
+        labels: Sequence[str],
+        *,
+        render: Render,
+        count: Count,
+        limit: int,
+        errors: Messages | None = None,
     ):
-        self._template, self._labels, self._count, self.limit = (
-            template,
-            tuple(labels),
-            count,
-            limit,
-        )
-        lengths = [self._tokens(self._fill(one, "", (), "")) for one in self._labels]
-        # the candidate that makes the longest prompt stands for all while searching
-        self._longest = max(zip(lengths, self._labels, strict=True))[1]
-        self._least = max(lengths)
+        self._labels, self._render, self._count = tuple(labels), render, count
+        self.limit = limit
+        self._errors = errors or Messages(SECONDS, 0)
+        # The candidate with the longest prompt stands for all while searching; found with the first document.
+        self._longest: str | None = None
+        self._guess = (
+            10**9
+        )  # the examples that fitted the last document: those of the next will be about as many
 
-    def fit(self, text: str, examples: Sequence[Example], text_b: str = "") -> Fitted:
-        """The prompts of one document. The examples drawn last go first, then the end of the text; of a pair the longer text first.
+    def fit(self, asked: Asked) -> Fitted:
+        """The prompts of one document. Raises as `fit_all`."""
+        return next(self.fit_all([asked]))
 
-        Raises SpecError where even an empty text does not fit.
+    def fit_all(self, asked: Iterable[Asked]) -> Iterator[Fitted]:
+        """The prompts of each document, in order. Of a pair, the end of the longer text is cut first.
+
+        Raises TemplateError where rendering fails and SpecError where even an empty text does not fit.
         """
-        kept = _most(
-            len(examples), lambda n: self._measure(text, examples[:n], text_b) <= self.limit
+        left, size = iter(asked), FIRST
+        while chunk := list(islice(left, size)):
+            yield from self._chunk(chunk)
+            size = min(4 * size, CHUNK)
+
+    # ------------------------------------------------------------ many searches, side by side
+
+    def _chunk(self, asked: Sequence[Asked]) -> Sequence[Fitted]:
+        """Advance the searches of all documents together, so that each step renders and counts one batch."""
+        searches = [self._search(one) for one in asked]
+        waiting = {number: next(search) for number, search in enumerate(searches)}
+        fitted: dict[int, Fitted] = {}
+        while waiting:
+            requests = list(waiting.values())
+            found = self._measured(requests)
+            for number, measured in zip(list(waiting), found, strict=True):
+                try:
+                    waiting[number] = searches[number].send(measured)
+                except StopIteration as end:
+                    fitted[number] = end.value
+                    del waiting[number]
+                except TemplateError as error:
+                    raise _of_document(error, asked[number]) from error
+        return [fitted[number] for number in range(len(asked))]
+
+    def _measured(self, requests: Sequence[Request]) -> list[tuple[Rendered, int]]:
+        """Each request rendered, with the tokens of its longest prompt; one without prompts has none."""
+        rendered = self._render(requests)
+        if self._longest is None:
+            self._find_longest(rendered)
+        texts = [
+            found.prompts[_place(request, self._longest)].text
+            for request, found in zip(requests, rendered, strict=True)
+            if found.prompts
+        ]
+        counts = iter(self._count(texts))
+        return [(found, next(counts) if found.prompts else 0) for found in rendered]
+
+    def _find_longest(self, rendered: Sequence[Rendered]) -> None:
+        whole = (one.prompts for one in rendered if len(one.prompts) == len(self._labels))
+        if prompts := next(whole, None):
+            lengths = self._count([one.text for one in prompts])
+            self._longest = max(zip(lengths, self._labels, strict=True))[1]
+
+    # ------------------------------------------------------------ one search
+
+    def _search(self, asked: Asked) -> _Search:
+        text, text_b = asked.text[:LONGEST], asked.text_b[:LONGEST]
+        whole = (text, text_b) == (asked.text, asked.text_b)
+        probe = _Prober(self, text, text_b, asked.examples)
+        number, length = len(asked.examples), max(len(text), len(text_b))
+        fitted = yield from self._try(probe, number, length) if number <= self._guess else _none()
+        if fitted is None:
+            number, length = yield from self._shorter(probe, number, length)
+            fitted = yield from self._try(probe, number, length)
+        if fitted is None:  # the prompts of all labels together are too long
+            raise self._no_room(0)
+        rendered, tokens = fitted
+        cut = not whole or length < max(len(text), len(text_b))
+        dropped = len(asked.examples) - number
+        return Fitted(rendered.prompts, asked.examples[:number], tokens, dropped, cut)
+
+    def _try(self, probe: _Prober, number: int, length: int) -> _Attempt:
+        """The prompts of all labels, None where they do not fit."""
+        rendered, tokens = yield from probe(number, length, self._labels)
+        return (rendered, tokens) if self._fits(rendered, tokens) else None
+
+    def _shorter(self, probe: _Prober, number: int, length: int) -> _Bounds:
+        """The most examples that fit with the whole text; without any, the longest beginning of the text that fits."""
+        least = 0
+
+        def fits(examples: int, characters: int) -> Generator[Request, tuple[Rendered, int], bool]:
+            nonlocal least
+            candidates = (self._longest,) if self._longest else self._labels
+            rendered, least = yield from probe(examples, characters, candidates)
+            return self._fits(rendered, least)
+
+        most = yield from _most(number, lambda n: fits(n, length), min(self._guess, number))
+        if most >= 0:
+            self._guess = most
+            return most, length
+        self._guess = 0
+        longest = yield from _most(length, lambda n: fits(0, n), length // 2)
+        if longest >= 0:
+            return 0, longest
+        raise self._no_room(least)
+
+    def _fits(self, rendered: Rendered, tokens: int) -> bool:
+        if rendered.error is not None:
+            raise rendered.error
+        return not rendered.too_long and tokens <= self.limit
+
+    def check_time(self, spent: float) -> None:
+        """Raises TemplateError once a document has taken more than its time."""
+        if spent > self._errors.seconds:
+            raise self._errors.time()
+
+    def _no_room(self, least: int) -> SpecError:
+        message = _(
+            "Even without text and examples the prompt exceeds the model's {limit:,} tokens."
         )
-        if kept is not None:
-            return self._fitted(text, examples[:kept], text_b, len(examples) - kept, False)
-        length = _most(
-            max(len(text), len(text_b)),
-            lambda n: self._measure(text[:n], (), text_b[:n]) <= self.limit,
-        )
-        if length is None:
-            raise SpecError(
-                _(
-                    "Even without text and examples the prompt takes {least:,} tokens; the model takes {limit:,}."
-                ).format(least=self._least, limit=self.limit),
-                hint=_("Shorten the instruction of the template."),
+        if least:
+            message = _(
+                "Even without text and examples the prompt takes {least:,} tokens; the model takes {limit:,}."
             )
-        return self._fitted(text[:length], (), text_b[:length], len(examples), True)
-
-    def _fitted(
-        self, text: str, examples: Sequence[Example], text_b: str, dropped: int, cut: bool
-    ) -> Fitted:
-        prompts = tuple(self._fill(one, text, examples, text_b) for one in self._labels)
-        return Fitted(prompts, tuple(examples), self._measure(text, examples, text_b), dropped, cut)
-
-    def _measure(self, text: str, examples: Sequence[Example], text_b: str) -> int:
-        return self._tokens(self._fill(self._longest, text, examples, text_b))
-
-    def _fill(self, label: str, text: str, examples: Sequence[Example], text_b: str) -> Filled:
-        return self._template.fill(
-            text=text, label=label, labels=self._labels, examples=examples, text_b=text_b
+        return SpecError(
+            message.format(least=least, limit=self.limit),
+            hint=_("Shorten the instruction of the template."),
         )
 
-    def _tokens(self, prompt: Filled) -> int:
-        return self._count(prompt.text)
+
+class _Prober:
+    """Asks for a document's prompts with fewer examples or less text, and adds up what rendering them takes."""
+
+    def __init__(self, budget: Budget, text: str, text_b: str, examples: tuple[Example, ...]):
+        self._budget, self._text, self._text_b, self._examples = budget, text, text_b, examples
+        self._seconds = 0.0
+
+    def __call__(self, number: int, length: int, labels: tuple[str, ...]) -> _Probe:
+        request = Request(
+            self._text[:length], self._text_b[:length], self._examples[:number], labels
+        )
+        rendered, tokens = yield request
+        self._seconds += rendered.seconds
+        self._budget.check_time(self._seconds)
+        return rendered, tokens
 
 
-def _most(highest: int, fits: Callable[[int], bool]) -> int | None:
-    """The largest n in 0 … highest that fits, None if not even 0 does; what fits is taken to be all up to some n."""
-    if fits(highest):
-        return highest
-    if not fits(0):
-        return None
-    low, high = 0, highest
+def _none() -> _Attempt:
+    return None
+    yield
+
+
+def _most(highest: int, fits: _Fits, guess: int) -> _Number:
+    """The largest n in 0 … highest that fits, -1 if not even 0 does. What fits is taken to be all n up to some number.
+
+    Looks around `guess` first, in growing steps, then halves what is left.
+    """
+    low, high = -1, highest + 1  # `low` fits, `high` does not
+    at, step, way = guess, 1, 0
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
+        turn = 1 if (yield from fits(at)) else -1
+        low, high = (at, high) if turn > 0 else (low, at)
+        if way in (0, turn):
+            at, step, way = at + turn * step, 2 * step, turn
+        else:
+            at, way = (low + high) // 2, 2
+        at = min(max(at, low + 1), high - 1)
     return low
+
+
+def _place(request: Request, label: str | None) -> int:
+    """Where the longest prompt stands among those of a request."""
+    return request.labels.index(label) if label in request.labels else 0
+
+
+def _of_document(error: TemplateError, asked: Asked) -> TemplateError:
+    if not asked.name:
+        return error
+    return TemplateError(
+        N_("Document {name}: {error}"),
+        hint=error.plain_hint,
+        line=error.line,
+        name=asked.name,
+        error=error.message,
+    )

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.prompting.template import Example
+from workbench.prompting.base import Example
 
 BALANCED = "balanced"
 

@@ -1,56 +1,41 @@
-"""Prompt templates: Jinja2 in a sandbox, and where in the finished prompt the candidate label stands."""
+"""Prompt templates: Jinja2 in a sandbox, and where in the finished prompt the candidate label is written.
+
+The sandbox keeps a template from reaching anything but its variables. It cannot limit time or memory: native code such as
+`sum` or `replace` runs as long as it likes. So templates are rendered in a worker with limits (`prompting/serve.py`) only.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
+from types import TracebackType
+from typing import NoReturn
 
 import jinja2
 from jinja2 import nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from workbench.base import paths
-from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_
+from workbench.prompting.base import LONGEST, Example, Filled, Labels, TemplateError
 
-VARIABLES = ("text", "text_b", "label", "labels", "examples")
-LONGEST = 1_000_000  # characters of a finished prompt
-SECONDS = 1.0  # for one prompt
 _MARK = "_mark_label"
+_FILE = "<template>"  # Jinja2's name for the code of a template without a file
+_LARGEST = 10_000  # operand of * and **
+_NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
+_FORBIDDEN_FILTERS = ("center", "indent", "wordwrap", "format", "pprint", "xmlattr")
+_FORBIDDEN_METHODS = ("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map")
+_HINT = N_(
+    "Templates are written in Jinja2: {{ text }}, {{ label }}, {% for example in examples %} … {% endfor %}."
+)
+_VARIABLES_HINT = N_("Available variables: text, text_b, label, labels, descriptions, examples.")
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A labelled document shown in the prompt; `text_b` is "" unless it is a pair."""
-
-    text: str
-    label: str
-    text_b: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A finished prompt with one candidate: `before` + `answer` + `after` is exactly what the model gets."""
-
-    before: str
-    answer: str
-    after: str
-
-    @property
-    def text(self) -> str:
-        return self.before + self.answer + self.after
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltIn:
-    id: str
-    title: str
-    source: str
+class TooLong(Exception):
+    """A prompt has more than LONGEST characters."""
 
 
 class Template:
-    """A checked template. Raises SpecError, naming the line, where it cannot work."""
+    """A compiled template. Raises TemplateError, with the line, where it cannot work."""
 
     def __init__(self, source: str):
         self.source = source
@@ -63,46 +48,50 @@ class Template:
         self,
         *,
         text: str,
-        label: str,
-        labels: Sequence[str],
+        labels: Labels,
+        candidates: Sequence[str] | None = None,
         examples: Sequence[Example] = (),
         text_b: str = "",
-    ) -> Filled:
-        """The prompt with candidate `label`. Where the template writes the label more than once, the last place is the one scored.
+    ) -> Iterator[Filled]:
+        """The prompt with each candidate (all labels by default). Where the template writes the label more than once, the
+        last place is the one scored.
 
-        Raises SpecError for unknown variables, for what the sandbox forbids, and where no label is written.
+        Raises TemplateError for whatever goes wrong in the template, TooLong for a prompt of more than LONGEST characters.
         """
-        given = [
-            self.source,
-            text,
-            text_b,
-            *labels,
-            *(part for one in examples for part in (one.text, one.label, one.text_b)),
-        ]
-        opening, closing = _free_marks(given)
-        self._environment.marks = opening, closing
+        described = labels.described
+        given = (self.source, text, text_b, *described, *described.values())
         shown = [{"text": one.text, "text_b": one.text_b, "label": one.label} for one in examples]
-        raw = self._render(
-            {
-                "text": text,
-                "text_b": text_b,
-                "label": label,
-                "labels": list(labels),
-                "examples": shown,
-            }
-        )
+        parts = (part for example in shown for part in example.values())
+        self._environment.marks = _free_marks((*given, *parts))
+        values = {"text": text, "text_b": text_b, "labels": list(labels.names)}
+        for label in labels.names if candidates is None else candidates:
+            variables = {**values, "label": label, "descriptions": described, "examples": shown}
+            yield self._split(self._render(variables), label)
+
+    def line_of(self, trace: TracebackType | None) -> int | None:
+        """The line of the template that was being rendered when an exception was raised."""
+        found = None
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == _FILE:
+                found = self._template.get_corresponding_lineno(trace.tb_lineno)
+            trace = trace.tb_next
+        return found
+
+    def _split(self, raw: str, label: str) -> Filled:
+        opening, closing = self._environment.marks
         if opening not in raw:
-            raise SpecError(
-                _("The template never writes the label."),
-                hint=_("Put {{ label }} where the answer belongs."),
+            raise TemplateError(
+                N_("The template never writes the label."),
+                hint=N_("Put {{ label }} where the answer belongs."),
             )
         before, _opening, rest = raw.rpartition(opening)
         answer, _closing, after = rest.partition(closing)
         before = before.replace(opening, "").replace(closing, "")
         if not answer.strip():
-            raise SpecError(
-                _("The label {label!r} comes out empty in this template.").format(label=label),
-                hint=_("Look at the filters behind {{ label }}."),
+            raise TemplateError(
+                N_("The template renders the label {label!r} as empty text."),
+                hint=N_("Check the filters after {{ label }}."),
+                label=label,
             )
         return Filled(before, answer, after.replace(closing, ""))
 
@@ -114,122 +103,93 @@ class Template:
                 self._environment, self._environment.compile(tree), self._environment.globals.copy()
             )
         except jinja2.TemplateSyntaxError as error:
-            raise SpecError(
-                _("Line {line} of the template: {error}.").format(
-                    line=error.lineno, error=(error.message or "").rstrip(".")
-                ),
-                hint=_HINT,
+            message = (error.message or "").rstrip(".")
+            raise _fault(message, error.lineno) from error
+        except (RecursionError, SyntaxError) as error:  # SyntaxError: Python's limit of 20 blocks
+            raise TemplateError(
+                N_("The template is nested too deeply."), hint=N_("Use fewer nested blocks.")
             ) from error
-        except (jinja2.TemplateError, RecursionError, MemoryError) as error:
-            raise SpecError(
-                _("The template cannot be read: {error}.").format(error=error), hint=_HINT
-            ) from error
+        except MemoryError:
+            raise
+        except Exception as error:  # a constant expression is evaluated here and can raise anything
+            raise _fault(_first_line(error), None) from error
 
     def _render(self, values: dict) -> str:
         parts: list[str] = []
-        size, end = 0, time.monotonic() + SECONDS
-        self._environment.end = end
+        size = 0
         try:
             for part in self._template.generate(values):
                 parts.append(part)
                 size += len(part)
-                if size > LONGEST or time.monotonic() > end:
-                    raise SpecError(
-                        _("The template makes a prompt without end."), hint=_("Look at its loops.")
-                    )
-        except jinja2.UndefinedError as error:
-            raise SpecError(
-                _("In the template, {error}.").format(error=error.message),
-                hint=_("It knows {variables}.").format(variables=", ".join(VARIABLES)),
-            ) from error
-        except SpecError:
+                if size > LONGEST:
+                    raise TooLong
+        except (TooLong, MemoryError):
             raise
-        except (
-            jinja2.TemplateError,
-            ArithmeticError,
-            TypeError,
-            ValueError,
-            LookupError,
-            RecursionError,
-            MemoryError,
-        ) as error:
-            raise SpecError(
-                _("The template cannot be filled: {error}.").format(error=error), hint=_HINT
+        except jinja2.UndefinedError as error:
+            line = self.line_of(error.__traceback__)
+            raise _fault(error.message or "", line, _VARIABLES_HINT) from error
+        except RecursionError as error:
+            raise TemplateError(
+                N_("The template calls itself without end."),
+                hint=N_("Check its macros, blocks and recursive loops."),
+                line=self.line_of(error.__traceback__),
             ) from error
+        except TemplateError as error:
+            raise error.at_line(self.line_of(error.__traceback__)) from error
+        except Exception as error:  # what a template calls can raise anything
+            raise _fault(_first_line(error), self.line_of(error.__traceback__)) from error
         return "".join(parts)
 
 
-_HINT = _(
-    "Templates are written in Jinja2: {{ text }}, {{ label }}, {% for example in examples %} … {% endfor %}."
-)
+def _fault(message: str, line: int | None, hint: str = _HINT) -> TemplateError:
+    text = N_("Line {line} of the template: {error}.")
+    if line is None:
+        text = N_("The template has an error: {error}.")
+    return TemplateError(text, hint=hint, line=line, error=message.rstrip("."))
 
 
-def built_in() -> tuple[BuiltIn, ...]:
-    """The templates that ship with the application; a comment in the first line holds the title."""
-    found = []
-    for path in sorted(paths.resource("prompts").glob("*.jinja")):
-        source = path.read_text(encoding="utf-8")
-        title = source.partition("#}")[0].removeprefix("{#-").removesuffix("-").strip()
-        found.append(BuiltIn(path.stem, title, source))
-    return tuple(found)
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """Jinja2's sandbox with bounds on numbers, so that a template cannot hold up the window."""
+    """Jinja2's sandbox, without what makes a long text of a short one."""
 
     intercepted_binops = frozenset(("*", "**", "%"))
-    end = 0.0
     marks = ("", "")
 
     def __init__(self, **options):
         super().__init__(**options)
-        self.globals = {"range": self._range}
-        for name in (
-            "center",
-            "indent",
-            "wordwrap",
-            "format",
-            "pprint",
-            "xmlattr",
-        ):  # these can blow up a short text
+        self.globals = {"range": range}
+        for name in _FORBIDDEN_FILTERS:
             self.filters.pop(name, None)
         self.filters[_MARK] = lambda value: f"{self.marks[0]}{value}{self.marks[1]}"
 
-    def _range(self, *args: int) -> Iterator[int]:
-        for number in range(*args):
-            if time.monotonic() > self.end:
-                raise SpecError(
-                    _("The template makes a prompt without end."), hint=_("Look at its loops.")
-                )
-            yield number
+    def handle_exception(self, source: str | None = None) -> NoReturn:
+        """Leave the traceback as it is: `Template.line_of` reads it."""
+        raise  # noqa: PLE0704 – called from an except block
 
     def call_binop(self, context, operator, left, right):
         sizes = [
-            len(one) if isinstance(one, (str, list, tuple)) else abs(one)
-            for one in (left, right)
-            if not isinstance(one, bool)
+            len(side) if isinstance(side, (str, list, tuple)) else abs(side)
+            for side in (left, right)
+            if not isinstance(side, bool)
         ]
-        if operator != "%" and any(size > 10_000 for size in sizes):
-            raise SpecError(
-                _("The template reckons with too large a number ({number:,}).").format(
-                    number=max(sizes)
-                ),
-                hint=_("Up to 10,000."),
+        if operator != "%" and any(size > _LARGEST for size in sizes):
+            raise TemplateError(
+                N_("Line {line} of the template: {number:,} is too large to multiply with."),
+                hint=N_("Operands of * and ** may be up to 10,000."),
+                number=max(sizes),
             )
         if operator == "%" and isinstance(left, str):
-            raise SpecError(_("The template formats with %."), hint=_("Join texts with ~ instead."))
+            raise TemplateError(
+                N_("Line {line} of the template: formatting with % is not allowed."),
+                hint=N_("Join texts with ~ instead."),
+            )
         return super().call_binop(context, operator, left, right)
 
     def is_safe_attribute(self, obj, attr, value):
-        if isinstance(obj, str) and attr in (
-            "ljust",
-            "rjust",
-            "center",
-            "zfill",
-            "expandtabs",
-            "format",
-            "format_map",
-        ):
+        if isinstance(obj, str) and attr in _FORBIDDEN_METHODS:
             return False
         return super().is_safe_attribute(obj, attr, value)
 
@@ -256,7 +216,7 @@ def _marked(expression: nodes.Expr) -> nodes.Filter:
 
 def _writes_label(expression: nodes.Node) -> bool:
     names = [expression] if isinstance(expression, nodes.Name) else expression.find_all(nodes.Name)
-    return any(one.name == "label" and one.ctx == "load" for one in names)
+    return any(name.name == "label" and name.ctx == "load" for name in names)
 
 
 def _binds_label(node: nodes.Node) -> bool:
@@ -267,19 +227,19 @@ def _binds_label(node: nodes.Node) -> bool:
     )
     names = [
         name
-        for one in targets
-        for name in ([one] if isinstance(one, nodes.Name) else one.find_all(nodes.Name))
+        for target in targets
+        for name in ([target] if isinstance(target, nodes.Name) else target.find_all(nodes.Name))
     ]
     return any(name.name == "label" for name in names)
 
 
 def _free_marks(texts: Sequence[str]) -> tuple[str, str]:
-    """Two characters (Unicode noncharacters) that stand in none of the texts."""
-    used = set().union(*texts)
-    free = [mark for mark in map(chr, range(0xFDD0, 0xFDF0)) if mark not in used]
+    """Two characters (Unicode noncharacters) that none of the texts contains."""
+    unused = (mark for mark in _NONCHARACTERS if not any(mark in text for text in texts))
+    free = tuple(islice(unused, 2))
     if len(free) < 2:
-        raise SpecError(
-            _("The texts hold too many Unicode noncharacters (U+FDD0 to U+FDEF)."),
-            hint=_("Take them out of the data."),
+        raise TemplateError(
+            N_("The texts contain too many Unicode noncharacters (U+FDD0 to U+FDEF)."),
+            hint=N_("Remove them from the data."),
         )
     return free[0], free[1]

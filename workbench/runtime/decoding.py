@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from workbench.text.fields import ClassScores, Prediction, WordTag
+from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, WordTags
 from workbench.text.spans import Span
 
 
@@ -21,7 +21,8 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 def classes(logits: np.ndarray, labels: Sequence[str], *, cut: bool = False) -> Prediction:
     """logits (L,) → a probability for each label."""
-    return Prediction(ClassScores(tuple(labels), tuple(map(float, softmax(logits)))), cut=cut)
+    scores = ClassScores(tuple(labels), tuple(map(float, softmax(logits))))
+    return Prediction((scores,), cut)
 
 
 # ---------------------------------------------------------------- BIO
@@ -115,7 +116,8 @@ def tagged(
         WordTag(start, end, label, float(score))
         for (start, end), (_, label), score in zip(borders, parts, scores, strict=True)
     )
-    return Prediction(words=words, spans=tuple(_spans(text, borders, parts, scores)), cut=cut)
+    spans = tuple(_spans(text, borders, parts, scores))
+    return Prediction((WordTags(words), SpanScores(spans)), cut)
 
 
 def _spans(

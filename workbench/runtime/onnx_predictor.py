@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +11,35 @@ import numpy as np
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.runtime import decoding
-from workbench.runtime.tokenizer import Piece, Tokenizer
-from workbench.runtime.words import OVERLAP, borders_of, word_scores
+from workbench.base.registry import registry
+from workbench.runtime.inputs import (
+    EncodedInput,
+    Prepared,
+    Preparer,
+    batches_by_length,
+    stack,
+    unpadded,
+)
+from workbench.runtime.preparers.subwords import Subwords
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
 LABELS = "labels.json"
 BATCH_TOKENS = 4096  # subwords in one call, padding included
 
-
-@dataclass(frozen=True)
-class Prepared:
-    """Documents as inputs: `owner[i]` is the document of piece i, `cut[d]` whether document d was longer than the model takes."""
-
-    documents: tuple[Document, ...]
-    pieces: tuple[Piece, ...]
-    owner: np.ndarray
-    cut: np.ndarray
+Logits = list[Mapping[str, np.ndarray]]
 
 
 class OnnxPredictor:
-    """Made by `load`. `labels` are those of the layer, `outputs` those of the model (B- and I- of each for tags)."""
+    """Made by `load`. `labels` are those of the layer, `outputs` those of the network."""
 
-    def __init__(self, session: Any, tokenizer: Tokenizer, description: Mapping):
-        self._session, self.tokenizer, self.description = session, tokenizer, description
-        self.task, self.max_length = str(description["task"]), int(description["max_length"])
+    def __init__(self, session: Any, preparer: Preparer, description: Mapping):
+        self._session, self.preparer, self.description = session, preparer, description
+        self.task = registry().info("task", str(description["task"]))
+        self.max_length = int(description["max_length"])
         self.labels, self.outputs = tuple(description["labels"]), tuple(description["id2label"])
-        self._names = [one.name for one in session.get_inputs()]
+        self._inputs = [one.name for one in session.get_inputs()]
+        self._outputs = [one.name for one in session.get_outputs()]
 
     @classmethod
     def load(cls, folder: Path | str, *, threads: int = 0) -> OnnxPredictor:
@@ -65,100 +65,37 @@ class OnnxPredictor:
             raise ModelError(
                 _("{file} cannot be loaded: {error}").format(file=files[0], error=str(error)[:200])
             ) from error
-        return cls(session, Tokenizer.load(folder), _description(folder))
+        return cls(session, Subwords.load(folder), _description(folder))
 
     def predict(self, documents: Sequence[Document]) -> list[Prediction]:
-        """One prediction for each document, in order."""
+        """One prediction per document, in order."""
         prepared = self.prepare(documents)
-        return self.decode(self.logits(prepared.pieces), prepared)
+        return self.decode(self.logits(prepared.inputs), prepared)
 
     def prepare(self, documents: Sequence[Document]) -> Prepared:
-        """Tags: overlapping windows. Classes and pairs: one input each, cut at the maximum length."""
-        if self.task == "tag":
-            windows = list(
-                self.tokenizer.windows(
-                    [one.text for one in documents], self.max_length, self.max_length // OVERLAP
-                )
-            )
-            owner = np.repeat(np.arange(len(documents)), [len(found) for found in windows])
-            pieces = tuple(one for found in windows for one in found)
-            return Prepared(tuple(documents), pieces, owner, np.zeros(len(documents), dtype=bool))
-        count = 2 if self.task == "pairs" else 1
-        texts = [_texts(one, count) for one in documents]
-        found = list(self.tokenizer.whole(texts, self.max_length))
-        cut = np.fromiter((one for _, one in found), dtype=bool, count=len(found))
-        return Prepared(
-            tuple(documents), tuple(one for one, _ in found), np.arange(len(found)), cut
-        )
+        return self.task.prepare(self.preparer, documents, self.max_length)
 
-    def logits(self, pieces: Sequence[Piece]) -> list[np.ndarray]:
-        """Of each input without padding: (L,) for classes and pairs, (T, L) for tags."""
-        found: list[np.ndarray | None] = [None] * len(pieces)
-        for chosen in _batches(pieces):
-            for number, one in zip(
-                chosen, self.run([pieces[number] for number in chosen]), strict=True
-            ):
-                found[number] = one
+    def logits(self, inputs: Sequence[EncodedInput]) -> Logits:
+        """Of each input by name, without padding."""
+        found: Logits = [{}] * len(inputs)
+        lengths = np.array([len(one) for one in inputs])
+        for chosen in batches_by_length(lengths, BATCH_TOKENS):
+            answers = self.run([inputs[number] for number in chosen])
+            for number, answer in zip(chosen, answers, strict=True):
+                found[number] = answer
         return found
 
-    def run(self, pieces: Sequence[Piece]) -> list[np.ndarray]:
-        """One call of the model: all pieces in one batch, padded on the right."""
-        longest = max(len(one.ids) for one in pieces)
-        table = {
-            name: np.full((len(pieces), longest), fill, dtype=np.int64)
-            for name, fill in (("input_ids", self.tokenizer.pad), *_ZEROS)
-        }
-        for row, one in enumerate(pieces):
-            size = len(one.ids)
-            (
-                table["input_ids"][row, :size],
-                table["attention_mask"][row, :size],
-                table["token_type_ids"][row, :size],
-            ) = one.ids, 1, one.types
-        logits = self._session.run(["logits"], {name: table[name] for name in self._names})[0]
-        return [
-            logits[row, : len(one.ids)] if logits.ndim == 3 else logits[row]
-            for row, one in enumerate(pieces)
-        ]
+    def run(self, inputs: Sequence[EncodedInput]) -> Logits:
+        """One call of the model: all inputs in one batch, padded at the end."""
+        arrays = stack(inputs, self._inputs, self.preparer.fill)
+        found = self._session.run(self._outputs, arrays)
+        named = dict(zip(self._outputs, found, strict=True))
+        return [unpadded(named, row, len(one), self.task.logits) for row, one in enumerate(inputs)]
 
-    def decode(self, logits: Sequence[np.ndarray], prepared: Prepared) -> list[Prediction]:
-        """One prediction for each document from the logits of all its pieces."""
-        if self.task != "tag":
-            return [
-                decoding.classes(one, self.labels, cut=bool(cut))
-                for one, cut in zip(logits, prepared.cut, strict=True)
-            ]
-        begin = np.searchsorted(prepared.owner, np.arange(len(prepared.documents) + 1))
-        return [
-            self._tagged(logits, prepared, number, begin)
-            for number in range(len(prepared.documents))
-        ]
-
-    def _tagged(
-        self, logits: Sequence[np.ndarray], prepared: Prepared, number: int, begin: np.ndarray
-    ) -> Prediction:
-        document, borders = prepared.documents[number], borders_of(prepared.documents[number])
-        pieces = prepared.pieces[begin[number] : begin[number + 1]]
-        where = decoding.align(borders, [(one.borders, one.text == 0) for one in pieces])
-        scores = word_scores(logits, int(begin[number]), where, len(self.outputs))
-        return decoding.tagged(document.text, borders, scores, self.outputs)
-
-
-_ZEROS = (("attention_mask", 0), ("token_type_ids", 0))
-
-
-def _texts(document: Document, count: int) -> tuple[str, ...]:
-    texts = tuple(content for _, content in document.texts[:count])
-    return texts + ("",) * (count - len(texts))
-
-
-def _batches(pieces: Sequence[Piece]) -> Iterator[list[int]]:
-    order = sorted(range(len(pieces)), key=lambda number: -len(pieces[number].ids))
-    start = 0
-    while start < len(order):
-        size = max(1, BATCH_TOKENS // max(1, len(pieces[order[start]].ids)))
-        yield order[start : start + size]
-        start += size
+    def decode(self, logits: Logits, prepared: Prepared) -> list[Prediction]:
+        """One prediction per document from the logits of all its inputs."""
+        decoder = self.description.get("decoder") or {}
+        return self.task.decode(logits, prepared, self.labels, decoder)
 
 
 def _description(folder: Path) -> dict:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -14,26 +13,15 @@ from tokenizers import Tokenizer as Backend
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
+from workbench.runtime.inputs import EncodedInput
+from workbench.runtime.tokenizer_files import read_json
 from workbench.text.segment import words
 
 CHUNK = 512  # texts handed to the library at once: progress and memory stay bounded
 CHARACTERS = 1_000_000  # likewise; the library takes 200 bytes for each
 AMPLE = 200  # characters for each subword that is read: beyond them a text is not looked at where it is cut anyway
 WORDS = 50_000  # looked at for what is unknown
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One input of a model: a text, a pair, or a window of a long text; special subwords included.
-
-    ids, types int32 (T,). borders int32 (T, 2) code points of the text, (0, 0) at special subwords.
-    text int8 (T,): 0 first text, 1 second, -1 special.
-    """
-
-    ids: np.ndarray
-    types: np.ndarray
-    borders: np.ndarray
-    text: np.ndarray
+_MASKS = ("[MASK]", "<mask>", "<|mask|>")
 
 
 class Tokenizer:
@@ -45,19 +33,20 @@ class Tokenizer:
         self.fallback = (
             pad if fallback is None else fallback
         )  # stands for a text that has no subword at all
+        self.written: dict[str, bytes] = {}  # its files by name, once a model was saved with it
         self.unknown = _unknown(backend)
+        self._strange = {self.unknown} - {None} | _byte_pieces(backend)
         backend.no_padding()
         backend.no_truncation()
 
     @classmethod
     def load(cls, folder: Path | str) -> Tokenizer:
-        """From `tokenizer.json`. Raises ModelError where it is missing or broken."""
-        path = Path(folder) / "tokenizer.json"
-        if not path.is_file():
-            raise ModelError(
-                _("{folder} has no tokenizer.json.").format(folder=folder),
-                hint=_("Save the tokenizer with transformers' save_pretrained, which writes one."),
-            )
+        """From tokenizer.json, or from the files of an older format, which are converted once.
+
+        Takes up to two seconds the first time. Raises ModelError if they are missing or broken.
+        """
+        place = files_of(folder)
+        path = place / "tokenizer.json"
         try:
             backend = Backend.from_file(str(path))
         except Exception as error:  # the library raises plain Exception
@@ -66,12 +55,9 @@ class Tokenizer:
                     path=path, error=str(error)[:200]
                 )
             ) from error
-        return cls.adopt(folder, backend)
-
-    @classmethod
-    def adopt(cls, folder: Path | str, backend: Backend) -> Tokenizer:
-        """A tokenizer made elsewhere, with the special subwords that the folder names."""
-        return cls(backend, **_special(Path(folder), backend))
+        names = read_json(place / "tokenizer_config.json")
+        numbers = read_json(Path(folder) / "config.json")
+        return cls(backend, **_special(names, numbers, backend))
 
     @property
     def size(self) -> int:
@@ -89,14 +75,30 @@ class Tokenizer:
 
     def whole(
         self, texts: Sequence[Sequence[str]], max_length: int
-    ) -> Iterator[tuple[Piece, bool]]:
+    ) -> Iterator[tuple[EncodedInput, bool]]:
         """One piece for each text or pair (one or two strings), and whether it was cut at `max_length` subwords."""
         for encoding in self._whole(texts, max_length):
-            yield self._piece(encoding), bool(encoding.overflowing)
+            yield self._encoded(encoding), bool(encoding.overflowing)
 
     def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
         """How many of the texts or pairs have more than `max_length` subwords."""
         return sum(bool(encoding.overflowing) for encoding in self._whole(texts, max_length))
+
+    def lengths(self, texts: Sequence[str], enough: int) -> list[int]:
+        """Subwords of each text, special ones included. Of a text with more than `enough`, some number above `enough`."""
+        found = self._lengths([text[: AMPLE * enough] for text in texts])
+        for number, text in enumerate(texts):
+            if found[number] <= enough and len(text) > AMPLE * enough:
+                found[number] = self._lengths([text])[0]  # mostly white space, or one endless word
+        return found
+
+    def _lengths(self, texts: Sequence[str]) -> list[int]:
+        """Bundles bound the memory; the library releases the interpreter lock while it encodes one."""
+        return [
+            len(encoding)
+            for bundle in _bundles([(text,) for text in texts])
+            for encoding in self.backend.encode_batch_fast([_clean(one)[0] for one in bundle])
+        ]
 
     def _whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[Encoding]:
         beginnings = [tuple(_beginning(one, AMPLE * max_length) for one in pair) for pair in texts]
@@ -111,7 +113,7 @@ class Tokenizer:
 
     def windows(
         self, texts: Sequence[str], max_length: int, overlap: int
-    ) -> Iterator[tuple[Piece, ...]]:
+    ) -> Iterator[tuple[EncodedInput, ...]]:
         """The windows of each text, `overlap` subwords shared by neighbours; one window where the text is short enough.
 
         A text of more than CHARACTERS falls into parts of so many, between which nothing is shared.
@@ -125,7 +127,7 @@ class Tokenizer:
                 some, found, strict=False
             )  # takes from `found` only as many as the text has parts
             yield tuple(
-                self._piece(one, begin)
+                self._encoded(one, begin)
                 for (begin, _), encoding in pairs
                 for one in (encoding, *encoding.overflowing)
             )
@@ -144,25 +146,28 @@ class Tokenizer:
                 self.backend.no_truncation()
             yield from found
 
-    def _piece(self, encoding: Encoding, begin: int = 0) -> Piece:
+    def _encoded(self, encoding: Encoding, begin: int = 0) -> EncodedInput:
+        """`begin` is where the encoded part starts in the whole text."""
         ids = np.asarray(encoding.ids or [self.fallback], dtype=np.int32)
         if not encoding.ids:
-            return Piece(
-                ids, np.zeros(1, np.int32), np.zeros((1, 2), np.int32), np.full(1, -1, np.int8)
-            )
-        text = np.asarray(
-            [-1 if one is None else one for one in encoding.sequence_ids], dtype=np.int8
-        )
-        borders = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
+            types, offsets = np.zeros(1, np.int32), np.zeros((1, 2), np.int32)
+            return _input(ids, types, offsets, np.full(1, -1, np.int8))
+        given = [-1 if number is None else number for number in encoding.sequence_ids]
+        text = np.asarray(given, dtype=np.int8)
+        offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
         if begin:
-            borders[text >= 0] += begin
-        return Piece(ids, np.asarray(encoding.type_ids, np.int32), borders, text)
+            offsets[text >= 0] += begin
+        return _input(ids, np.asarray(encoding.type_ids, np.int32), offsets, text)
 
     # ------------------------------------------------------------ what it does not know
 
     def unknown_share(self, texts: Iterable[str]) -> float:
-        """Share of words (with a letter) that hold an unknown subword, 0 to 1; 0 where there are no words. Of very many, the first."""
-        if self.unknown is None:
+        """Share of words with a letter that the vocabulary cannot spell, 0 to 1; 0 without words.
+
+        They hold the unknown subword, or single bytes in the place of letters. Of very many words
+        the first WORDS are read.
+        """
+        if not self._strange:
             return 0.0
         short = (_beginning(text, CHARACTERS) for text in texts)
         every = (
@@ -177,7 +182,13 @@ class Tokenizer:
         encodings = self.backend.encode_batch(
             [_clean((one,))[0] for one in found], add_special_tokens=False
         )
-        return sum(self.unknown in one.ids for one in encodings) / len(found)
+        return sum(not self._strange.isdisjoint(one.ids) for one in encodings) / len(found)
+
+
+def _input(
+    ids: np.ndarray, types: np.ndarray, offsets: np.ndarray, text: np.ndarray
+) -> EncodedInput:
+    return EncodedInput({"input_ids": ids, "token_type_ids": types}, offsets, text)
 
 
 def _bundles(texts: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
@@ -241,9 +252,32 @@ def _unknown(backend: Backend) -> int | None:
     return backend.token_to_id(name) if name else None
 
 
-def _special(folder: Path, backend: Backend) -> dict[str, int]:
-    """Ids of padding and of the stand-in for an empty text, from the tokenizer's or the model's own configuration."""
-    names, numbers = _json(folder / "tokenizer_config.json"), _json(folder / "config.json")
+def _byte_pieces(backend: Backend) -> set[int]:
+    """Subwords that stand for one byte of a letter outside the vocabulary, as in Llama's."""
+    if not getattr(backend.model, "byte_fallback", False):
+        return set()
+    found = (backend.token_to_id(f"<0x{byte:02X}>") for byte in range(256))
+    return {number for number in found if number is not None}
+
+
+def files_of(folder: Path | str) -> Path:
+    """Where tokenizer.json and tokenizer_config.json are: the folder, or our cache if converted.
+
+    Raises ModelError if the folder has no tokenizer.
+    """
+    folder = Path(folder)
+    if (folder / "tokenizer.json").is_file():
+        return folder
+    from workbench.runtime import conversion
+
+    return conversion.place(folder)
+
+
+def _special(names: Mapping, numbers: Mapping, backend: Backend) -> dict[str, int]:
+    """Ids of padding and of the stand-in for an empty text.
+
+    `names` is the content of tokenizer_config.json, `numbers` that of config.json.
+    """
 
     def id_of(role: str) -> int | None:
         given = names.get(f"{role}_token")
@@ -257,9 +291,13 @@ def _special(folder: Path, backend: Backend) -> dict[str, int]:
     return {"pad": pad, "fallback": ends[0] if ends else pad}
 
 
-def _json(path: Path) -> dict:
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return raw if isinstance(raw, dict) else {}
+def mask_token(folder: Path | str, backend: Backend) -> str | None:
+    """What hides a word in a text: as the tokenizer's configuration says, else a usual name.
+
+    None if the vocabulary has neither.
+    """
+    given = read_json(files_of(folder) / "tokenizer_config.json").get("mask_token")
+    named = given.get("content") if isinstance(given, dict) else given
+    names = (named, *_MASKS)
+    known = (one for one in names if isinstance(one, str) and backend.token_to_id(one) is not None)
+    return next(known, None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
+from workbench.storage.listing import Filter, condition
 from workbench.storage.suggestions import (
     NewSuggestion,
     SuggestionRow,
@@ -14,6 +15,7 @@ from workbench.storage.suggestions import (
     set_suggestion_status,
     suggestions,
 )
+from workbench.storage.tables import STATES
 from workbench.storage.values import ids_in, new_uid, now
 
 __all__ = [
@@ -37,7 +39,6 @@ __all__ = [
     "update_span",
 ]
 
-STATES = ("pending", "draft", "submitted", "discarded")
 CHUNK = 1000  # documents changed by one statement, after which an act can be called off
 
 
@@ -246,33 +247,67 @@ def set_state(
     )
 
 
+def reset_untouched(
+    db: Database, document_ids: Iterable[int], layer_id: int, annotator_id: int
+) -> int:
+    """Drafts on which nothing is set in the layer any more become pending. Gives how many."""
+    statement = (
+        "delete from state where layer_id = ?1 and annotator_id = ?2 and state = 'draft'"
+        " and document_id in (select value from json_each(?3))"
+        " and not exists (select 1 from mark m where m.document_id = state.document_id"
+        " and m.layer_id = ?1 and m.annotator_id = ?2)"
+        " and not exists (select 1 from span p where p.document_id = state.document_id"
+        " and p.layer_id = ?1 and p.annotator_id = ?2)"
+    )
+    return db.writer.execute(statement, (layer_id, annotator_id, ids_in(document_ids))).rowcount
+
+
 # ---------------------------------------------------------------- what is to do
 
 
 def next_unlabelled(
-    db: Database, after_id: int | None, layer_ids: Sequence[int], *, annotator_id: int
+    db: Database,
+    after_id: int | None,
+    layer_ids: Sequence[int],
+    *,
+    annotator_id: int,
+    wanted: Filter | None = None,
 ) -> int | None:
-    """The first document after `after_id` that one of the layers is for and that is neither submitted nor discarded there.
+    """The first document after `after_id` that passes `wanted`, that one of the layers is for and
+    that is neither submitted nor discarded there.
 
-    Begins again at the first document when the end is reached; `after_id` itself comes last. None if nothing is left to do.
+    Begins again at the first document when the end is reached; `after_id` itself comes last.
+    None if nothing is left to do.
     """
-    found = [_first_open(db, after_id or 0, None, layer, annotator_id) for layer in layer_ids]
-    if after_id is not None and not any(found):
-        found = [_first_open(db, 0, after_id, layer, annotator_id) for layer in layer_ids]
-    return min((id for id in found if id), default=None)
+    more = condition(db, wanted) if wanted is not None else ("1", [])
+
+    def first(after: int, until: int | None) -> int | None:
+        found = [_first_open(db, after, until, id, annotator_id, more) for id in layer_ids]
+        return min((id for id in found if id), default=None)
+
+    found = first(after_id or 0, None)
+    if found is None and after_id is not None:
+        found = first(0, after_id)
+    return found
 
 
 def _first_open(
-    db: Database, after: int, until: int | None, layer_id: int, annotator_id: int
+    db: Database,
+    after: int,
+    until: int | None,
+    layer_id: int,
+    annotator_id: int,
+    more: tuple[str, list],
 ) -> int | None:
     """In (after, until]. Ends at the first one found, so going on through a half-done project costs nothing to speak of."""
     statement = (
         "select d.id from document d where d.id > ?3 and (?4 is null or d.id <= ?4)"
         " and d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer where id = ?1)"
         " and not exists (select 1 from state s where s.document_id = d.id and s.layer_id = ?1 and s.annotator_id = ?2"
-        " and s.state in ('submitted', 'discarded')) order by d.id limit 1"
+        f" and s.state in ('submitted', 'discarded')) and {more[0]} order by d.id limit 1"
     )
-    row = db.reader().execute(statement, (layer_id, annotator_id, after, until)).fetchone()
+    values = (layer_id, annotator_id, after, until, *more[1])
+    row = db.reader().execute(statement, values).fetchone()
     return row[0] if row else None
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from workbench.base.i18n import _
+from workbench.storage import failures
 from workbench.storage.database import Database
+from workbench.storage.tables import SOURCE_KINDS
 from workbench.storage.values import now
-
-SOURCE_KINDS = ("person", "import", "rule", "run", "prompt", "merge")
 
 
 def own(db: Database) -> tuple[int, str]:
-    """Id and name of the project's own annotator."""
-    id = int(db.meta("annotator"))
-    return id, db.reader().execute("select name from annotator where id = ?", (id,)).fetchone()[0]
+    """Id and name of the project's own annotator. Raises Damaged if the file names none."""
+    id = db.meta_number("annotator")
+    row = db.reader().execute("select name from annotator where id = ?", (id,)).fetchone()
+    if row is None:
+        error = ValueError(_("its annotator {id} is missing").format(id=id))
+        raise failures.damaged(error, db.path)
+    return id, row[0]
 
 
 def rename(db: Database, id: int, name: str) -> None:

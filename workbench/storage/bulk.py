@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
+from workbench.storage.annotations import reset_untouched
 from workbench.storage.database import Database
 from workbench.storage.values import ids_in, now
 
@@ -29,9 +30,11 @@ def set_class(
     source_id: int,
     watch: Watch = QUIET,
 ) -> int:
-    """The class of documents in one layer, None takes it away; gives how many changed.
+    """Set the class of documents in one layer, or remove it (None); gives how many changed.
 
-    Pending documents become drafts, as after an edit by hand; a submitted one that loses its class becomes a draft.
+    States change as after an edit by hand: a pending document that gets a class becomes a draft; one
+    that loses its class becomes a draft if it was submitted, and pending if it was a draft on which
+    nothing else is set.
     """
     conn = db.writer
     mine = "layer_id = ? and annotator_id = ?"
@@ -53,6 +56,9 @@ def set_class(
     wanted.sort()
     for piece in watch.over(wanted, CHUNK):
         _set_class(conn, ids_in(piece), key, label_id, source_id)
+        if label_id is None:
+            reset_untouched(db, piece, *key)
+            _reopen_submitted(conn, ids_in(piece), key)
     return len(wanted)
 
 
@@ -81,11 +87,14 @@ def _set_class(
             " and s.layer_id = ? and s.annotator_id = ?) order by d.id",
             (layer_id, annotator_id, now(), changed, layer_id, annotator_id),
         )
-    else:
-        conn.execute(
-            f"update state set state = 'draft', at = ? where {mine} and state = 'submitted' and document_id in (select value from json_each(?))",
-            (now(), *key, changed),
-        )
+
+
+def _reopen_submitted(conn: sqlite3.Connection, changed: str, key: tuple[int, int]) -> None:
+    conn.execute(
+        "update state set state = 'draft', at = ? where layer_id = ? and annotator_id = ?"
+        " and state = 'submitted' and document_id in (select value from json_each(?))",
+        (now(), *key, changed),
+    )
 
 
 def without_class(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> list[int]:

@@ -13,13 +13,14 @@ from typing import Any
 
 from workbench.base.errors import ProjectBusy, ProjectError
 from workbench.base.i18n import _
-from workbench.storage import backup, header, migrations, search
+from workbench.storage import backup, checksums, failures, foreign, header, migrations, search
 from workbench.storage.journal import Journal
 from workbench.storage.lock import FileLock, held
-from workbench.storage.reading import Reader, no_room
+from workbench.storage.reading import Reader
 from workbench.storage.values import new_uid, now
 
 BUSY_SECONDS = 10
+SPILL_PAGES = 1_000  # changed pages in memory (4 MB) from which a change is written before its end
 
 
 class Database:
@@ -53,18 +54,21 @@ class Database:
                 conn.execute(f"pragma application_id = {header.APPLICATION_ID}")
                 migrations.apply(conn)
                 _first_rows(conn, annotator)
+                checksums.rebuild(conn)
             return cls.open(path)
         except BaseException as error:
             path.unlink(missing_ok=True)
             if isinstance(error, sqlite3.Error):
-                raise _not_written(path, error) from error
+                raise failures.explain(error, path, writing=True) from error
             raise
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> Database:
-        """Raises ProjectError if it is no project, ProjectLocked if another process writes to it. Neither changes the file.
+        """Open a project file. Raises ProjectError if it is not a project, ProjectLocked if another
+        process has it open for writing; neither changes the file.
 
-        A file of a newer version and one that must not be written open read-only; `read_only_reason` says why.
+        A file of a newer version, a write-protected one, one on a full disk and one with triggers or
+        views of another program open read-only; `read_only_reason` says why.
         """
         path = Path(path).absolute()
         found = header.examine(path)
@@ -72,27 +76,25 @@ class Database:
         reason = _("it was opened only to be read") if read_only else _why_read_only(path, found)
         try:
             return cls._started(path, found, None if reason else FileLock.take(path), reason)
-        except sqlite3.OperationalError:
+        except failures.NoRoom:
+            if reason:
+                raise
             return cls._started(path, found, None, _("there is no room left on its disk"))
+        except foreign.ForeignObject as error:
+            return cls._started(path, found, None, error.reason)
 
     @classmethod
     def _started(
         cls, path: Path, found: header.Header, lock: FileLock | None, reason: str
     ) -> Database:
-        """Raises OperationalError where only the room for writing is missing."""
+        """Raises NoRoom or ForeignObject if the file can be opened for reading only."""
         db = cls(path, lock=lock, reason=reason)
         try:
             db._start(found)
-        except (
-            sqlite3.Error,
-            UnicodeDecodeError,
-        ) as error:  # sqlite3 quotes a damaged name in its message
+        except BaseException as error:
             db.close()
-            if isinstance(error, sqlite3.OperationalError) and no_room(error) and lock is not None:
-                raise
-            raise _damaged(path, error) from error
-        except BaseException:
-            db.close()
+            if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
+                raise failures.explain(error, path, writing=False) from error
             raise
         return db
 
@@ -119,7 +121,7 @@ class Database:
                 _("{path} is damaged: it lacks the tables {tables}.").format(
                     path=self.path, tables=tables
                 ),
-                hint=_("Take a backup of it."),
+                hint=_("Restore it from a backup."),
             )
         if self._writer:
             self.journal = Journal(self._writer)
@@ -127,11 +129,15 @@ class Database:
     def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
         conn = self._connect(f"{self.path.as_uri()}?mode=rw")
         self._writer = conn  # so that `close` finds it if what follows fails
+        foreign.refuse(conn)  # before anything is written: a trigger would run already
         if found.version < migrations.CURRENT:
             self.upgraded_copy = backup.before_upgrade(conn, self.path, found.version)
             migrations.apply(conn)
             conn.execute("pragma wal_checkpoint(truncate)")
-        if _choose_journal_mode(conn) != "wal":
+        if _choose_journal_mode(conn) == "wal":
+            # What a large change has written already need not be written when it is committed.
+            conn.execute(f"pragma cache_spill = {SPILL_PAGES}")
+        else:
             self.journal_note = _(
                 "The project is written without a write-ahead log, as on network drives: reading waits while a change is written."
             )
@@ -144,19 +150,21 @@ class Database:
             "pragma recursive_triggers = on"
         )  # else REPLACE would delete behind the journal's back
         conn.create_function("seg", 1, search.seg, deterministic=True)
+        checksums.register(conn)
         for trigger in (*search.index_triggers(), *_touch_triggers()):
             conn.execute(trigger)
         return conn
 
     def _connect(self, uri: str, kind: type[sqlite3.Connection] = sqlite3.Connection) -> Any:
-        return sqlite3.connect(
-            uri,
-            uri=True,
-            isolation_level=None,
-            check_same_thread=False,
-            timeout=BUSY_SECONDS,
-            factory=kind,
-        )
+        with failures.explained(self.path, writing=False):
+            return sqlite3.connect(
+                uri,
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=BUSY_SECONDS,
+                factory=kind,
+            )
 
     def close(self) -> None:
         """Write everything into the one file and let go of it. Raises ProjectError if a transaction is open."""
@@ -204,28 +212,43 @@ class Database:
         return conn
 
     def _connect_reader(self) -> Reader:
-        """Queries only, but with the right to write where there is one: the last reader of a file then leaves no log behind."""
-        places = ("rw", "ro") if _writable(self.path) else ("ro",)
-        for mode in places:
+        """A connection for queries only.
+
+        It is opened with the permission to write where possible: the last connection of a file then
+        removes the write-ahead log.
+        """
+        modes = ("rw", "ro") if _writable(self.path) else ("ro",)
+        for mode in modes:
             conn = None
             try:
                 conn = self._connect(f"{self.path.as_uri()}?mode={mode}", Reader)
+                conn.path = self.path
                 conn.execute("pragma query_only = on")
                 conn.execute("select count(*) from sqlite_master").fetchone()
                 return conn
-            except (sqlite3.OperationalError, ProjectError) as error:
+            except (sqlite3.Error, ProjectError) as error:
                 if conn is not None:
                     conn.close()
-                if isinstance(error, ProjectError):
+                if isinstance(error, failures.Damaged):
                     raise
         log = Path(f"{self.path}-wal")
-        if places == ("rw", "ro") and log.is_file() and log.stat().st_size:
-            told = _("{path} cannot be read: there is no room left on its disk.").format(
-                path=self.path
-            )
-            raise ProjectError(told, hint=_("Make room, then try again."))
-        # No log can be made beside it, so nobody else writes it either.
-        return self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", Reader)
+        if modes == ("rw", "ro") and log.is_file() and log.stat().st_size:
+            message = _("{path} cannot be read: there is no room left on its disk.")
+            hint = _("Make room on the disk, then try again.")
+            raise failures.NoRoom(message.format(path=self.path), hint=hint)
+        # No log can be created beside the file, so no other process writes it either.
+        conn = self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", Reader)
+        conn.path = self.path
+        return conn
+
+    def checking_reader(self) -> Reader:
+        """A new connection for a thorough check, to be closed by the caller.
+
+        It may create temporary tables, and holds one state of the file during its transaction.
+        """
+        conn = self._connect_reader()
+        conn.execute("pragma query_only = off")
+        return conn
 
     # ------------------------------------------------------------ writing
 
@@ -261,11 +284,8 @@ class Database:
                 conn.execute(commit)
             except BaseException as error:
                 self._roll_back(conn, rollback)
-                if (
-                    isinstance(error, sqlite3.OperationalError)
-                    or type(error) is sqlite3.DatabaseError
-                ):
-                    raise _not_written(self.path, error) from error
+                if isinstance(error, sqlite3.Error):
+                    raise failures.explain(error, self.path, writing=True) from error
                 raise
         finally:
             self._depth -= 1
@@ -287,12 +307,26 @@ class Database:
         return {table: frozenset(ids) for table, ids in rows.items()}
 
     def checkpoint(self) -> None:
-        """Bring the log into the file without waiting for anyone; from any thread. Does nothing while the project is written."""
+        """Copy the write-ahead log into the file without waiting for other connections.
+
+        For any thread. Does nothing while the project is being written.
+        """
         if self._closed or self.read_only:
             return
-        with closing(self._connect(f"{self.path.as_uri()}?mode=rw")) as conn:
+        with (
+            failures.explained(self.path, writing=True),
+            closing(self._connect(f"{self.path.as_uri()}?mode=rw")) as conn,
+        ):
             conn.execute("pragma busy_timeout = 0")
             conn.execute("pragma wal_checkpoint(passive)").fetchall()
+
+    def checkpoint_elsewhere(self) -> None:
+        """Leave checkpoints to calls of `checkpoint`; a commit then never waits for the disk.
+
+        Not inside a transaction.
+        """
+        if self._writer is not None:
+            self._writer.execute("pragma wal_autocheckpoint = 0")
 
     @property
     def may_be_written(self) -> bool:
@@ -308,6 +342,16 @@ class Database:
     def meta(self, key: str, default=None):
         row = self.reader().execute("select value from meta where key = ?", (key,)).fetchone()
         return default if row is None else row[0]
+
+    def meta_number(self, key: str, default: int | None = None) -> int:
+        """Raises Damaged if the value is missing, and has no default, or is not a whole number."""
+        value = self.meta(key, default)
+        if not isinstance(value, int):
+            raise failures.damaged(
+                ValueError(_("the entry {key} is {value!r}").format(key=key, value=value)),
+                self.path,
+            )
+        return value
 
 
 def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:
@@ -400,19 +444,3 @@ def _touch_triggers() -> Iterator[str]:
                 f"create temp trigger touch_{table}_{event} after {event} on main.{table} begin"
                 f" insert or ignore into touched values('{table}', {row}.{column}); end"
             )
-
-
-def _damaged(path: Path, error: Exception) -> ProjectError:
-    if isinstance(error, sqlite3.OperationalError) and no_room(error):
-        return _not_written(path, error)
-    told = _("{path} is damaged or cannot be read: {error}.").format(path=path, error=error)
-    return ProjectError(told, hint=_("Take a backup of it; the file was left as it is."))
-
-
-def _not_written(path: Path, error: sqlite3.Error) -> ProjectError:
-    full = "full" in str(error) or (isinstance(error, sqlite3.OperationalError) and no_room(error))
-    lost = _("Nothing of this step was kept. Is the disk full or the file moved?")
-    hint = _("Make room on the disk, then try again.") if full else lost
-    return ProjectError(
-        _("{path} could not be written: {error}.").format(path=path, error=error), hint=hint
-    )

@@ -12,6 +12,8 @@ from pathlib import Path
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.storage import failures
+from workbench.storage.values import ids_in
 
 PIECE = 1_000  # rows copied by one statement, after which an import can be called off
 
@@ -46,11 +48,13 @@ def attached(db, path: Path) -> Iterator[None]:
             hint=_("Wait until it is done, then try again."),
         )
     try:
-        db.writer.execute("attach ? as staging", (str(path.absolute()),))
+        with failures.explained(path, writing=False):
+            db.writer.execute("attach ? as staging", (str(path.absolute()),))
         try:
             yield
         finally:
-            db.writer.execute("detach staging")
+            with failures.explained(path, writing=False):
+                db.writer.execute("detach staging")
     finally:
         db._mutex.release()
 
@@ -81,6 +85,68 @@ def clashes(db) -> tuple[Clash, ...]:
         seq: Clash(seq, file, line, key, id, bool(same)) for seq, file, line, key, id, same in rows
     }
     return tuple(found.values())
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A staged document whose text another one has under another key.
+
+    That one is `document_id` of the project, or the staged document `first` (seq, 0 if none), which
+    comes earlier in the files.
+    """
+
+    seq: int
+    file: int
+    line: int
+    key: str
+    other_key: str
+    document_id: int | None
+    first: int
+
+
+def twins(db, skip: list[int]) -> tuple[Twin, ...]:
+    """Inside `attached`: in the order of the files. `skip`: seqs that are not asked about.
+
+    A text that is in the project counts as such, even where the files repeat it.
+    """
+    conn = db.writer
+    conn.execute("create temp table if not exists asked(seq integer primary key)")
+    conn.execute("delete from temp.asked")
+    conn.execute(
+        "insert into temp.asked select seq from staging.doc where seq not in"
+        " (select value from json_each(?))",
+        (ids_in(skip),),
+    )
+    there = conn.execute(
+        "select s.seq, s.file, s.line, s.key, d.key, min(d.id), 0 from temp.asked a cross join"
+        " staging.doc s on s.seq = a.seq cross join main.document d on d.text_hash = s.text_hash"
+        " group by s.seq"
+    ).fetchall()
+    # The staging file has no index on texts; a table of the repeated ones stands in for it.
+    conn.execute(
+        "create temp table if not exists repeated(text_hash text primary key, seq) without rowid"
+    )
+    conn.execute("delete from temp.repeated")
+    conn.execute(
+        "insert into temp.repeated select text_hash, min(seq) from staging.doc group by text_hash"
+        " having count(*) > 1"
+    )
+    again = conn.execute(
+        "select s.seq, s.file, s.line, s.key, f.key, null, f.seq from staging.doc s"
+        " cross join temp.repeated r on r.text_hash = s.text_hash and r.seq < s.seq"
+        " cross join temp.asked a on a.seq = s.seq cross join staging.doc f on f.seq = r.seq"
+        " where not exists (select 1 from main.document d where d.text_hash = s.text_hash)"
+    ).fetchall()
+    return tuple(Twin(*row) for row in sorted([*there, *again]))
+
+
+def new_ids(db, seqs: list[int]) -> dict[int, int]:
+    """Ids of documents that `take_in` has just copied, by seq."""
+    rows = db.writer.execute(
+        "select seq, id from temp.taken where seq in (select value from json_each(?))",
+        (ids_in(seqs),),
+    )
+    return dict(rows.fetchall())
 
 
 def free_keys(db, keys: list[str]) -> dict[int, str]:

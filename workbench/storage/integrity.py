@@ -1,199 +1,201 @@
-"""Is the file sound? Every check gives sentences; none of them changes anything."""
+"""Damage in a project file, as sentences. Nothing here changes the file.
+
+From the outside in: pages and schema, values and references, texts and offsets, the search index,
+and last the checksums, which also show values that are valid but are not those that were written.
+
+Not seen: a change after which the checksums were computed anew, by design a protection against
+accidents and other programs, not against forgery; a change of a real number beyond its 12th decimal
+place; changes made before the file was upgraded to version 2, if their values are valid. Without
+meaning and not reported: when a migration ran, counters of ids higher than necessary, columns that a
+row of the history does not use, and unused pages and segments of the full-text index.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from workbench.base.errors import ProjectError
-from workbench.base.i18n import _
-from workbench.storage import migrations
+from workbench.base.i18n import _, ngettext
+from workbench.storage import (
+    checksums,
+    document_check,
+    failures,
+    migrations,
+    schema_check,
+    search,
+    value_check,
+)
 from workbench.storage.database import Database
-from workbench.storage.values import text_out
-from workbench.text.document import text_hash
-
-if TYPE_CHECKING:
-    from sqlite_utils.db import Table
 
 SHOWN = 20  # of one kind
 
+_BROKEN = (AttributeError, KeyError, OverflowError, TypeError, ValueError)  # a value of any type
+
+Check = Callable[[sqlite3.Connection], Iterator[str]]
+
 
 def problems(db: Database) -> Iterator[str]:
-    """Everything that is not as it should be; the worst first."""
+    """Everything that is not as it should be, the worst first.
+
+    All of it is read in one transaction, so a change that another process makes meanwhile is not
+    taken for damage.
+    """
+    with closing(db.checking_reader()) as conn:
+        conn.text_factory = _readable
+        for register in (checksums.register, value_check.register):
+            register(conn)
+        conn.create_function("seg", 1, search.seg, deterministic=True)
+        conn.execute("begin")
+        (version,) = conn.execute("pragma user_version").fetchone()
+        seen: set[str] = set()
+        for check in (_file, *_checks(version)):
+            for problem in _guarded(conn, check):
+                if problem not in seen:
+                    seen.add(problem)
+                    yield problem
+    if version <= migrations.CURRENT:
+        yield from _index_structure(db)
+
+
+def _checks(version: int) -> tuple[Check, ...]:
+    if version > migrations.CURRENT:
+        return ()  # the schema of a newer version is not known here
+    checks: tuple[Check, ...] = (
+        lambda conn: schema_check.problems(conn, version),
+        lambda conn: value_check.problems(conn, version),
+        document_check.problems,
+        _entries,
+        _search,
+    )
+    return checks if version < 2 else (*checks, _checksums)
+
+
+def _guarded(conn: sqlite3.Connection, check: Check) -> Iterator[str]:
+    """What one check finds; where damage stops it, that is a problem, too."""
     try:
-        yield from _file(db)
-        yield from _schema(db)
-        yield from _references(db)
-        yield from _search(db)
-        yield from _texts(db)
-        yield from _spans(db)
-        yield from _sources(db)
-        yield from _labels(db)
-        yield from _journal(db)
-    except (ProjectError, sqlite3.DatabaseError) as error:
-        yield _("{path} cannot be read to the end: {error}").format(path=db.path, error=error)
+        yield from check(conn)
+    except ProjectError as error:
+        yield error.message
+    except (sqlite3.Error, *_BROKEN) as error:
+        yield failures.damaged(error, getattr(conn, "path", Path())).message
 
 
-def _file(db: Database) -> Iterator[str]:
-    for (line,) in db.reader().execute(f"pragma integrity_check({SHOWN})").fetchall():
+def _readable(stored: bytes) -> str:
+    return stored.decode("utf-8", "backslashreplace")
+
+
+# ---------------------------------------------------------------- file, entries, checksums
+
+
+def _file(conn: sqlite3.Connection) -> Iterator[str]:
+    for (line,) in conn.execute(f"pragma integrity_check({SHOWN})").fetchall():
         if line != "ok":
             yield _("The file is damaged: {line}.").format(line=line)
 
 
-def _schema(db: Database) -> Iterator[str]:
-    """Beside a new project: another program may have dropped or rebuilt something."""
-    have = migrations.described(db.reader())
-    (version,) = db.reader().execute("pragma user_version").fetchone()
-    if version != migrations.CURRENT:
-        return  # another version has other tables
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as conn:
-        migrations.apply(conn)
-        for table in migrations.described(conn).tables:
-            yield from _table(table, have.table(table.name))
+def _entries(conn: sqlite3.Connection) -> Iterator[str]:
+    """The entries that this program needs to open the file, and numbers that must not be reused."""
+    meta = dict(conn.execute("select key, value from meta").fetchall())
+    own = conn.execute("select id from annotator where id = ?", (meta.get("annotator"),)).fetchone()
+    if own is None or type(meta.get("seed")) is not int or len(str(meta.get("uid"))) != 16:
+        yield _("The entries that identify the project and its annotator are missing or not valid.")
+    counters: dict[object, list[object]] = {"document": [], "run": []}
+    for name, counter in conn.execute("select name, seq from sqlite_sequence").fetchall():
+        counters.setdefault(name, []).append(counter)
+    for table in ("document", "run"):
+        (highest,) = conn.execute(f"select ifnull(max(id), 0) from {table}").fetchone()
+        (counter, *more) = counters.pop(table) or [0]
+        if more or not isinstance(counter, int) or counter < highest:
+            message = _("The counter of ids of {table} is not valid: deleted ids could be reused.")
+            yield message.format(table=table)
+    if counters:
+        yield _("There are counters of ids for tables that have none.")
+    (version,) = conn.execute("pragma user_version").fetchone()
+    names = [("glossbench", step.__name__) for step in migrations.MIGRATIONS[:version]]
+    noted = conn.execute("select migration_set, name from _sqlite_migrations order by id")
+    if noted.fetchall() != names:
+        yield _("The list of schema versions that were applied is not valid.")
 
 
-def _table(wanted: Table, have: Table) -> Iterator[str]:
-    if not have.exists():
-        yield _("The table {table} is missing.").format(table=wanted.name)
-        return
-    for column in wanted.columns_dict.keys() - have.columns_dict.keys():
-        yield _("The table {table} lacks the column {column}.").format(
-            table=wanted.name, column=column
-        )
-    for name in {one.name for one in wanted.indexes} - {one.name for one in have.indexes}:
-        yield _("The table {table} lacks the index {name}.").format(table=wanted.name, name=name)
-    for name in {one.name for one in wanted.triggers} - {one.name for one in have.triggers}:
-        yield _("The table {table} lacks the trigger {name}.").format(table=wanted.name, name=name)
+def _checksums(conn: sqlite3.Connection) -> Iterator[str]:
+    found: dict[str, list[int]] = {}
+    for name, owner in checksums.differences(conn):
+        found.setdefault(name, []).append(owner)
+    for name, owners in found.items():
+        for owner in owners[:SHOWN]:
+            yield _changed(conn, name, owner)
+        if (more := len(owners) - SHOWN) > 0:
+            yield ngettext("… and {n} more like it.", "… and {n} more like these.", more).format(
+                n=more
+            )
 
 
-def _references(db: Database) -> Iterator[str]:
-    found = db.reader().execute("pragma foreign_key_check").fetchall()
-    for table, id, parent, _key in found[:SHOWN]:
-        yield _("Row {id} of {table} refers to a row of {parent} that is not there.").format(
-            id=id, table=table, parent=parent
-        )
-    if len(found) > SHOWN:
-        yield _("… and {n} more such references.").format(n=len(found) - SHOWN)
+_DESCRIBED = {
+    "document": "select key from document where id = ?",
+    "layer": "select name from layer where id = ?",
+    "run": "select name from run where id = ?",
+    "prompt": "select name from prompt where id = ?",
+    "step": "select title from journal_step where id = ?",
+}
 
 
-def _search(db: Database) -> Iterator[str]:
-    read = db.reader().execute
-    (missing,) = read(
-        "select count(*) from body where id not in (select id from search_docsize)"
-    ).fetchone()
-    (surplus,) = read(
-        "select count(*) from search_docsize where id not in (select id from body)"
-    ).fetchone()
-    if missing or surplus:
-        told = _("The full-text index lacks {missing} texts and has {surplus} that are gone.")
-        yield told.format(missing=missing, surplus=surplus)
-    if db.may_be_written:  # the command writes nothing, but SQLite asks for the right to
-        with closing(sqlite3.connect(db.path, timeout=10, isolation_level=None)) as conn:
-            try:
-                conn.execute("insert into search(search) values('integrity-check')")
-            except sqlite3.OperationalError:
-                return  # a writer is in the middle of a long step
-            except sqlite3.DatabaseError as error:
-                yield _("The full-text index is damaged: {error}.").format(error=error)
-
-
-def _texts(db: Database) -> Iterator[str]:
-    """Texts are what was imported: their hashes say so."""
-    read, last = db.reader().execute, 0
-    while True:
-        page = read(
-            "select id, key, text_hash, length, texts from document where id > ? order by id limit 500",
-            (last,),
-        ).fetchall()
-        if not page:
-            return
-        first, last = page[0][0], page[-1][0]
-        bodies: dict[int, list[tuple[str, str]]] = {}
-        texts = read(
-            "select document_id, field, content from body where document_id between ? and ? order by id",
-            (first, last),
-        )
-        for id, field, content in texts.fetchall():
-            bodies.setdefault(id, []).append((field, text_out(content)))
-        for id, key, expected, length, count in page:
-            have = tuple(bodies.get(id, ()))
-            if (
-                len(have) != count
-                or sum(len(content) for _field, content in have) != length
-                or text_hash(have) != expected
-            ):
-                yield _(
-                    "The text of document {id} ({key}) is not the one that was imported."
-                ).format(id=id, key=key)
-
-
-def _spans(db: Database) -> Iterator[str]:
-    read = db.reader().execute
-    for table, strange, beyond in (
-        (
-            "span",
-            _("A span of document {document} lies in a text {field!r} that it does not have."),
-            _(
-                "A span of document {document} ends at {end}, beyond its text of {length} characters."
-            ),
+def _changed(conn: sqlite3.Connection, name: str, owner: int) -> str:
+    sentences = {
+        "document": _(
+            "Document {id} ({name}) or its labels, states or suggestions were changed outside "
+            "Glossbench."
         ),
-        (
-            "suggestion",
-            _(
-                "A suggestion of document {document} lies in a text {field!r} that it does not have."
-            ),
-            _(
-                "A suggestion of document {document} ends at {end}, beyond its text of {length} characters."
-            ),
-        ),
+        "layer": _("The layer {name} ({id}) or its labels were changed outside Glossbench."),
+        "run": _("The run {name} ({id}) or its predictions were changed outside Glossbench."),
+        "prompt": _("The prompt {name} ({id}) or its versions were changed outside Glossbench."),
+        "step": _("The history step {id} ({name}) was changed outside Glossbench."),
+        "source": _("The list of where labels come from was changed outside Glossbench."),
+        "saved_filter": _("The saved filters were changed outside Glossbench."),
+        "annotator": _("The list of annotators was changed outside Glossbench."),
+        "meta": _("The settings of the project were changed outside Glossbench."),
+    }
+    row = conn.execute(_DESCRIBED[name], (owner,)).fetchone() if name in _DESCRIBED else None
+    sentence = sentences.get(
+        name, _("The list of checksums has an entry that does not belong there (row {id}).")
+    )
+    return sentence.format(id=owner, name=row[0] if row else "?")
+
+
+# ---------------------------------------------------------------- search index
+
+
+_WORDS = "select count(*), sum(crc(cast(term || ' ' || doc || ' ' || \"offset\" as blob))) from {}"
+_SIZES = "select count(*), sum(crc(cast(id || ' ' || hex(sz) as blob))) from {}"
+
+
+def _search(conn: sqlite3.Connection) -> Iterator[str]:
+    """The index holds exactly the words of the texts: it is compared with one made anew."""
+    conn.execute("create virtual table temp.has using fts5vocab('main', 'search', 'instance')")
+    conn.execute(migrations.SEARCH.format(name="temp.fresh"))
+    conn.execute("insert into temp.fresh(rowid, content) select id, seg(content) from body")
+    conn.execute("create virtual table temp.needs using fts5vocab('temp', 'fresh', 'instance')")
+    for statement, *tables in (
+        (_WORDS, "temp.has", "temp.needs"),
+        (_SIZES, "search_docsize", "temp.fresh_docsize"),
+        ("select k, v from {}", "search_config", "temp.fresh_config"),
     ):
-        ends = read(
-            f'select document_id, field, max("end") from {table} where start is not null group by document_id, field'
-        ).fetchall()
-        bodies = "select field, content from body where document_id = ?"
-        for document, field, end in ends:
-            length = {
-                name: len(text_out(content))
-                for name, content in read(bodies, (document,)).fetchall()
-            }.get(field)
-            if length is None:
-                yield strange.format(document=document, field=field)
-            elif end > length:
-                yield beyond.format(document=document, end=end, length=length)
+        have, need = (conn.execute(statement.format(table)).fetchall() for table in tables)
+        if have != need:
+            yield _("The full-text index does not match the texts: searches may miss documents.")
+            return
 
 
-def _sources(db: Database) -> Iterator[str]:
-    for table in ("mark", "span", "suggestion", "relation", "answer"):
-        statement = f"select count(*) from {table} where source_id not in (select id from source)"
-        (lost,) = db.reader().execute(statement).fetchone()
-        if lost:
-            yield _("{n} rows of {table} do not say where they come from.").format(
-                n=lost, table=table
-            )
-
-
-def _labels(db: Database) -> Iterator[str]:
-    for table in ("mark", "span", "suggestion"):
-        statement = f"select count(*) from {table} t join label l on l.id = t.label_id where l.layer_id != t.layer_id"
-        (wrong,) = db.reader().execute(statement).fetchone()
-        if wrong:
-            yield _("{n} rows of {table} bear a label of another layer.").format(
-                n=wrong, table=table
-            )
-
-
-def _journal(db: Database) -> Iterator[str]:
-    read = db.reader().execute
-    (lost,) = read(
-        "select count(*) from journal_row where step_id not in (select id from journal_step)"
-    ).fetchone()
-    if lost:
-        yield _("The history holds {n} rows that belong to no step.").format(n=lost)
-    marks = ", ".join("?" * len(migrations.JOURNALED))
-    (strange,) = read(
-        f"select count(*) from journal_row where tbl not in ({marks})", migrations.JOURNALED
-    ).fetchone()
-    if strange:
-        yield _("The history holds {n} rows of tables that it does not know.").format(n=strange)
+def _index_structure(db: Database) -> Iterator[str]:
+    """SQLite's own check of the index. It changes nothing, but needs the permission to write."""
+    if not db.may_be_written:
+        return
+    with closing(sqlite3.connect(db.path, timeout=10, isolation_level=None)) as conn:
+        try:
+            conn.execute("insert into search(search) values('integrity-check')")
+        except sqlite3.OperationalError:
+            return  # another process is writing
+        except sqlite3.DatabaseError as error:
+            yield _("The full-text index is damaged: {error}.").format(error=error)

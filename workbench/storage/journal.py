@@ -18,8 +18,11 @@ from itertools import groupby
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
+from workbench.storage import checksums
+from workbench.storage.checksums import JOURNAL_HASH
+from workbench.storage.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
 from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
-from workbench.storage.values import now
+from workbench.storage.values import ids_in, now
 
 MAX_STEPS = 10_000
 MAX_BYTES = 1 << 30
@@ -31,18 +34,17 @@ PIECE = (
     1_000  # rows that undo and redo bring back by one statement, after which they can be called off
 )
 
+SWEPT = 2_000  # rows of dropped steps that one step deletes
+
+_THERE = f"undone not in ({DROPPED})"
 _ROWS = "case op when 'range' then c0 - rid + 1 else 1 end"
 _ALL = (1 << 63) - 1
+_WITH_REFERENCES = ("layer", "label", "document", "prompt", "prompt_version", "relation")
 _LENGTH = " + ".join(f"ifnull(length(c{number}), 0)" for number in range(JOURNAL_WIDTH))
-
-
-@dataclass(frozen=True)
-class HistoryStep:
-    id: int
-    title: str
-    undone: bool
-    at: str
-    rows: int
+_MEASURE = (
+    f"select ifnull(sum({_ROWS}), 0), ifnull(sum({_LENGTH}), 0), ifnull(sum({JOURNAL_HASH}), 0)"
+    " from journal_row where +step_id = ? and seq between ? and ?"
+)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Journal:
         self._conn = conn
         self._step: int | None = None
         self._bulk: dict[str, int] | None = None  # table → highest id before the bulk step
+        self._sweeping = bool(
+            conn.execute(
+                "select exists(select 1 from journal_step where undone = ?)", (DROPPED,)
+            ).fetchone()[0]
+        )
         self._columns = {
             table: [row[1] for row in conn.execute(f"pragma table_info({table})")]
             for table in JOURNALED
@@ -76,14 +83,22 @@ class Journal:
         for table, columns in self._columns.items():
             for trigger in _triggers(table, columns):
                 conn.execute(trigger)
+        for trigger in checksums.triggers():
+            conn.execute(trigger)
 
     @property
     def open(self) -> bool:
         return self._step is not None
 
     @contextmanager
-    def step(self, title: str, *, bulk: bool = False) -> Iterator[list[Touched]]:
-        """One undo step; nested ones join the outer. The list holds one Touched at the end, if anything was changed."""
+    def step(
+        self, title: str, *, bulk: bool = False, watch: Watch = QUIET
+    ) -> Iterator[list[Touched]]:
+        """One undo step; nested steps join the outer one.
+
+        The list holds one Touched at the end if anything was changed. `watch` follows the work that
+        is left after the body; cancelling it raises Cancelled.
+        """
         touched: list[Touched] = []
         if self.open:
             yield touched
@@ -91,7 +106,7 @@ class Journal:
         self._begin(title, bulk)
         try:
             yield touched
-            if (found := self._end()) is not None:
+            if (found := self._end(watch)) is not None:
                 touched.append(found)
         finally:
             self._step, self._bulk = None, None
@@ -112,34 +127,61 @@ class Journal:
                 [(high, table) for table, high in bulk.items()],
             )
 
-    def _stop_recording(self) -> None:
+    def _stop_recording(self, watch: Watch = QUIET) -> None:
         if self._bulk is not None:
-            self._write_ranges()
+            self._write_ranges(watch)
             self._conn.execute("update journal_high set high = ?", (_ALL,))
         self._conn.execute("update journal_now set step = 0")
 
-    def _end(self) -> Touched | None:
+    def _end(self, watch: Watch) -> Touched | None:
         conn, step = self._conn, self._step
-        self._stop_recording()
-        rows, size = self._measure(step)
+        self._stop_recording(watch.part(0.0, 0.5))
+        rows, size = self._seal(step, watch.part(0.5, 0.9))
         if not rows:
             conn.execute("delete from journal_step where id = ?", (step,))
             return None
-        conn.execute("update journal_step set rows = ?, size = ? where id = ?", (rows, size, step))
-        conn.execute(
-            "delete from journal_row where step_id in (select id from journal_step where undone)"
-        )
-        conn.execute("delete from journal_step where undone")
+        before = conn.execute(
+            "select undone from journal_step where id < ? order by id desc limit 1", (step,)
+        ).fetchone()
+        if before and before[0] == UNDONE:
+            self._drop("undone = ?", (UNDONE,))
         if step % TRIM_EVERY == 0 or size > MAX_BYTES >> 10:
             self._trim()
+        self._sweep()
         return self._touched(step, rows)
+
+    def _drop(self, where: str, values: tuple = ()) -> None:
+        """Steps that can be neither undone nor redone any more; `_sweep` deletes their rows."""
+        self._conn.execute(f"update journal_step set undone = {DROPPED} where {where}", values)
+        self._conn.execute(
+            "delete from checksum where name = 'step' and owner in"
+            f" (select id from journal_step where undone = {DROPPED})"
+        )
+        self._sweeping = True
+
+    def _sweep(self) -> None:
+        """Delete some rows of dropped steps: all rows of a large step would delay the edit."""
+        if not self._sweeping:
+            return
+        dropped = f"select id from journal_step where undone = {DROPPED}"
+        swept = self._conn.execute(
+            "delete from journal_row where seq in"
+            f" (select seq from journal_row where step_id in ({dropped}) limit {SWEPT})"
+        ).rowcount
+        if swept < SWEPT:
+            self._conn.execute(f"delete from journal_step where undone = {DROPPED}")
+            self._sweeping = False
 
     def _highest(self, table: str) -> int:
         return self._conn.execute(f"select max(id) from {table}").fetchone()[0] or 0
 
-    def _write_ranges(self) -> None:
-        """New rows of a bulk step as ranges. What the step did to its own new rows needs no journal: undo deletes them."""
-        for table, before in self._bulk.items():
+    def _write_ranges(self, watch: Watch) -> None:
+        """Journal the new rows of a bulk step as ranges, and add them to the checksums.
+
+        What the step did to its own new rows needs no journal: undo deletes them.
+        """
+        for place, (table, before) in enumerate(self._bulk.items()):
+            watch.at(place / len(self._bulk))
             self._conn.execute(
                 "delete from journal_row where step_id = ? and tbl = ? and rid > ?",
                 (self._step, table, before),
@@ -153,23 +195,26 @@ class Journal:
                     "insert into journal_row(step_id, tbl, op, rid, c0) values(?, ?, 'range', ?, ?)",
                     row,
                 )
+                part = watch.part(place / len(self._bulk), (place + 1) / len(self._bulk))
+                checksums.add_rows(self._conn, table, first, last, watch=part)
 
     def _trim(self) -> None:
         """Forget the oldest steps beyond 10,000 steps or 1 GB; the newest stays in any case."""
         conn = self._conn
         count, size, oldest, newest = conn.execute(
-            "select count(*), sum(size), min(id), max(id) from journal_step"
+            f"select count(*), sum(size), min(id), max(id) from journal_step where {_THERE}"
         ).fetchone()
         reason = ""
         if count > MAX_STEPS:
             (limit,) = conn.execute(
-                "select id from journal_step order by id desc limit 1 offset ?", (MAX_STEPS - 1,)
+                f"select id from journal_step where {_THERE} order by id desc limit 1 offset ?",
+                (MAX_STEPS - 1,),
             ).fetchone()
             reason = _("the history keeps {max_steps:,} steps").format(max_steps=MAX_STEPS)
         elif size > MAX_BYTES:
             limit, total = newest, 0
             for id, bytes_ in conn.execute(
-                "select id, size from journal_step order by id desc"
+                f"select id, size from journal_step where {_THERE} order by id desc"
             ).fetchall():
                 total += bytes_
                 if total > MAX_BYTES and id != newest:
@@ -177,9 +222,48 @@ class Journal:
                 limit = id
             reason = _("the history keeps {max_bytes:g} GB").format(max_bytes=MAX_BYTES / (1 << 30))
         if reason and limit > oldest:
-            conn.execute("delete from journal_row where step_id < ?", (limit,))
-            conn.execute("delete from journal_step where id < ?", (limit,))
+            self._drop("id < ?", (limit,))
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
+
+    def purge(self, table: str, column: str, value: int, *, watch: Watch = QUIET) -> Touched | None:
+        """Delete rows for good, also from the history: neither undo nor redo brings one back.
+
+        The rows of `table` with `value` in `column`. Returns what was deleted, None if nothing was.
+        """
+        if self.open:
+            raise ProjectBusy(_("This is not possible in the middle of an edit."))
+        conn, at = self._conn, list(self._columns[table]).index(column)
+        kept = f"tbl = ? and op in ('update', 'insert') and c{at} = ?"
+        steps = conn.execute(
+            f"select distinct step_id from journal_row where {kept}"
+            f" and step_id in (select id from journal_step where {_THERE})",
+            (table, value),
+        ).fetchall()
+        watch.at(0.1)
+        conn.execute(f"delete from journal_row where {kept}", (table, value))
+        for (step,) in steps:
+            self._reseal(step, watch.part(0.1, 0.4))
+        rows = conn.execute(f"select id from {table} where {column} = ?", (value,)).fetchall()
+        if not rows:
+            return None
+        self._begin("", bulk=False)
+        try:
+            for some in watch.part(0.4, 0.9).over([id for (id,) in rows], PIECE):
+                these = "id in (select value from json_each(?))"
+                conn.execute(f"delete from {table} where {these}", (ids_in(some),))
+            self._stop_recording()
+            touched = self._touched(self._step, len(rows))
+            conn.execute("delete from journal_row where step_id = ?", (self._step,))
+            conn.execute("delete from journal_step where id = ?", (self._step,))
+        finally:
+            self._step, self._bulk = None, None
+        return touched
+
+    def _reseal(self, step: int, watch: Watch) -> None:
+        """After rows of a step were deleted; a step of which nothing is left goes."""
+        rows, _size = self._seal(step, watch)
+        if not rows:
+            self._conn.execute("delete from journal_step where id = ?", (step,))
 
     # ------------------------------------------------------------ undo and redo
 
@@ -198,22 +282,32 @@ class Journal:
         if step is None:
             return None
         conn = self._conn
-        conn.execute("pragma defer_foreign_keys = on")
+        if self._restores_owners(step.id):
+            conn.execute("pragma defer_foreign_keys = on")
         self._step = step.id
         try:
             self._record(self._all_new(step.id))
             (last,) = conn.execute("select max(seq) from journal_row").fetchone()
-            self._replay_all(watch.part(0.0, 0.9))
-            self._forget(last, watch.part(0.9, 0.95))
-            self._stop_recording()
+            self._replay_all(watch.part(0.0, 0.85))
+            self._forget(last, watch.part(0.85, 0.9))
+            self._stop_recording(watch.part(0.9, 0.95))
         finally:
             self._step, self._bulk = None, None
-        rows, size = self._measure(step.id)
-        conn.execute(
-            "update journal_step set undone = ?, rows = ?, size = ? where id = ?",
-            (int(undone), rows, size, step.id),
-        )
+        conn.execute("update journal_step set undone = ? where id = ?", (int(undone), step.id))
+        rows, _size = self._seal(step.id, watch.part(0.95, 1.0))
         return step.title, self._touched(step.id, rows)
+
+    def _restores_owners(self, step: int) -> bool:
+        """Whether the step restores rows of which one refers to another, in an order that breaks the link.
+
+        The pragma that allows it makes SQLite compile every statement anew.
+        """
+        tables = ", ".join(f"'{table}'" for table in _WITH_REFERENCES)
+        statement = (
+            "select exists(select 1 from journal_row where step_id = ? and op = 'insert'"
+            f" and tbl in ({tables}))"
+        )
+        return bool(self._conn.execute(statement, (step,)).fetchone()[0])
 
     def _all_new(self, step: int) -> dict[str, int] | None:
         """For the redo of a large step that only adds rows behind all others: the highest ids, so that it is journaled as ranges again."""
@@ -233,10 +327,27 @@ class Journal:
             else None
         )
 
-    def _measure(self, step: int) -> tuple[int, int]:
-        """How many rows a step changed, and about how many bytes the journal keeps of them."""
-        statement = f"select ifnull(sum({_ROWS}), 0), ifnull(sum({_LENGTH}), 0) from journal_row where step_id = ?"
-        return self._conn.execute(statement, (step,)).fetchone()
+    def _seal(self, step: int, watch: Watch) -> tuple[int, int]:
+        """Write down how many rows a step changed, how many bytes the journal keeps, their checksum.
+
+        Returns rows and bytes.
+        """
+        first, last = self._conn.execute(
+            "select (select min(seq) from journal_row where step_id = ?1),"
+            " (select max(seq) from journal_row where step_id = ?1)",
+            (step,),
+        ).fetchone()
+        rows = size = checksum = 0
+        for start in range(first or 0, (last or 0) + 1, checksums.PIECE) if last else ():
+            watch.at((start - first) / (last - first + 1))
+            end = min(start + checksums.PIECE - 1, last)
+            found = self._conn.execute(_MEASURE, (step, start, end)).fetchone()
+            rows, size, checksum = rows + found[0], size + found[1], checksum + found[2]
+        self._conn.execute(
+            "update journal_step set rows = ?, size = ? where id = ?", (rows, size, step)
+        )
+        checksums.seal_step(self._conn, step, checksum)
+        return rows, size
 
     def _replay_all(self, watch: Watch) -> None:
         """All rows of the open step, the newest first."""
@@ -249,6 +360,9 @@ class Journal:
             self._bring_back({table for table, *_rest in rows}, rows[-1][-1], rows[0][-1], watch)
             return
         ranges = sum(last - first for _table, op, first, last, _seq in rows if op == "range")
+        for table, op, first, last, _seq in rows:
+            if table == "document" and op == "range":
+                checksums.forget_documents(self._conn, first, last)
         done, total = 0, len(rows) + ranges
         for (table, op), group in groupby(rows, key=lambda row: row[:2]):
             found = [row[2:] for row in group]
@@ -390,38 +504,3 @@ def _triggers(table: str, columns: list[str]) -> Iterator[str]:
         f" insert into journal_row(step_id, tbl, op, rid, doc, {into})"
         f" values({step}, '{table}', 'insert', old.id, {old_doc}, {old}); end"
     )
-
-
-# ---------------------------------------------------------------- reading, on any connection
-
-_STEP = "select id, title, undone, at, rows from journal_step"
-
-
-def next_undo(conn: sqlite3.Connection) -> HistoryStep | None:
-    return _one(conn, f"{_STEP} where undone = 0 order by id desc limit 1")
-
-
-def next_redo(conn: sqlite3.Connection) -> HistoryStep | None:
-    return _one(conn, f"{_STEP} where undone = 1 order by id limit 1")
-
-
-def history(conn: sqlite3.Connection, limit: int) -> tuple[HistoryStep, ...]:
-    """Newest first; steps that were undone stand before those that can be undone."""
-    return tuple(
-        map(_history_step, conn.execute(f"{_STEP} order by id desc limit ?", (limit,)).fetchall())
-    )
-
-
-def where_it_ends(conn: sqlite3.Connection) -> str:
-    """Why the history reaches no further back, or "" while it reaches to the beginning."""
-    row = conn.execute("select value from meta where key = 'journal_cut'").fetchone()
-    return row[0] if row else ""
-
-
-def _one(conn: sqlite3.Connection, statement: str) -> HistoryStep | None:
-    row = conn.execute(statement).fetchone()
-    return _history_step(row) if row else None
-
-
-def _history_step(row: tuple) -> HistoryStep:
-    return HistoryStep(row[0], row[1], bool(row[2]), row[3], row[4])

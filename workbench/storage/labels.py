@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from workbench.base.watch import QUIET, Watch
+from workbench.storage.annotations import reset_untouched
 from workbench.storage.database import Database
 from workbench.storage.values import ids_in, json_in, json_out, name_in, new_uid
 from workbench.text.labels import Label, Layer
@@ -79,11 +80,21 @@ def add_layer(
     guideline: str = "",
     options: dict | None = None,
 ) -> int:
-    """Gold is at first what the project's own annotator says."""
+    """Gold is at first what the project's own annotator says.
+
+    The new id is higher than that of any layer a run was trained on: else a run of a deleted layer
+    would pass for one of this layer.
+    """
     stored = json_in({**(options or {}), "texts": texts})
-    row = (new_uid(), name_in(name), kind, stored, guideline, int(db.meta("annotator")))
+    (last,) = db.writer.execute(
+        "select max(ifnull((select max(id) from layer), 0),"
+        " ifnull((select max(layer_id) from run), 0))"
+    ).fetchone()
+    row = (last + 1, new_uid(), name_in(name), kind, stored, guideline, db.meta_number("annotator"))
     return db.writer.execute(
-        "insert into layer(uid, name, kind, options, guideline, gold) values(?, ?, ?, ?, ?, ?)", row
+        "insert into layer(id, uid, name, kind, options, guideline, gold)"
+        " values(?, ?, ?, ?, ?, ?, ?)",
+        row,
     ).lastrowid
 
 
@@ -137,8 +148,13 @@ def move_label(db: Database, id: int, position: int) -> None:
 
 
 def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
-    """With its marks, spans and suggestions. Submitted documents that lose their class go back to draft."""
+    """With its marks, spans and suggestions.
+
+    Submitted documents that lose their class become drafts; drafts on which nothing is set in the
+    layer any more become pending.
+    """
     layer_id, _ = label(db, id)
+    drafts = _drafts_with(db, layer_id, id)
     if layer(db, layer_id).kind == "class":
         db.writer.execute(
             "update state set state = 'draft' where layer_id = ? and state = 'submitted' and exists (select 1 from mark"
@@ -146,7 +162,23 @@ def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
             (layer_id, id),
         )
     _clear(db, ("mark", "span", "suggestion"), "label_id", id, watch)
+    for annotator_id, documents in drafts.items():
+        reset_untouched(db, documents, layer_id, annotator_id)
     db.writer.execute("delete from label where id = ?", (id,))
+
+
+def _drafts_with(db: Database, layer_id: int, label_id: int) -> dict[int, list[int]]:
+    """Annotator → documents that are drafts in the layer and have the label."""
+    found: dict[int, list[int]] = {}
+    for table in ("mark", "span"):
+        statement = (
+            f"select distinct s.annotator_id, s.document_id from {table} t join state s"
+            " on s.document_id = t.document_id and s.annotator_id = t.annotator_id"
+            " where t.label_id = ? and s.layer_id = ? and s.state = 'draft'"
+        )
+        for annotator_id, document in db.writer.execute(statement, (label_id, layer_id)):
+            found.setdefault(annotator_id, []).append(document)
+    return found
 
 
 def _clear(db: Database, tables: Sequence[str], column: str, id: int, watch: Watch) -> None:

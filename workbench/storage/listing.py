@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from workbench.storage import search
+from workbench.storage import ordering, queue, search, states
 from workbench.storage.database import Database
+from workbench.storage.ordering import Order
 from workbench.storage.values import ids_in, text_out
 
 PREVIEW = 160  # code points of a text that a row shows
-_RANK = (
-    "case s.state when 'submitted' then 3 when 'draft' then 2 when 'discarded' then 1 else 0 end"
-)
-_STATES = ("pending", "discarded", "draft", "submitted")  # by rank
+SEARCHED = 4_000  # code points of a text in which a row looks for what was searched
 _GOLD_STATE = "state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+_THESE = "document_id in (select value from json_each(?))"
+_IN_LAYERS = "layer_id in (select value from json_each(?))"
 
 
 @dataclass(frozen=True)
 class Filter:
     """Which documents: all conditions hold at once.
 
-    `text`: full-text search. `split`: train, dev, test or "none". `label_id`: with a mark or span of it; `layer_id`: with any of
-    that layer, or, together with `state`, the state in that layer. `state`: pending, draft, submitted, discarded (the highest of a
-    document where no layer is named). `texts`: documents with so many texts. `ids`: only these.
+    `text`: full-text search, or a part of the key. `split`: train, dev, test or "none". `label_id`:
+    with a mark or span of it; `layer_id`: with any of that layer, or, together with `state`, the
+    state in that layer. `state`: pending, draft, submitted or discarded, in all layers taken together
+    where no layer is named. `texts`: documents with so many texts. `ids`: only these.
+
+    `queued`: with this state in the layers of `queue_layers` taken together, or `queue.TO_DO`;
+    `suggested`: with an open suggestion in them. `sources`: imported by one of these.
     """
 
     text: str = ""
@@ -34,6 +39,10 @@ class Filter:
     state: str | None = None
     ids: Sequence[int] | None = None
     texts: int | None = None
+    queue_layers: Sequence[int] = ()
+    queued: str | None = None
+    suggested: bool = False
+    sources: Sequence[int] | None = None
 
     @property
     def empty(self) -> bool:
@@ -48,34 +57,49 @@ class DocumentRow:
     key: str
     text: str  # at most PREVIEW code points, and "…" where more follow; on one line
     split: str | None
-    state: str  # the highest of its layers
+    state: str  # in the layers shown, taken together (`states.overall`); "" if none is for it
     classes: tuple[tuple[str, str], ...]  # (layer, label)
     span_count: int
     suggestion_count: int  # open ones
+    length: int = 0  # code points of all texts
 
 
 @dataclass(frozen=True)
 class Counts:
-    """`splits` has train, dev, test, none; `states` has each document once, at its highest state."""
+    """`splits` has train, dev, test, none; `states` each document once (`states.overall`).
+
+    `outside`: documents that none of the layers is for, which have no state.
+    """
 
     documents: int
     splits: Mapping[str, int] = field(hash=False)
     states: Mapping[str, int] = field(hash=False)
+    outside: int
     spans: int
     suggestions: int
 
 
-def ids(db: Database, wanted: Filter | None = None) -> array:
-    """Ids of the documents that pass, in order, as array('q')."""
+def ids(
+    db: Database,
+    wanted: Filter | None = None,
+    order: Order | None = None,
+    layer_ids: Sequence[int] | None = None,
+) -> array:
+    """Ids of the documents that pass, as array('q'); without `order` as they came in.
+
+    An order by labels or states is that of these layers, by default of all.
+    """
     statement, values = condition(db, wanted or Filter())
-    found = array("q")
-    found.extend(
-        id
-        for (id,) in db.reader()
-        .execute(f"select d.id from document d where {statement} order by d.id", values)
-        .fetchall()
-    )
-    return found
+    join, by = ordering.clause(order, layer_ids)
+    query = f"select d.id from document d {join} where {statement} order by {by}"
+    return array("q", [id for (id,) in db.reader().execute(query, values).fetchall()])
+
+
+def count(db: Database, wanted: Filter) -> int:
+    """How many documents pass."""
+    statement, values = condition(db, wanted)
+    query = f"select count(*) from document d where {statement}"
+    return db.reader().execute(query, values).fetchone()[0]
 
 
 def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int | None:
@@ -110,7 +134,9 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
             wanted.label_id,
             wanted.label_id,
         )
-    if wanted.state:
+    if wanted.state and wanted.layer_id is None:
+        queue.add_state(add, wanted.state, _layers(db, None))
+    elif wanted.state:
         _add_state(add, wanted.state, wanted.layer_id)
     elif wanted.layer_id is not None:
         some = "select document_id from {} where layer_id = ?"
@@ -119,102 +145,106 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
             wanted.layer_id,
             wanted.layer_id,
         )
+    if wanted.queued:
+        queue.add_state(add, wanted.queued, wanted.queue_layers)
+    if wanted.suggested:
+        queue.add_suggested(add, wanted.queue_layers)
+    if wanted.sources is not None:
+        add(
+            "d.batch_source_id in (select value from json_each(?))",
+            ids_in(wanted.sources),
+        )
     if wanted.ids is not None:
         add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
     return " and ".join(parts), values
 
 
 def _add_text(add, text: str) -> None:
+    """Documents whose texts have the words, or whose key has what was typed, in any case of ASCII."""
     query = search.query(text)
     if query is not None:
-        add(
-            "d.id in (select document_id from body where id in (select rowid from search where search match ?))",
-            query,
-        )
+        texts = "id in (select rowid from search where search match ?)"
     else:  # nothing but signs: look for them as they are
-        add("d.id in (select document_id from body where instr(content, ?))", text.strip())
+        texts, query = "instr(content, ?)", text.strip()
+    part = re.sub(r"([%_\\])", r"\\\1", text.strip())
+    add(
+        f"d.id in (select document_id from body where {texts}"
+        " union select id from document where key like ? escape '\\')",
+        query,
+        f"%{part}%",
+    )
 
 
-def _add_state(add, state: str, layer_id: int | None) -> None:
-    if layer_id is not None:
-        gold = f"select s.state from {_GOLD_STATE} where s.document_id = d.id and s.layer_id = ?"
-        add(f"ifnull(({gold}), 'pending') = ?", layer_id, state)
-        add(
-            "d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer where id = ?)",
-            layer_id,
-        )
-    else:
-        highest = f"select max({_RANK}) from {_GOLD_STATE} where s.document_id = d.id"
-        add(f"ifnull(({highest}), 0) = ?", _STATES.index(state))
+def _add_state(add, state: str, layer_id: int) -> None:
+    gold = f"select s.state from {_GOLD_STATE} where s.document_id = d.id and s.layer_id = ?"
+    add(f"ifnull(({gold}), 'pending') = ?", layer_id, state)
+    add(
+        "d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer where id = ?)",
+        layer_id,
+    )
 
 
 # ---------------------------------------------------------------- rows of a table
 
 
-def rows(db: Database, ids: Iterable[int]) -> tuple[DocumentRow, ...]:
-    """One row for each id that exists, in the order given."""
-    wanted = list(ids)
-    some = (ids_in(wanted),)
+def rows(
+    db: Database,
+    ids: Iterable[int],
+    layer_ids: Sequence[int] | None = None,
+    *,
+    found_by: str = "",
+) -> tuple[DocumentRow, ...]:
+    """One row for each id that exists, in the order given; labels and states of these layers.
+
+    By default of all layers. The text is shown from its start, or around the first word of `found_by`
+    near it.
+    """
+    wanted, layers = list(ids), _layers(db, layer_ids)
+    some, shown = (ids_in(wanted),), (ids_in(wanted), ids_in(layers))
     read = db.reader().execute
-    these = "document_id in (select value from json_each(?))"
-    texts: dict[int, str] = {}
-    cut = (
-        f"case typeof(content) when 'text' then substr(content, 1, {4 * PREVIEW}) else content end"
-    )
-    for id, content in read(
-        f"select document_id, {cut} from body where {these} order by id", some
-    ).fetchall():
-        texts[id] = f"{texts[id]} ⏐ {text_out(content)}" if id in texts else text_out(content)
+    texts = _first_words(db, some, SEARCHED if found_by.strip() else 4 * PREVIEW)
     classes: dict[int, list[tuple[str, str]]] = {}
-    marks = f"select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id join label b on b.id = m.label_id where m.{these}"
-    for id, layer, label in read(f"{marks} order by m.layer_id, m.id", some).fetchall():
+    marks = (
+        "select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id"
+        f" join label b on b.id = m.label_id where m.{_THESE} and m.{_IN_LAYERS}"
+    )
+    for id, layer, label in read(f"{marks} order by m.layer_id, m.id", shown).fetchall():
         classes.setdefault(id, []).append((layer, label))
-    spans = dict(
-        read(
-            f"select document_id, count(*) from span where {these} group by document_id", some
-        ).fetchall()
-    )
-    open_ones = f"select document_id, count(*) from suggestion where {these} and status = 'open' group by document_id"
-    suggestions = dict(read(open_ones, some).fetchall())
-    states = dict(
-        read(
-            f"select s.document_id, max({_RANK}) from {_GOLD_STATE} where s.{these} group by s.document_id",
-            some,
-        ).fetchall()
-    )
+    count = "select document_id, count(*) from {} where {} and {} group by document_id"
+    spans = dict(read(count.format("span", _THESE, _IN_LAYERS), shown).fetchall())
+    proposed = count.format("suggestion", f"status = 'open' and {_THESE}", _IN_LAYERS)
+    suggestions = dict(read(proposed, shown).fetchall())
+    in_layers = states.of_documents(db, wanted, layers)
     found = {}
-    for id, key, split in read(
-        "select id, key, split from document where id in (select value from json_each(?))", some
+    for id, key, split, length in read(
+        "select id, key, split, length from document where id in (select value from json_each(?))",
+        some,
     ).fetchall():
-        text = search.snippet(texts.get(id, ""), width=PREVIEW)
-        state = _STATES[states.get(id, 0)]
         found[id] = DocumentRow(
             id,
             key,
-            text,
+            search.snippet(texts.get(id, ""), found_by, width=PREVIEW),
             split,
-            state,
+            states.overall(in_layers.get(id, ())),
             tuple(classes.get(id, ())),
             spans.get(id, 0),
             suggestions.get(id, 0),
+            length,
         )
     return tuple(found[id] for id in wanted if id in found)
 
 
-def states_in(
-    db: Database, ids: Iterable[int], layer_ids: Iterable[int]
-) -> Mapping[int, frozenset[str]]:
-    """The states of each document in those of the layers that are for documents with so many texts as it has."""
-    fitting = "ifnull(json_extract(l.options, '$.texts'), 1) = d.texts"
-    gold = "s.document_id = d.id and s.layer_id = l.id and s.annotator_id = l.gold"
-    found: dict[int, set[str]] = {}
-    query = (
-        f"select d.id, ifnull(s.state, 'pending') from document d join layer l on {fitting} left join state s on {gold} "
-        "where d.id in (select value from json_each(?)) and l.id in (select value from json_each(?))"
-    )
-    for id, state in db.reader().execute(query, (ids_in(ids), ids_in(layer_ids))).fetchall():
-        found.setdefault(id, set()).add(state)
-    return {id: frozenset(states) for id, states in found.items()}
+def _first_words(db: Database, some: tuple[str], characters: int) -> dict[int, str]:
+    """The beginning of the texts of each document, so many characters of each text."""
+    cut = f"case typeof(content) when 'text' then substr(content, 1, {characters}) else content end"
+    texts: dict[int, str] = {}
+    for id, content in (
+        db.reader()
+        .execute(f"select document_id, {cut} from body where {_THESE} order by id", some)
+        .fetchall()
+    ):
+        texts[id] = f"{texts[id]} ⏐ {text_out(content)}" if id in texts else text_out(content)
+    return texts
 
 
 @dataclass(frozen=True)
@@ -249,18 +279,24 @@ def any_at_all(db: Database) -> bool:
     return bool(db.reader().execute("select exists(select 1 from document)").fetchone()[0])
 
 
-def counts(db: Database) -> Counts:
-    read = db.reader().execute
+def counts(db: Database, layer_ids: Sequence[int] | None = None) -> Counts:
+    """Of the whole project; states, spans and suggestions in these layers, by default in all."""
+    read, chosen = db.reader().execute, _layers(db, layer_ids)
     splits = {"train": 0, "dev": 0, "test": 0, "none": 0}
     for split, count in read("select split, count(*) from document group by split").fetchall():
         name = split or "none"
         splits[name] = splits.get(name, 0) + count
-    documents = sum(splits.values())
-    states = dict.fromkeys(_STATES, 0)
-    highest = f"select max({_RANK}) as rank from {_GOLD_STATE} group by s.document_id"
-    for rank, count in read(f"select rank, count(*) from ({highest}) group by rank").fetchall():
-        states[_STATES[rank]] = count
-    states["pending"] = documents - sum(states[name] for name in _STATES[1:])
-    (spans,) = read("select count(*) from span").fetchone()
-    (suggestions,) = read("select count(*) from suggestion where status = 'open'").fetchone()
-    return Counts(documents, splits, states, spans, suggestions)
+    found = states.counts(db, chosen)
+    some = (ids_in(chosen),)
+    (spans,) = read(f"select count(*) from span where {_IN_LAYERS}", some).fetchone()
+    (open_ones,) = read(
+        f"select count(*) from suggestion where status = 'open' and {_IN_LAYERS}", some
+    ).fetchone()
+    return Counts(sum(splits.values()), splits, found.states, found.outside, spans, open_ones)
+
+
+def _layers(db: Database, layer_ids: Sequence[int] | None) -> list[int]:
+    """The layers given, all of them for None."""
+    if layer_ids is not None:
+        return list(layer_ids)
+    return [id for (id,) in db.reader().execute("select id from layer").fetchall()]

@@ -10,13 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+from workbench.base import file_lock
 from workbench.base.errors import ProjectError, ProjectLocked
 from workbench.base.i18n import _
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
 
 
 def lock_path(project_file: Path) -> Path:
@@ -39,7 +35,7 @@ class FileLock:
         give_up = time.monotonic() + 0.3
         while True:
             descriptor = _open(path, project_file)
-            if _try_lock(descriptor) and _is_still(descriptor, path):
+            if file_lock.try_lock(descriptor) and file_lock.is_at(descriptor, path):
                 return cls(descriptor, path)
             os.close(descriptor)
             if time.monotonic() > give_up:
@@ -70,7 +66,7 @@ def held(project_file: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _try_lock(descriptor, shared=True)
+        return not file_lock.try_lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
 
@@ -87,29 +83,10 @@ def _open(path: Path, project_file: Path) -> int:
         ) from error
 
 
-def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _is_still(descriptor: int, path: Path) -> bool:
-    """Whether the locked file is still the one at `path`, not one that its last owner has just removed."""
-    if sys.platform == "win32":
-        return True
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
-    except FileNotFoundError:
-        return False
-
-
 def _remove(path: Path) -> None:
+    """Ours is empty; a file of that name with content (poetry.lock) belongs to another program."""
     try:
-        os.unlink(path)
+        if path.stat().st_size == 0:
+            os.unlink(path)
     except OSError:
         pass  # means nothing when left over

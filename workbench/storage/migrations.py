@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
+from workbench.storage import checksums
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -71,10 +72,15 @@ _PREDICTION = """create table prediction(run_id integer not null references run(
   text_hash text not null, payload text not null, primary key (run_id, document_id)) without rowid"""
 _JOURNAL_ROW = f"""create table journal_row(seq integer primary key, step_id integer not null, tbl text not null, op text not null,
   rid integer not null, doc integer, {", ".join(f"c{number}" for number in range(JOURNAL_WIDTH))})"""
-_SEARCH = """create virtual table search
+_CHECKSUM = """create table checksum(name text not null, owner integer not null, value integer not null,
+  primary key (name, owner)) without rowid"""
+SEARCH = """create virtual table {name}
   using fts5(content, content='', tokenize="unicode61 remove_diacritics 2 categories 'L* N* Co M*'")"""
 _BODY_IS_FIXED = """create trigger body_is_fixed before update on body
   begin select raise(abort, 'text is only inserted and deleted, never changed'); end"""
+
+TRIGGERS = {"body_is_fixed": _BODY_IS_FIXED}
+"""The triggers of the file, name → SQL; all others are temporary ones of a connection."""
 
 _INDEXES = {
     "document_key": ("document", "key"),
@@ -185,7 +191,7 @@ def _document_tables(db: Database) -> None:
         refers=owner,
     )
     _table(db, "saved_filter", {"uid": str, "name": str, "spec": str})
-    db.execute(_SEARCH)
+    db.execute(SEARCH.format(name="search"))
 
 
 def _annotation_tables(db: Database) -> None:
@@ -244,6 +250,12 @@ def _run_tables(db: Database) -> None:
     db.execute(_JOURNAL_ROW)
 
 
+def m002_checksums(db: Database) -> None:
+    """What `checksums` keeps; `apply` fills it. Suggestions used to outlive their run."""
+    db.execute(_CHECKSUM)
+    db.execute("delete from suggestion where run_id not in (select id from run)")
+
+
 _NO_ACTION = ("annotator",)  # is never deleted
 _ON_DELETE = {
     "parent_id": "SET NULL"
@@ -278,7 +290,7 @@ def _table(
 
 
 Migration = Callable[["Database"], None]
-MIGRATIONS: tuple[Migration, ...] = (m001_first_schema,)
+MIGRATIONS: tuple[Migration, ...] = (m001_first_schema, m002_checksums)
 CURRENT = len(MIGRATIONS)
 
 
@@ -298,6 +310,7 @@ def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = Non
                 version=version, count=len(migrations)
             )
             conn.execute("insert or replace into meta values('journal_cut', ?)", (reason,))
+            checksums.rebuild(conn)
         conn.execute(f"pragma user_version = {len(migrations)}")
         conn.execute("commit")
     except BaseException:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
+from workbench.storage.tables import RUN_STATUSES
 from workbench.storage.values import ids_in, json_in, json_out, new_uid, now
 
 if TYPE_CHECKING:  # `fields` brings numpy, which the first window must not wait for
+    from workbench.storage.journal import Touched
     from workbench.text.fields import Prediction
 
 UNFINISHED = ("waiting", "running")
@@ -90,6 +93,8 @@ def _stored(values: dict[str, Any]) -> dict[str, Any]:
     unknown = set(values) - set(_COLUMNS) - {"id"}
     if unknown:
         raise TypeError(f"a run has no {', '.join(sorted(unknown))}")
+    if values.get("status", RUN_STATUSES[0]) not in RUN_STATUSES:
+        raise ValueError(f"status {values['status']!r} is none of {RUN_STATUSES}")
     return {name: json_in(value) if name in _JSON else value for name, value in values.items()}
 
 
@@ -121,9 +126,15 @@ def by_name(db: Database, name: str) -> Run | None:
     return found[0] if found else None
 
 
-def delete(db: Database, id: int) -> None:
-    """The rows of the run and its predictions; its folder is the caller's. Its open suggestions stay until replaced or rejected."""
+def delete(db: Database, id: int, *, watch: Watch = QUIET) -> Touched | None:
+    """The run with its predictions and suggestions; neither undo nor redo brings them back.
+
+    Labels that were accepted from its suggestions stay. Returns which suggestions were deleted. The
+    run's folder is left to the caller; see `Project.delete_run`.
+    """
+    touched = db.journal.purge("suggestion", "run_id", id, watch=watch)
     db.writer.execute("delete from run where id = ?", (id,))
+    return touched
 
 
 def _select(db: Database, rest: str, *values: Any) -> tuple[Run, ...]:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 
 from workbench.storage.values import text_out
+from workbench.text.find import find, marks
 
 # Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han and their extensions.
 _LETTER = (
@@ -20,6 +21,9 @@ _PICTURE = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U000
 # Signs that a reader may leave out: joiners and variation selectors, vowel signs of Hebrew and Arabic, tatweel.
 _SILENT = "\u200b-\u200f\u2060\ufe00-\ufe0f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640"
 _SPECIAL = re.compile(f"([{_LETTER}])|([{_PICTURE}])|[{_SILENT}]")
+
+
+NEAR = 1000  # code points
 
 
 def _replace(match: re.Match) -> str:
@@ -56,18 +60,20 @@ def _is_word_char(char: str) -> bool:
 
 def snippet(text: str, wanted: str = "", width: int = 160) -> str:
     """At most `width` code points on one line, around the first word of `wanted` that is found; "…" where something is left out."""
-    found = min(
-        (
-            text.casefold().find(word.casefold())
-            for word in wanted.split()
-            if word.casefold() in text.casefold()
-        ),
-        default=0,
-    )
-    start = max(0, found - width // 3) if found + width // 2 > width else 0
+    found = _first(text, wanted)
+    start = found - width // 6 if found > width // 4 else 0  # a narrow column shows the match too
     piece = text[start : start + width]
     line = " ".join(piece.split())
     return ("…" if start else "") + line + ("…" if start + width < len(text) else "")
+
+
+def _first(text: str, wanted: str) -> int:
+    """Where the first word of `wanted` is found; letters without diacritics only near the start."""
+    places = [find(text, word, most=1).starts for word in wanted.split()]
+    first = min((starts[0] for starts in places if starts), default=None)
+    if first is None and not text.isascii():
+        first = next((start for start, _end in marks(text[:NEAR], wanted)), None)
+    return first or 0
 
 
 def index_triggers() -> tuple[str, ...]:

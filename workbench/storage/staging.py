@@ -6,7 +6,8 @@ So parsing holds up nobody, and the copy is one transaction: all of an import is
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +70,7 @@ class StagingWriter:
         self._waiting = 0
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
+        self._path = path
         self._conn = sqlite3.connect(path, isolation_level=None)
         self._conn.executescript("pragma journal_mode = off; pragma synchronous = off;" + _TABLES)
         self._conn.execute("begin")
@@ -170,44 +172,58 @@ class StagingWriter:
             name_in(layer.name),
             layer.kind,
             layer.texts,
-            layer.guideline,
+            name_in(layer.guideline),
             json_in(dict(layer.options)),
             int(declared),
         )
-        self._conn.execute("insert into layer values(?, ?, ?, ?, ?, ?, ?)", row)
+        with _writing():
+            self._conn.execute("insert into layer values(?, ?, ?, ?, ?, ?, ?)", row)
         return number
 
     def _label(self, layer: int, label: Label) -> int:
         if (layer, label.name) not in self._labels:
             number = self._labels[layer, label.name] = len(self._labels) + 1
-            row = (number, layer, name_in(label.name), label.colour, label.key, label.description)
-            self._conn.execute("insert into label values(?, ?, ?, ?, ?, ?)", row)
+            texts = (label.name, label.colour, label.key, label.description)
+            row = (number, layer, *map(name_in, texts))
+            with _writing():
+                self._conn.execute("insert into label values(?, ?, ?, ?, ?, ?)", row)
         return self._labels[layer, label.name]
 
     def flush(self) -> None:
-        """Raises ImportFailed if the disk is full."""
-        try:
+        """Write the rows collected so far. Raises ImportFailed, for instance on a full disk."""
+        with _writing():
             for table, rows in self._rows.items():
                 self._conn.executemany(_INSERTS[table], rows)
                 rows.clear()
-        except sqlite3.OperationalError as error:
-            raise ImportFailed(
-                _("The import could not be prepared: {error}.").format(error=error),
-                hint=_("Make room on the disk, then try again."),
-            ) from error
         self._waiting = 0
 
     def close(self) -> None:
+        """Complete the file. Raises ImportFailed as `flush` does."""
         self.flush()
-        for number in self._several:
-            if self._info[number].kind == "class":
-                self._conn.execute("update layer set kind = 'multi' where n = ?", (number,))
-        self._conn.execute("insert into complete values(?)", (self.documents,))
-        self._conn.execute("commit")
-        self._conn.close()
+        with _writing():
+            for number in self._several:
+                if self._info[number].kind == "class":
+                    self._conn.execute("update layer set kind = 'multi' where n = ?", (number,))
+            self._conn.execute("insert into complete values(?)", (self.documents,))
+            self._conn.execute("commit")
+            self._conn.close()
 
     def abandon(self) -> None:
+        """Close the file and delete it."""
         self._conn.close()
+        self._path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Raise errors of SQLite as ImportFailed."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise ImportFailed(
+            _("The import could not be prepared: {error}.").format(error=error),
+            hint=_("Make room on the disk, then try again."),
+        ) from error
 
 
 # ---------------------------------------------------------------- what a staging file says

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.storage.database import Database
+from workbench.storage.tables import SUGGESTION_STATUSES
 from workbench.storage.values import ids_in, now
-
-STATUSES = ("open", "accepted", "rejected")
 
 
 @dataclass(frozen=True)
@@ -133,8 +132,8 @@ def add_suggestions(
 
 def set_suggestion_status(db: Database, ids: Iterable[int], status: str) -> int:
     """Raises ValueError for an unknown status. Gives how many were changed."""
-    if status not in STATUSES:
-        raise ValueError(f"status {status!r} is none of {STATUSES}")
+    if status not in SUGGESTION_STATUSES:
+        raise ValueError(f"status {status!r} is none of {SUGGESTION_STATUSES}")
     statement = "update suggestion set status = ?, at = ? where id in (select value from json_each(?)) and status != ?"
     return db.writer.execute(statement, (status, now(), ids_in(ids), status)).rowcount
 

@@ -1,130 +1,171 @@
-"""What a task is: documents to features, features to batches, logits to answers, answers to scores."""
+"""The heavy half of tasks: networks, targets, losses and batches."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from workbench.runtime.decoding import Alignment
-from workbench.runtime.tokenizer import Piece, Tokenizer
-from workbench.tasks.spec import Gold
-from workbench.text.document import Document
-from workbench.text.fields import Field, Prediction
+from workbench.models.base import Encoder
+from workbench.runtime.inputs import Prepared, pad, stack
+from workbench.tasks.spec import TaskInfo
 
-IGNORED = -100  # a position without a target, as torch's cross entropy wants it
-CHUNK = 512  # documents prepared or answered at once: bounds memory and the time between two signs of life
+IGNORED = -100  # the target of a position without one, as torch's cross entropy expects
+CHUNK = 512  # documents prepared or predicted at once; bounds memory and the time between ticks
+
+Targets = Mapping[str, Sequence[np.ndarray]]
+
+
+class Loss(NamedTuple):
+    """Sum of the losses of `count` targets, so that mean = total / count over batches too."""
+
+    total: Tensor
+    count: Tensor
 
 
 class Outputs(NamedTuple):
-    """losses: named parts, each its own curve. logits (B, L) or (B, T, L). hidden: all layers, where a head mixes them."""
+    """losses: named parts, each its own curve; empty without targets. logits: by name."""
 
-    losses: dict[str, Tensor]
-    logits: Tensor
-    hidden: tuple[Tensor, ...] | None = None
+    losses: Mapping[str, Loss]
+    logits: Mapping[str, Tensor]
+
+
+class Batch(NamedTuple):
+    """inputs: arrays of the encoder, (B, T, …). targets: by name, as the task makes them."""
+
+    inputs: dict[str, Tensor]
+    targets: dict[str, Tensor]
+
+
+class Model(nn.Module):
+    """What is trained: an encoder with the library's own head, or with a head of ours."""
+
+    def __init__(self, encoder: Encoder, head: nn.Module | None = None):
+        super().__init__()
+        self.encoder, self.head = encoder, head
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Logits by name, float32."""
+        if self.head is None:
+            return {"logits": self.encoder.logits(inputs).float()}
+        return {name: found.float() for name, found in self.head(self.encoder(inputs)).items()}
+
+    def head_parameters(self) -> list[nn.Parameter]:
+        """Parameters that are not the encoder's own: those of the head."""
+        parts = self.encoder.parts()
+        own = {id(p) for p in (*parts.embeddings, *parts.pooler)}
+        own |= {id(p) for layer in parts.layers for p in layer}
+        return [p for p in self.parameters() if id(p) not in own]
+
+
+class Task(ABC):
+    """tasks/<name>/task.py: the heavy half.
+
+    native: the library's head for this task ("sequence", "token"), "" if the task needs its own.
+    loss_targets: name of a loss → name of the targets that it counts.
+    """
+
+    info: TaskInfo
+    native: str = ""
+    loss_targets: Mapping[str, str]
+
+    def uses_native(self, options: Mapping[str, Any]) -> bool:
+        """Whether the library's head serves under these settings."""
+        return bool(self.native)
+
+    def head(
+        self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> nn.Module:
+        """Our own head: `States` → logits by name."""
+        raise NotImplementedError(f"{self.info.id} has only the library's head")
+
+    @abstractmethod
+    def targets(
+        self,
+        prepared: Prepared,
+        golds: Sequence[Any],
+        labels: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> dict[str, list[np.ndarray]]:
+        """By name, one array per input; those of tokens (T, …) are padded with IGNORED."""
+
+    @abstractmethod
+    def losses(
+        self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]: ...
+
+    def forward(self, model: Model, batch: Batch) -> Outputs:
+        logits = model(batch.inputs)
+        return Outputs(self.losses(model, logits, batch.targets) if batch.targets else {}, logits)
+
+    def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What `TaskInfo.decode` needs besides logits (transition scores …), as JSON values."""
+        return {}
+
+    def usual_counts(self, targets: Targets, batch_size: int) -> dict[str, float | None]:
+        """For each loss how many targets a batch holds on average; None where each input has one.
+
+        Batches of similar length hold few words or many; divided by this instead of their own
+        count, every word has the same weight, whichever batch it is in.
+        """
+        found: dict[str, float | None] = {}
+        for loss, name in self.loss_targets.items():
+            rows = targets.get(name, ())
+            if not len(rows) or np.ndim(rows[0]) == 0:
+                found[loss] = None
+                continue
+            mean = float(np.mean([np.count_nonzero(row != IGNORED) for row in rows]))
+            found[loss] = max(1.0, batch_size * mean)
+        return found
 
 
 @dataclass
 class Features:
-    """Documents as a model takes them. An item is one input: a document, or one window of a long one.
+    """Prepared documents with their targets, if there is gold."""
 
-    owner (N,): the document of each item. targets: for each item a class number, or int64 (T,); None without gold.
-    cut (D,): whether the document was longer than the model takes. words, alignments: for each document, tagging only.
-    """
-
-    documents: list[Document]
-    items: list[Piece]
-    owner: np.ndarray
-    cut: np.ndarray
-    targets: list | None = None
-    words: list[list[tuple[int, int]]] = field(default_factory=list)
-    alignments: list[Alignment] = field(default_factory=list)
-    shifted: int = 0  # gold spans whose borders are no borders of words
+    prepared: Prepared
+    targets: dict[str, list[np.ndarray]]
 
     @property
     def lengths(self) -> np.ndarray:
-        return np.fromiter(
-            (len(one.ids) for one in self.items), dtype=np.int64, count=len(self.items)
-        )
+        return self.prepared.lengths
 
     @classmethod
     def join(cls, parts: Sequence[Features]) -> Features:
-        """One after the other; `parts` must not be empty."""
-        offsets = np.cumsum([0, *(len(one.documents) for one in parts[:-1])])
+        names = parts[0].targets
         return cls(
-            [one for part in parts for one in part.documents],
-            [one for part in parts for one in part.items],
-            np.concatenate(
-                [part.owner + offset for part, offset in zip(parts, offsets, strict=True)]
-            ),
-            np.concatenate([part.cut for part in parts]),
-            None if parts[0].targets is None else [one for part in parts for one in part.targets],
-            [one for part in parts for one in part.words],
-            [one for part in parts for one in part.alignments],
-            sum(part.shifted for part in parts),
+            Prepared.join([part.prepared for part in parts]),
+            {name: [row for part in parts for row in part.targets[name]] for name in names},
         )
-
-
-class Task(Protocol):
-    """tasks/<name>.py. `head` names what models.base.HEADS calls it; `labels` are those of the layer."""
-
-    id: str
-    head: str
-    outputs: tuple[type[Field], ...]
-
-    def outputs_of(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """What the model's outputs are called, in order (`id2label`)."""
-        ...
-
-    def features(
-        self,
-        documents: Sequence[Document],
-        tokenizer: Tokenizer,
-        labels: Sequence[str],
-        max_length: int,
-        *,
-        golds: Sequence[Gold] | None = None,
-        options: Mapping[str, object] | None = None,
-    ) -> Features: ...
-
-    def forward(self, model: nn.Module, batch: Mapping[str, Tensor]) -> Outputs: ...
-
-    def decode(
-        self, logits: Sequence[np.ndarray], features: Features, labels: Sequence[str]
-    ) -> list[Prediction]:
-        """One logits array per item, (L,) or (T, L) without padding → one prediction per document."""
-        ...
 
 
 def collate(
-    features: Features, chosen: Sequence[int], *, pad: int, types: bool, device: torch.device
-) -> dict[str, Tensor]:
-    """Items padded on the right to the longest of them: input_ids, attention_mask, token_type_ids, labels, each (B, T); class labels (B,)."""
-    items = [features.items[one] for one in chosen]
-    longest = max(len(one.ids) for one in items)
-    arrays = {
-        "input_ids": _padded([one.ids for one in items], longest, pad),
-        "attention_mask": _padded([np.ones(len(one.ids), np.int64) for one in items], longest, 0),
+    features: Features, chosen: Sequence[int], *, encoder: Encoder, device: torch.device
+) -> Batch:
+    """The chosen inputs padded to the longest of them, with their targets."""
+    inputs = [features.prepared.inputs[position] for position in chosen]
+    arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
+    targets = {
+        name: _targets([rows[position] for position in chosen])
+        for name, rows in features.targets.items()
     }
-    if types:
-        arrays["token_type_ids"] = _padded([one.types for one in items], longest, 0)
-    if features.targets is not None:
-        targets = [features.targets[one] for one in chosen]
-        per_item = np.ndim(targets[0]) == 0
-        arrays["labels"] = (
-            np.asarray(targets, dtype=np.int64) if per_item else _padded(targets, longest, IGNORED)
-        )
+    return Batch(_tensors(arrays, device), _tensors(targets, device))
+
+
+def _targets(rows: Sequence[np.ndarray]) -> np.ndarray:
+    if np.ndim(rows[0]) == 0:
+        return np.asarray(rows)
+    is_float = np.issubdtype(np.asarray(rows[0]).dtype, np.floating)
+    return pad(rows, 0.0, np.float32) if is_float else pad(rows, IGNORED)
+
+
+def _tensors(arrays: Mapping[str, np.ndarray], device: torch.device) -> dict[str, Tensor]:
     return {
-        name: torch.from_numpy(one).to(device, non_blocking=True) for name, one in arrays.items()
+        name: torch.from_numpy(array).to(device, non_blocking=True)
+        for name, array in arrays.items()
     }
-
-
-def _padded(rows: Sequence[np.ndarray], length: int, value: int) -> np.ndarray:
-    table = np.full((len(rows), length), value, dtype=np.int64)
-    for number, row in enumerate(rows):
-        table[number, : len(row)] = row
-    return table

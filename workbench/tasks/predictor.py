@@ -11,12 +11,12 @@ import torch
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.base.registry import builtins
 from workbench.models import device as devices
 from workbench.models import folder as folders
-from workbench.models.base import Checkpoint
-from workbench.models.families.transformer import TransformerFamily
-from workbench.tasks.base import CHUNK, Features, Task, collate
+from workbench.models.base import Encoder, LoadOptions
+from workbench.runtime.inputs import Prepared, batches_by_length, unpadded
+from workbench.tasks import model as models
+from workbench.tasks.base import CHUNK, Features, Loss, Model, Task, collate
 from workbench.text.dataset import record_from_json
 from workbench.text.document import TEXT, TEXT_B, Document
 from workbench.text.fields import Prediction
@@ -24,41 +24,60 @@ from workbench.text.fields import Prediction
 CPU_TOKENS, GPU_TOKENS = 4096, 16384  # subwords in a batch, padding counted
 
 
-def batches_of(lengths: np.ndarray, tokens: int) -> Iterator[np.ndarray]:
-    """Items of like length together, longest first, about `tokens` subwords (padding counted) a batch."""
-    order = np.argsort(-lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        size = max(1, tokens // max(1, int(lengths[order[start]])))
-        yield order[start : start + size]
-        start += size
+Logits = list[Mapping[str, np.ndarray]]
+
+
+class LossSum:
+    """Sums of named losses over batches."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, float] = {}
+        self.counts: dict[str, int] = {}
+
+    def add(self, losses: Mapping[str, Loss]) -> None:
+        for name, loss in losses.items():
+            self.totals[name] = self.totals.get(name, 0.0) + float(loss.total)
+            self.counts[name] = self.counts.get(name, 0) + int(loss.count)
+
+    def means(self) -> dict[str, float]:
+        """Mean over all targets; losses without a target are left out."""
+        return {
+            name: total / self.counts[name]
+            for name, total in self.totals.items()
+            if self.counts[name]
+        }
 
 
 def infer(
-    task: Task, checkpoint: Checkpoint, features: Features, *, tokens: int | None = None
-) -> Generator[int, None, tuple[list[np.ndarray], float, int]]:
-    """Yields the number of items done after each batch; returns the logits of every item without padding, and the sum and count of
-    the losses (0, 0 without targets). The model must be in eval mode."""
-    model, device = checkpoint.model, next(checkpoint.model.parameters()).device
+    task: Task,
+    model: Model,
+    features: Features,
+    *,
+    losses: LossSum | None = None,
+    tokens: int | None = None,
+) -> Generator[int, None, Logits]:
+    """Run the model, in eval mode, over all inputs in batches of similar length.
+
+    Yields the number of inputs done after each batch. Returns the logits of every input by name,
+    without padding. Losses are added to `losses` where the features have targets.
+    """
+    encoder, device = model.encoder, model.encoder.device
     tokens = tokens or (CPU_TOKENS if device.type == "cpu" else GPU_TOKENS)
     lengths = features.lengths
-    found: list[np.ndarray | None] = [None] * len(lengths)
-    done, total, weight = 0, 0.0, 0
-    for chosen in batches_of(lengths, tokens):
-        batch = collate(
-            features, chosen, pad=checkpoint.tokenizer.pad, types=checkpoint.types, device=device
-        )
+    found: list[Mapping[str, np.ndarray]] = [{}] * len(lengths)
+    done = 0
+    for chosen in batches_by_length(lengths, tokens):
+        batch = collate(features, chosen, encoder=encoder, device=device)
         with torch.inference_mode():
             outputs = task.forward(model, batch)
-        logits = outputs.logits.cpu().numpy()
-        for row, item in enumerate(chosen):
-            found[item] = logits[row, : lengths[item]].copy() if logits.ndim == 3 else logits[row]
-        if outputs.losses:
-            total += float(sum(outputs.losses.values())) * len(chosen)
-            weight += len(chosen)
+        arrays = {name: value.cpu().numpy() for name, value in outputs.logits.items()}
+        for row, position in enumerate(chosen):
+            found[position] = unpadded(arrays, row, int(lengths[position]), task.info.logits)
+        if losses is not None:
+            losses.add(outputs.losses)
         done += len(chosen)
         yield done
-    return found, total, weight
+    return found
 
 
 class Predictor:
@@ -67,36 +86,45 @@ class Predictor:
     def __init__(
         self,
         task: Task,
-        checkpoint: Checkpoint,
+        model: Model,
         labels: Sequence[str],
         max_length: int,
         description: Mapping,
     ):
-        self.task = task
-        self.checkpoint = checkpoint
-        self.labels = tuple(labels)
-        self.max_length = max_length
+        self.task, self.model = task, model
+        self.labels, self.max_length = tuple(labels), max_length
         self.description = description
 
     @classmethod
     def load(
         cls, folder: Path | str, device: str = "auto", *, attention: str = "sdpa"
     ) -> Predictor:
-        """Raises ModelError where the folder is no trained model, SpecError where the device is not there."""
+        """Raises ModelError if the folder is not a trained model, SpecError for an unknown device."""
+        folder = folders.located(folder)
         description = folders.description(folder)
-        task = builtins().get("task", description["task"])()
+        task = models.task_of(description["task"])
         labels = tuple(description["labels"])
         where = devices.pick(device)
-        checkpoint = TransformerFamily().load(
-            folder, head=task.head, labels=task.outputs_of(labels), attention=attention
-        )
-        checkpoint.model.to(where).eval()
-        return cls(task, checkpoint, labels, int(description["max_length"]), description)
+        setting = models.Setting(task, labels, description.get("options") or {})
+        model = models.load(folder, setting, LoadOptions(attention=attention))
+        model.to(where).eval()
+        return cls(task, model, labels, int(description["max_length"]), description)
 
-    def features(self, documents: Sequence[Document]) -> Features:
-        return self.task.features(
-            documents, self.checkpoint.tokenizer, self.labels, self.max_length
-        )
+    @property
+    def encoder(self) -> Encoder:
+        return self.model.encoder
+
+    @property
+    def decoder(self) -> Mapping:
+        """What the trained network adds to decoding, and what was fitted on dev."""
+        own = self.task.decoder(self.model, self.description.get("options") or {})
+        return {**own, **(self.description.get("decoder") or {})}
+
+    def prepare(self, documents: Sequence[Document]) -> Prepared:
+        return self.task.info.prepare(self.encoder.preparer, documents, self.max_length)
+
+    def decode(self, logits: Logits, prepared: Prepared) -> list[Prediction]:
+        return self.task.info.decode(logits, prepared, self.labels, self.decoder)
 
     def predict(
         self, documents: Sequence[Document], batch_tokens: int | None = None
@@ -122,18 +150,16 @@ class Predictor:
         Documents under way count by the share of their windows: one of some megabytes has thousands.
         """
         for start in range(0, len(documents), CHUNK):
-            features = self.features(documents[start : start + CHUNK])
-            work = infer(self.task, self.checkpoint, features, tokens=batch_tokens)
+            prepared = self.prepare(documents[start : start + CHUNK])
+            work = infer(self.task, self.model, Features(prepared, {}), tokens=batch_tokens)
             while True:
                 try:
-                    share = next(work) / len(features.items)
+                    share = next(work) / len(prepared.inputs)
                 except StopIteration as end:
-                    yield (
-                        start + len(features.documents),
-                        self.task.decode(end.value[0], features, self.labels),
-                    )
+                    answers = self.decode(end.value, prepared)
+                    yield start + len(prepared.documents), answers
                     break
-                yield start + share * len(features.documents), []
+                yield start + share * len(prepared.documents), []
 
 
 def read_documents(path: Path) -> Iterator[Document]:
@@ -209,7 +235,7 @@ def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
         "documents": done,
         "cut": cut,
         "output": str(output),
-        "device": str(next(predictor.checkpoint.model.parameters()).device),
+        "device": str(predictor.encoder.device),
         "stopped": stopped,
     }
 

@@ -1,116 +1,258 @@
-"""The tasks that can be trained: which layers fit, what gold is, how answers are scored. No torch here."""
+"""Tasks as the window, the command line and the library see them. No torch here.
+
+A task has two halves. The light half, a `TaskInfo`, says which layers it learns, what gold is, how
+predictions are decoded and scored; it is named `info` in the index. The heavy half
+(`workbench.tasks.base.Task`) builds and runs the network.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import N_, _
-from workbench.text.dataset import Record
-from workbench.text.document import TEXT
+from workbench.base.i18n import _
+from workbench.base.options import Option
+from workbench.base.registry import registry
+from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
-from workbench.text.spans import Span, flatten
 
-if TYPE_CHECKING:
-    from workbench.text.fields import (
-        Prediction,
-    )  # brings numpy, which stays off the way to the first window
+if TYPE_CHECKING:  # these bring numpy, which the first window does without
+    import numpy as np
+
+    from workbench.metrics.classes import LabelScore
+    from workbench.metrics.confusion import Confusion
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.document import Document
+    from workbench.text.fields import Prediction
+
+NONE = "–"  # shown where there is no label, and the name of that row and column of a matrix
+
+
+class Gold(Protocol):
+    """What is right for one document. `left_out` counts annotations the task cannot represent."""
+
+    @property
+    def left_out(self) -> int: ...
+
+    def labels(self) -> Iterable[str]:
+        """Every label, as often as it occurs."""
+        ...
+
+    def to_json(self) -> object:
+        """For the fingerprint of a test set."""
+        ...
 
 
 @dataclass(frozen=True)
-class TaskInfo:
-    """`kinds` are the layer kinds it learns, `texts` how many texts a document of the layer has."""
+class ScoreInfo:
+    """A score of a task: a fraction of 1, higher is better.
+
+    `selects`: whether the best checkpoint can be selected by it.
+    """
+
+    name: str
+    selects: bool = True
+
+
+@dataclass(frozen=True)
+class ErrorText:
+    """A wrong prediction in words; `confidence` of the model in it, 0 to 1."""
+
+    gold: str
+    predicted: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One label that a prediction gives; offsets in code points of `field`, None for a document."""
+
+    label: str
+    score: float | None
+    start: int | None = None
+    end: int | None = None
+    field: str = "text"
+
+
+class TaskInfo(ABC):
+    """The light half of a task. Subclasses set the attributes and implement the methods.
+
+    id, title, short, definition: for people; `short` fits a narrow column, `definition` says what
+    the main score counts.
+    layer_kinds: kinds of layers it learns; `texts`: how many texts a document of the layer has.
+    needs: what the encoder must give (`ModelInfo.gives`).
+    scores: all scores; `main` is the name of the one that runs are compared by, `second` is shown
+    beside it. has_majority: accuracy of always predicting the most frequent label is meaningful.
+    outputs: names of the fields (`workbench.text.fields`) of its predictions.
+    logits: name → "item" for arrays (B, …), "token" for arrays (B, T, …).
+    windows: long texts run in overlapping windows; otherwise they are truncated.
+    options: settings besides the general ones. least_labels: that a layer must have.
+    few_steps: optimizer updates that a small data set gets; learning_rate: peak for a model of
+    width 384 and few steps.
+    pipeline: the task of transformers' pipeline() for an exported folder, "" if there is none.
+    """
 
     id: str
     title: str
-    kinds: tuple[str, ...]
-    texts: int
-    best_by: str
+    short: str
     definition: str
+    layer_kinds: tuple[str, ...]
+    texts: int = 1
+    needs: frozenset[str] = frozenset({"states"})
+    scores: tuple[ScoreInfo, ...]
+    main: str
+    second: str
+    has_majority: bool = False
+    outputs: tuple[str, ...]
+    logits: Mapping[str, str] = {"logits": "item"}
+    windows: bool = False
+    options: tuple[Option, ...] = ()
+    least_labels: int = 2
+    few_steps: int = 130
+    learning_rate: float = 1e-4
+    pipeline: str = ""
+
+    def fits(self, layer: Layer) -> bool:
+        return layer.kind in self.layer_kinds and layer.texts == self.texts
+
+    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """Names of the network's outputs, in order (`id2label`)."""
+        return tuple(labels)
+
+    # ---------------------------------------------------------------- gold
+
+    @abstractmethod
+    def gold(self, record: Record, layer: str) -> Gold | None:
+        """What is right for the record; None if it cannot be learned from."""
+
+    def why_unusable(self) -> str:
+        """Why `gold` gives None for a submitted record."""
+        return _("submitted without a label")
+
+    @abstractmethod
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        """Why a layer cannot be trained on, "" if it can; `counts` of labels in training data."""
+
+    # ---------------------------------------------------------------- predictions
+
+    @abstractmethod
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        """The model's inputs for the documents."""
+
+    @abstractmethod
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        """One prediction per document from the logits of every input, without padding.
+
+        `decoder` is what the trained model adds (transition scores, thresholds), as JSON values.
+        """
+
+    def fit(
+        self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]
+    ) -> dict[str, Any]:
+        """Decoding parameters fitted on dev (thresholds …), added to `decoder`; {} for none.
+
+        `predictions` were decoded without them.
+        """
+        return {}
+
+    def shifted(self, prepared: Prepared, golds: Sequence[Any]) -> int:
+        """Gold spans whose offsets are not word boundaries, so that training moves them."""
+        return 0
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        """The labels that a prediction gives, as they would be suggested."""
+        return []
+
+    # ---------------------------------------------------------------- scores
+
+    @abstractmethod
+    def score(self, golds: Sequence[Any], predictions: Sequence[Prediction]) -> dict[str, float]:
+        """Every score of `scores`; golds and predictions of the same documents, in order."""
+
+    @abstractmethod
+    def per_label(
+        self, golds: Sequence[Any], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        """Precision, recall and F1 of every label that is gold or predicted."""
+
+    @abstractmethod
+    def interval(
+        self, golds: Sequence[Any], predictions: Sequence[Prediction]
+    ) -> tuple[str, float, float]:
+        """(name, low, high): a score with its 95 % confidence interval; at least one document."""
+
+    @abstractmethod
+    def agrees(self, gold: Any, prediction: Prediction) -> bool:
+        """Whether a prediction is entirely right. Everything that lists errors asks here."""
+
+    @abstractmethod
+    def error(self, document: Document, gold: Any, prediction: Prediction) -> ErrorText:
+        """A wrong prediction beside gold."""
+
+    def confusion(
+        self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]
+    ) -> Confusion | None:
+        """Counts of gold by predicted labels, None where a matrix makes no sense."""
+        return None
 
 
-TASKS: tuple[TaskInfo, ...] = (
-    TaskInfo("classify", N_("Document class"), ("class",), 1, "macro_f1", N_("One class for each document; macro F1 is the mean of the F1 of every label that is gold or predicted.")),
-    TaskInfo("pairs", N_("Sentence pair"), ("class",), 2, "macro_f1", N_("One class for each pair; macro F1 is the mean of the F1 of every label that is gold or predicted.")),
-    TaskInfo("tag", N_("Token tagging"), ("span", "tag"), 1, "span_f1", N_("A span counts as right if start, end and label are right (strict, micro-averaged); gold is made flat: of overlapping spans the longest, the earliest on a tie.")),
-)  # fmt: skip
-BY_ID = {one.id: one for one in TASKS}
-LATER = ("choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "text2text", "instruct")
+def evaluation(
+    info: TaskInfo,
+    documents: Sequence[Document],
+    golds: Sequence[Any],
+    predictions: Sequence[Prediction],
+    scores: Mapping[str, float],
+) -> dict[str, Any]:
+    """The score table of a split as a run stores it, as a JSON object.
+
+    `scores` are those of `info.score`; `fingerprint` is equal for equal documents and gold.
+    """
+    hashes = [document.text_hash for document in documents]
+    about = zip(hashes, (gold.to_json() for gold in golds), strict=True)
+    return {
+        "n": len(golds),
+        "fingerprint": gold_fingerprint(about),
+        "scores": dict(scores),
+        "per_label": [row.to_row() for row in info.per_label(golds, predictions)],
+    }
+
+
+# ---------------------------------------------------------------- the tasks of the registry
+
+PLANNED = "choice wic spans relations coref srl qa lm text2text instruct".split()
+
+
+def all_tasks() -> tuple[TaskInfo, ...]:
+    return tuple(registry().info("task", id) for id in registry().ids("task"))
 
 
 def info(task: str) -> TaskInfo:
-    """Raises SpecError naming the tasks that exist."""
-    if task not in BY_ID:
+    """Raises SpecError listing the tasks that exist."""
+    known = registry().ids("task")
+    if task not in known:
         raise SpecError(
             _("There is no task {task!r}.").format(task=task),
-            hint=_("Known: {known}.").format(known=", ".join(BY_ID)),
+            hint=_("Known: {known}.").format(known=", ".join(known)),
         )
-    return BY_ID[task]
+    return registry().info("task", task)
 
 
-def fits(task: str, layer: Layer) -> bool:
-    return layer.kind in info(task).kinds and layer.texts == info(task).texts
+def fitting(layer: Layer) -> tuple[TaskInfo, ...]:
+    """The tasks that learn this layer, in the order of the registry."""
+    return tuple(task for task in all_tasks() if task.fits(layer))
 
 
-def task_of(layer: Layer) -> str | None:
-    """The task that learns this layer, None if there is none yet."""
-    return next((one.id for one in TASKS if fits(one.id, layer)), None)
-
-
-@dataclass(frozen=True)
-class Gold:
-    """What is right for one document: `label` for classes and pairs, flat `spans` of the first text for tags.
-
-    `left_out` spans could not be kept: overlapped by a longer one, empty, or in another text.
-    """
-
-    label: str | None = None
-    spans: tuple[Span, ...] = ()
-    left_out: int = 0
-
-    def to_json(self) -> object:
-        """For `gold_fingerprint`."""
-        return (
-            self.label
-            if self.label is not None
-            else [[one.start, one.end, one.label] for one in self.spans]
-        )
-
-
-def gold(task: str, record: Record, layer: str) -> Gold:
-    """What a record says of a layer, as the task sees it."""
-    if task in ("classify", "pairs"):
-        marks = record.marks.get(layer, ())
-        return Gold(marks[0] if marks else None)
-    given = record.spans.get(layer, ())
-    kept, _ = flatten(one for one in given if one.field == TEXT)
-    plain = tuple(Span(one.start, one.end, one.label) for one in kept)
-    return Gold(None, plain, len(given) - len(plain))
-
-
-def usable(task: str, record: Record, layer: str) -> bool:
-    """Whether the record can be learned from: submitted, with a class where the task needs one."""
-    return record.states.get(layer) == "submitted" and (
-        task == "tag" or bool(record.marks.get(layer))
-    )
-
-
-def score(task: str, golds: Sequence[Gold], predictions: Sequence[Prediction]) -> dict[str, float]:
-    """The score table of a split; golds and predictions of the same documents in the same order. Fractions of 1.
-
-    Classes: accuracy, macro_f1, micro_f1, weighted_f1. Tags: span_precision, span_recall, span_f1, token_accuracy.
-    """
-    from workbench.metrics import classes, spans
-
-    if task in ("classify", "pairs"):
-        return dict(
-            classes.scores([one.label for one in golds], [one.label for one in predictions])
-        )
-    borders = [[(word.start, word.end) for word in one.words] for one in predictions]
-    right, found = [one.spans for one in golds], [one.spans for one in predictions]
-    return {
-        **spans.scores(right, found),
-        "token_accuracy": spans.token_accuracy(right, found, borders),
-    }
+def usable(task: TaskInfo, record: Record, layer: str) -> bool:
+    """Whether the record is training data: submitted, with what the task needs."""
+    return record.states.get(layer) == "submitted" and task.gold(record, layer) is not None

@@ -1,22 +1,48 @@
-"""What a model says of a document: Prediction and its typed fields."""
+"""What a model answers for one document: a Prediction made of typed fields."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from workbench.text.spans import Span
 
+F = TypeVar("F", bound="Field")
+_STORED: dict[str, type[Field]] = {}
+
 
 class Field:
-    """Marker of the kinds of answer that tasks give and inspectors need."""
+    """One kind of answer.
+
+    A kind that is stored with a prediction is declared with a key,
+    `class Answers(Field, key="answers")`, and has `to_json` and `from_json`. Kinds without a key
+    (the distribution over every subword, say) exist only while a model is being inspected.
+    """
+
+    key: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, key: str = "", **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if key:
+            cls.key = key
+            _STORED[key] = cls
+
+    def to_json(self) -> dict[str, Any]:
+        """Entries of the prediction's JSON object."""
+        raise NotImplementedError(f"{type(self).__name__} is not stored")
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError."""
+        raise NotImplementedError(f"{cls.__name__} is not stored")
 
 
 @dataclass(frozen=True)
-class ClassScores(Field):
-    """A probability for each label, in the order of `labels`; they add up to 1."""
+class ClassScores(Field, key="classes"):
+    """One class: a probability for each label, in the order of `labels`; they add up to 1."""
 
     labels: tuple[str, ...]
     scores: tuple[float, ...]
@@ -28,10 +54,17 @@ class ClassScores(Field):
     def as_dict(self) -> dict[str, float]:
         return dict(zip(self.labels, self.scores, strict=True))
 
+    def to_json(self) -> dict[str, Any]:
+        return {"label": self.best, "scores": self.as_dict()}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        return cls(tuple(raw["scores"]), tuple(raw["scores"].values()))
+
 
 @dataclass(frozen=True)
 class WordTag:
-    """A word with its decided label (without B-/I-, None for O) and the probability of the decided tag."""
+    """A word with its decided label (without B-/I-, None for O) and that decision's probability."""
 
     start: int
     end: int
@@ -40,8 +73,59 @@ class WordTag:
 
 
 @dataclass(frozen=True)
+class WordTags(Field, key="words"):
+    """A label or None for every word, in order."""
+
+    words: tuple[WordTag, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "tokens": [
+                {"start": word.start, "end": word.end, "label": word.label, "score": word.score}
+                for word in self.words
+            ]
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        return cls(
+            tuple(
+                WordTag(word["start"], word["end"], word["label"], word["score"])
+                for word in raw["tokens"]
+            )
+        )
+
+
+@dataclass(frozen=True)
+class SpanScores(Field, key="spans"):
+    """Spans with scores in [0, 1], in the order of the text."""
+
+    spans: tuple[Span, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "spans": [
+                {"start": span.start, "end": span.end, "label": span.label, "score": span.score}
+                for span in self.spans
+            ]
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        return cls(
+            tuple(
+                Span(span["start"], span["end"], span["label"], score=span.get("score"))
+                for span in raw["spans"]
+            )
+        )
+
+
+@dataclass(frozen=True)
 class TokenScores(Field):
-    """Per subword: text piece, code point borders, id, and the distribution over `labels`. scores (T, L) float32."""
+    """Per subword: text piece, code point offsets, id, and the distribution over `labels`.
+
+    scores (T, L) float32.
+    """
 
     pieces: tuple[str, ...]
     borders: tuple[tuple[int, int], ...]
@@ -51,13 +135,8 @@ class TokenScores(Field):
 
 
 @dataclass(frozen=True)
-class SpanScores(Field):
-    spans: tuple[Span, ...]
-
-
-@dataclass(frozen=True)
 class VocabularyScores(Field):
-    """Per subword position the best words of the vocabulary with probabilities."""
+    """Per subword position the most probable words of the vocabulary with probabilities."""
 
     pieces: tuple[str, ...]
     borders: tuple[tuple[int, int], ...]
@@ -66,57 +145,57 @@ class VocabularyScores(Field):
 
 
 @dataclass(frozen=True)
-class Attention(Field):
-    """weights (layers, heads, T, T)."""
-
-    weights: np.ndarray = field(hash=False)
-
-
-@dataclass(frozen=True)
-class Hidden(Field):
-    """states (layers + 1, T, H)."""
-
-    states: np.ndarray = field(hash=False)
-
-
-@dataclass(frozen=True)
 class Prediction:
-    """All that one task says of one document. `cut`: the text was longer than the model takes and the rest was not read."""
+    """All that one task answers for one document, at most one field of each kind.
 
-    classes: ClassScores | None = None
-    words: tuple[WordTag, ...] = ()
-    spans: tuple[Span, ...] = ()
+    `cut`: the text was longer than the model takes, and the rest was not read.
+    """
+
+    fields: tuple[Field, ...] = ()
     cut: bool = False
+
+    def get(self, kind: type[F]) -> F | None:
+        return next((field for field in self.fields if isinstance(field, kind)), None)
+
+    @property
+    def classes(self) -> ClassScores | None:
+        return self.get(ClassScores)
 
     @property
     def label(self) -> str | None:
         return self.classes.best if self.classes else None
 
-    def to_json(self) -> dict:
-        """`label`, `scores`, `tokens`, `spans`, `cut`: the keys of the command line's answers."""
-        return {
-            "label": self.label,
-            "scores": self.classes.as_dict() if self.classes else None,
-            "tokens": [
-                {"start": w.start, "end": w.end, "label": w.label, "score": w.score}
-                for w in self.words
-            ],
-            "spans": [
-                {"start": s.start, "end": s.end, "label": s.label, "score": s.score}
-                for s in self.spans
-            ],
-            "cut": self.cut,
-        }
+    @property
+    def words(self) -> tuple[WordTag, ...]:
+        found = self.get(WordTags)
+        return found.words if found else ()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        found = self.get(SpanScores)
+        return found.spans if found else ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that is stored and that `glossbench predict` prints.
+
+        `label`, `scores`, `tokens`, `spans` and `cut` are always there, null or empty where the task
+        does not give them; `fields` lists the kinds that it does give.
+        """
+        raw: dict[str, Any] = {"label": None, "scores": None, "tokens": [], "spans": []}
+        for one in self.fields:
+            raw.update(one.to_json())
+        return {**raw, "cut": self.cut, "fields": [one.key for one in self.fields]}
 
     @classmethod
-    def from_json(cls, raw: Mapping) -> Prediction:
-        scores = raw.get("scores")
-        classes = ClassScores(tuple(scores), tuple(scores.values())) if scores else None
-        words = tuple(
-            WordTag(w["start"], w["end"], w["label"], w["score"]) for w in raw.get("tokens") or ()
-        )
-        spans = tuple(
-            Span(s["start"], s["end"], s["label"], score=s.get("score"))
-            for s in raw.get("spans") or ()
-        )
-        return cls(classes, words, spans, bool(raw.get("cut")))
+    def from_json(cls, raw: Mapping[str, Any]) -> Prediction:
+        """Fields of a kind that is not known here (its plugin is missing) are left out."""
+        kinds = raw.get("fields") if "fields" in raw else _kinds_of_version_1(raw)
+        known = [_STORED[key] for key in kinds or () if key in _STORED]
+        return cls(tuple(kind.from_json(raw) for kind in known), bool(raw.get("cut")))
+
+
+def _kinds_of_version_1(raw: Mapping[str, Any]) -> Iterable[str]:
+    """Predictions stored before `fields` existed: of classes and pairs, or else of tags."""
+    if raw.get("scores"):
+        return (ClassScores.key,)
+    return (WordTags.key, SpanScores.key) if "tokens" in raw else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 KINDS = (
@@ -62,6 +62,22 @@ class Layer:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(one.name for one in self.labels)
+
+
+def keys_without_spans(
+    labels: Sequence[Label], automatic: Container[str], used: Container[str]
+) -> dict[int, str]:
+    """Label id → key, where only class layers are shown: 1 to 9 for the first labels.
+
+    A label keeps a key that somebody chose, that is one not in `automatic`, the first letters that
+    labels get by themselves. `used`: keys that are taken.
+    """
+    digits = iter([digit for digit in SPAN_KEYS if digit not in used])
+    found = {}
+    for label in labels:
+        chosen = label.key and label.key not in automatic
+        found[label.id] = label.key if chosen else next(digits, label.key)
+    return {id: key for id, key in found.items() if id is not None and key}
 
 
 def free_key(kind: str, used: Container[str]) -> str:

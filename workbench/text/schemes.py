@@ -30,35 +30,57 @@ def split_tag(tag: str) -> tuple[str, str] | None:
 
 
 def detect(sentences: Iterable[Sequence[str]]) -> str:
-    """The scheme of a column of tags: IOB1, IOB2, IOBES, BILOU, BMES, IO or POS.
-
-    IO: bare labels beside O, neighbours of one label are one span. POS: no O at all, each token is a span of its own.
-    A column in which nothing tells is IOB2.
-    """
-    prefixes: set[str] = set()
-    bare = outside = loose = needless = False
+    """The scheme of a column of tags, see `Detector.scheme`."""
+    found = Detector()
     for tags in sentences:
+        found.feed(tags)
+    return found.scheme
+
+
+class Detector:
+    """Recognizes the scheme of one column from its sentences, given one after the other."""
+
+    def __init__(self) -> None:
+        self.labels: set[str] = set()  # seen so far, without prefixes
+        self._prefixes: set[str] = set()
+        self._bare = self._outside = self._loose = self._needless = False
+
+    def feed(self, tags: Iterable[str]) -> None:
+        """Take the tags of one sentence into account."""
         before: tuple[str, str] | None = None
         for tag in tags:
             parts = split_tag(tag)
             if parts is None:
-                outside |= tag in OUTSIDE
-                bare |= tag not in OUTSIDE
+                if tag in OUTSIDE:
+                    self._outside = True
+                else:
+                    self._bare = True
+                    self.labels.add(tag)
             else:
-                prefixes.add(parts[0])
+                self._prefixes.add(parts[0])
+                self.labels.add(parts[1])
                 follows = before is not None and before[1] == parts[1]
-                loose |= parts[0] == "I" and not follows
-                needless |= parts[0] == "B" and not follows
+                self._loose |= parts[0] == "I" and not follows
+                self._needless |= parts[0] == "B" and not follows
             before = parts
-    if not prefixes:
-        return "IO" if bare and outside else "POS" if bare else "IOB2"
-    if "U" in prefixes or ("L" in prefixes and "E" not in prefixes):
-        return "BILOU"
-    if "M" in prefixes or "W" in prefixes:
-        return "BMES"
-    if "E" in prefixes or "S" in prefixes:
-        return "IOBES"
-    return "IOB1" if loose and not needless else "IOB2"
+
+    @property
+    def scheme(self) -> str:
+        """IOB1, IOB2, IOBES, BILOU, BMES, IO or POS.
+
+        IO: bare labels beside O, neighbours with the same label are one span. POS: no O at all,
+        each token is a span of its own. A column in which nothing tells is IOB2.
+        """
+        prefixes = self._prefixes
+        if not prefixes:
+            return "IO" if self._bare and self._outside else "POS" if self._bare else "IOB2"
+        if "U" in prefixes or ("L" in prefixes and "E" not in prefixes):
+            return "BILOU"
+        if "M" in prefixes or "W" in prefixes:
+            return "BMES"
+        if "E" in prefixes or "S" in prefixes:
+            return "IOBES"
+        return "IOB1" if self._loose and not self._needless else "IOB2"
 
 
 def spans(tags: Sequence[str], scheme: str = "IOB2") -> tuple[TokenSpan, ...]:

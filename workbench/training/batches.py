@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-
-from workbench.tasks.base import IGNORED
 
 MEGA = 50  # batches among which like lengths are looked for, at most
 
@@ -31,24 +29,6 @@ def bucketed(
         batches += [group[at : at + batch_size] for at in range(0, len(group), batch_size)]
     for number in rng.permutation(len(batches)):
         yield batches[number]
-
-
-def usual_targets(targets: Sequence, batch_size: int) -> float | None:
-    """How many targets a batch of usual make holds; None where every item has just one (a class)."""
-    if not len(targets) or np.ndim(targets[0]) == 0:
-        return None
-    return max(
-        1.0, batch_size * float(np.mean([np.count_nonzero(one != IGNORED) for one in targets]))
-    )
-
-
-def weight(batch: Mapping[str, Tensor], usual: float | None) -> float:
-    """The factor of a batch's mean loss by which every word counts the same, whichever batch it falls in.
-
-    Batches of like length hold few words or many; with the plain mean of each, a word of a short text would move the model more
-    than one of a long text. On average over the batches the factor is 1.
-    """
-    return 1.0 if usual is None else int((batch["labels"] != IGNORED).sum()) / usual
 
 
 class CheapDropout(nn.Module):

@@ -3,44 +3,59 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from workbench.base import owned_folder
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models import folder as folders
-from workbench.models.base import Checkpoint, Family
+from workbench.tasks.base import Model
 
-MODEL = "model"
+MODEL, PREDICTIONS = "model", "predictions.jsonl"
 SMALL_FILES = 10_000_000  # bytes: tokenizer, predictions, events
 
 
-def save(family: Family, checkpoint: Checkpoint, folder: Path, description: Mapping) -> Path:
-    """Write `folder/model` anew; an earlier one stays until the new one is complete."""
+def save(write: Callable[[Path], None], folder: Path, description: Mapping) -> Path:
+    """Let `write` fill a new `folder/model`; an earlier one stays until the new one is complete."""
     target = folder / MODEL
 
     def fill(draft: Path) -> None:
-        family.save(checkpoint, draft)
+        write(draft)
         folders.describe(draft, description)
 
-    folders.replace_folder(target, fill)
+    owned_folder.replace(target, fill)
     return target
 
 
-def check_room(folder: Path, checkpoint: Checkpoint) -> None:
-    """Before hours of work: the best version and the next one lie side by side for a moment. Raises SpecError."""
-    needed = (
-        2 * sum(one.numel() * one.element_size() for one in checkpoint.model.parameters())
-        + SMALL_FILES
-    )
+def check_room(folder: Path, model: Model) -> None:
+    """Check the folder before hours of work.
+
+    The best checkpoint and its successor exist side by side while the second is written, so both
+    must fit on the disk. Raises WorkbenchError if they do not, or if files of others are in the
+    way.
+    """
+    _check_ours(folder)
+    needed = 2 * sum(p.numel() * p.element_size() for p in model.parameters()) + SMALL_FILES
     folder.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SpecError(
             _(
-                "The disk of {folder} has {free:,.0f} MB free; the run takes about {needed:,.0f} MB."
+                "The disk of {folder} has {free:,.0f} MB free; the run needs about {needed:,.0f} MB."
             ).format(folder=folder, free=free / 1e6, needed=needed / 1e6),
-            hint=_("Make room, then start again."),
+            hint=_("Free some disk space, then start again."),
+        )
+
+
+def _check_ours(folder: Path) -> None:
+    """An earlier training may be replaced; anything else at our names stays."""
+    owned_folder.check(folder / MODEL)
+    predictions = folder / PREDICTIONS
+    if predictions.exists() and not owned_folder.is_owned(folder / MODEL):
+        raise SpecError(
+            _("{file} is in the way: it would be overwritten.").format(file=predictions),
+            hint=_("Move it elsewhere, or choose another folder."),
         )
 
 

@@ -67,4 +67,18 @@ class Log:
         return {"kind": "log", **asdict(self)}
 
 
-Event = Step | Evaluated | Saved | Tick | Log
+@dataclass(frozen=True)
+class PrecisionTrial:
+    """bf16 was measured: `speedup` times as fast as fp32. `key` names processor, torch, threads, shape.
+
+    Give it to later runs as `precision_trials`, {key: speedup}, so that they need not measure again.
+    """
+
+    key: str
+    speedup: float
+
+    def to_json(self) -> dict:
+        return {"kind": "precision_trial", **asdict(self)}
+
+
+Event = Step | Evaluated | Saved | Tick | Log | PrecisionTrial

@@ -1,4 +1,4 @@
-"""train(): a generator of steps. The caller decides the rest: `send("stop")` keeps the best and ends, `close()` writes nothing more."""
+"""train(): a generator of events. `send("stop")` keeps the best checkpoint and ends training."""
 
 from __future__ import annotations
 
@@ -7,28 +7,35 @@ import os
 import time
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from workbench.base.errors import SpecError, is_disk_full
 from workbench.base.i18n import _
-from workbench.base.registry import builtins
+from workbench.base.registry import registry
 from workbench.models import device as devices
 from workbench.models import folder as folders
-from workbench.models.base import Checkpoint
-from workbench.tasks import spec as tasks
-from workbench.tasks.base import CHUNK, Features, collate
-from workbench.tasks.predictor import infer, write_answers
+from workbench.models import precision
+from workbench.models import spec as models
+from workbench.models.base import LoadOptions
+from workbench.runtime.inputs import Prepared
+from workbench.tasks import model as networks
+from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
+from workbench.tasks.predictor import Logits, LossSum, infer, write_answers
+from workbench.tasks.spec import evaluation
 from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
 from workbench.training import batches, checkpoints, optim
-from workbench.training.events import Evaluated, Event, Log, Saved, Step, Tick
+from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
+from workbench.training.methods.base import Method
 from workbench.training.prepare import bundles, check, planned, records_of, settle, versions
 from workbench.training.spec import TrainSpec, plan
 
 Feed = Generator[Event, str | None, object]
+TICK = 0.5  # seconds without an event after which a Tick is due
 
 
 def train(
@@ -36,21 +43,34 @@ def train(
     data: Dataset,
     folder: Path | str,
     splits: Mapping[str, Sequence[int]] | None = None,
+    *,
+    precision_trials: Mapping[str, float] | None = None,
 ) -> Generator[Event, str | None, dict]:
-    """Fine-tune `spec.model` on the documents of `data`, the best version going to `folder/model`.
+    """Fine-tune `spec.model` on the documents of `data`; the best checkpoint goes to `folder/model`.
 
-    splits: document ids (Document.id) for train, dev and test; without it every submitted document by its own split, test only
-    with `spec.with_test`. Yields Step per update, Evaluated, Saved, Log, and Tick at least each second where the work allows.
-    Writes `folder/predictions.jsonl` for dev (and test) and returns the result described in `_Run.result`.
-    Raises SpecError or ModelError before the first step where data, settings and model do not fit; torch.OutOfMemoryError passes.
+    splits: document ids (Document.id) of train, dev and test; without it every submitted document
+    by its own split, test only with `spec.with_test`. Yields a Step per update, Evaluated, Saved,
+    Log, and a Tick at least each second where the work allows. `send("stop")` keeps the best
+    checkpoint and ends; `close()` writes nothing more. `precision_trials` are measurements of
+    earlier runs (PrecisionTrial).
+
+    Writes `folder/predictions.jsonl` for dev (and test) and returns the result described in
+    `_Training.result`. Raises SpecError or ModelError before the first step where data, settings
+    and model do not fit; torch.OutOfMemoryError is passed on.
     """
-    return _Run(spec, data, Path(folder), splits).go()
+    return _Training(spec, data, Path(folder), splits, precision_trials).go()
 
 
 def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
-    """Job target. params: spec (TrainSpec as JSON), data (path of a snapshot), splits (document ids). Yields events as JSON objects."""
+    """Job target. params: spec (TrainSpec as JSON), data (path of a snapshot), splits (ids),
+    precision_trials.
+
+    Yields events as JSON objects.
+    """
     spec = TrainSpec.from_json(params["spec"])
-    work = train(spec, read(Path(params["data"])), folder, params.get("splits"))
+    trials = params.get("precision_trials")
+    data = read(Path(params["data"]))
+    work = train(spec, data, folder, params.get("splits"), precision_trials=trials)
     command = None
     try:
         while True:
@@ -62,8 +82,19 @@ def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
         work.close()
 
 
-class _Run:
-    """One training from the first line of the log to the last prediction."""
+class _Best:
+    """The best checkpoint so far: its value, step, scores and predictions."""
+
+    def __init__(self) -> None:
+        self.value: float | None = None
+        self.step = 0
+        self.scores: Mapping[str, float] = {}
+        self.predictions: list[Prediction] = []
+        self.fitted: dict[str, Any] = {}  # decoding parameters, see TaskInfo.fit
+
+
+class _Training:
+    """One run from the first log line to the last prediction."""
 
     def __init__(
         self,
@@ -71,173 +102,159 @@ class _Run:
         data: Dataset,
         folder: Path,
         splits: Mapping[str, Sequence[int]] | None,
+        trials: Mapping[str, float] | None,
     ):
-        self.spec, self.folder = spec, folder
-        self.layer = data.layer(spec.layer)
-        self.labels = self.layer.names
+        self.spec, self.folder, self.trials = spec, folder, trials
+        self.labels = data.layer(spec.layer).names
         self.records = records_of(spec, data, splits)
-        self.task = builtins().get("task", spec.task)()
-        self.family = builtins().get("family", "transformer")()
+        self.task = networks.task_of(spec.task)
+        self.info = spec.info
         self.golds = {
-            split: [tasks.gold(spec.task, one, spec.layer) for one in found]
+            split: [self.info.gold(record, spec.layer) for record in found]
             for split, found in self.records.items()
         }
         self.stopping = False
         self.began, self.quiet_since = time.monotonic(), time.monotonic()
-        self.best: float | None = None
-        self.best_step, self.best_scores, self.best_answers = 0, {}, []
-        self.stale = 0
+        self.best = _Best()
+        self.stale = 0  # evaluations since the best one
         self.saved_step = -1
         self.step, self.epoch = 0, 0
-        self.losses: list[float] = []
+        self.epoch_loss = LossSum()  # of the current epoch
 
     # ------------------------------------------------------------ the course of a run
 
     def go(self) -> Generator[Event, str | None, dict]:
         check(self.spec, self.records, self.labels)
-        yield from self.say(
-            Log(_("Loading {model}").format(model=self.spec.model_name or self.spec.model))
-        )
+        name = self.spec.model_name or self.spec.model
+        yield from self.emit(Log(_("Loading {model}").format(model=name)))
         self.device = devices.pick(self.spec.option("device"))
-        if self.spec.option("precision") == "bf16" and not devices.has_bf16(self.device):
-            raise SpecError(
-                _("precision is 'bf16', which {device} does not have in hardware.").format(
-                    device=devices.name(self.device)
-                ),
-                hint=_("Choose auto or fp32."),
-            )
+        precision.check(self.spec.option("precision"), self.device)
         threads = settle(self.spec.seed, self.device)
-        self.checkpoint = self.load()
-        checkpoints.check_room(self.folder, self.checkpoint)
+        self.model = self.load()
+        method = registry().get("method", self.spec.method)
+        self.method: Method = method(self.model, self.spec.all_options)
+        self.method.prepare()
+        self.precision = self.choose_precision()
+        checkpoints.check_room(self.folder, self.model)
         try:
-            yield from self.say(
-                Log(
-                    _("On {device}, {threads} threads, {precision}, torch {version}").format(
-                        device=devices.name(self.device),
-                        threads=threads,
-                        precision="bf16" if self.bf16 else "fp32",
-                        version=torch.__version__,
-                    ),
-                    devices.name(self.device),
-                )
-            )
+            yield from self.emit(self.where(threads))
+            yield from self.report_precision()
             self.train_set = Features.join((yield from self.encode("train")))
             self.dev_set = (yield from self.encode("dev")) if self.records["dev"] else []
             self.plan = plan(
                 self.spec,
-                documents=len(self.train_set.documents),
-                items=len(self.train_set.items),
-                width=self.checkpoint.width,
-                model_length=self.checkpoint.max_length,
+                documents=len(self.records["train"]),
+                items=len(self.train_set.lengths),
+                width=self.model.encoder.width,
+                model_length=self.model.encoder.max_length,
             )
-            yield from self.say(Log(planned(self.plan)))
+            yield from self.emit(Log(planned(self.plan)))
             yield from self.learn()
             return (yield from self.finish())
         finally:
             device = self.device
-            self.checkpoint = self.train_set = self.dev_set = None
+            self.model = self.method = self.train_set = self.dev_set = None
             devices.release(device)
 
-    def say(self, event: Event) -> Feed:
-        """Hand one event out and take the caller's answer in."""
+    def choose_precision(self) -> precision.Choice:
+        encoder = self.model.encoder
+        shape = (encoder.width, encoder.feed_forward)
+        return precision.choose(self.spec.option("precision"), self.device, shape, self.trials)
+
+    def where(self, threads: int) -> Log:
+        line = _("On {device}, {threads} threads, {precision}, torch {version}").format(
+            device=devices.name(self.device),
+            threads=threads,
+            precision="bf16" if self.bf16 else "fp32",
+            version=torch.__version__,
+        )
+        return Log(line, devices.name(self.device))
+
+    def emit(self, event: Event) -> Feed:
+        """Yield one event and take the caller's command."""
         command = yield event
         self.stopping = self.stopping or command == "stop"
         self.quiet_since = time.monotonic()
 
-    def breathe(self) -> Feed:
-        if time.monotonic() - self.quiet_since >= 0.5:
-            yield from self.say(Tick(self.step))
+    def report_precision(self) -> Feed:
+        if sentence := self.precision.sentence():
+            yield from self.emit(Log(sentence))
+        if self.precision.new:
+            yield from self.emit(PrecisionTrial(self.precision.key, self.precision.speedup))
 
-    def load(self) -> Checkpoint:
-        checkpoint = self.family.load(
-            self.spec.model,
-            head=self.task.head,
-            labels=self.task.outputs_of(self.labels),
+    def yield_tick(self) -> Feed:
+        if time.monotonic() - self.quiet_since >= TICK:
+            yield from self.emit(Tick(self.step))
+
+    @property
+    def setting(self) -> networks.Setting:
+        return networks.Setting(self.task, self.labels, self.spec.all_options, self.spec.seed)
+
+    def load(self) -> Model:
+        options = LoadOptions(
             seed=self.spec.seed,
             allow_pickle=self.spec.allow_pickle,
-            attention_dropout=0.0,  # with it there is no fast attention kernel: half the time on long texts
+            attention_dropout=0.0,  # it rules out the fast attention kernels
             dropout=self.spec.option("dropout"),
         )
+        info = models.read_folder(self.spec.model, allow_pickle=self.spec.allow_pickle)
+        model = networks.build(info, self.setting, options)
         if self.device.type == "cpu":
-            batches.use_cheap_dropout(checkpoint.model, self.spec.seed)
-        checkpoint.model.to(self.device)
-        return checkpoint
+            batches.use_cheap_dropout(model, self.spec.seed)
+        return model.to(self.device)
 
     def encode(self, split: str) -> Generator[Event, str | None, list[Features]]:
         """Features of a split in chunks of documents."""
         records, golds, found = self.records[split], self.golds[split], []
-        length = min(self.spec.option("max_length") or 512, self.checkpoint.max_length)
+        encoder = self.model.encoder
+        length = min(self.spec.option("max_length") or 512, encoder.max_length)
         for start in range(0, len(records), CHUNK):
             part = slice(start, start + CHUNK)
-            documents = [one.document for one in records[part]]
-            found.append(
-                self.task.features(
-                    documents,
-                    self.checkpoint.tokenizer,
-                    self.labels,
-                    length,
-                    golds=golds[part],
-                    options=self.spec.all_options,
-                )
-            )
-            yield from self.breathe()
+            documents = [record.document for record in records[part]]
+            prepared = self.info.prepare(encoder.preparer, documents, length)
+            targets = self.task.targets(prepared, golds[part], self.labels, self.spec.all_options)
+            found.append(Features(prepared, targets))
+            yield from self.yield_tick()
         return found
 
-    # ------------------------------------------------------------ learning
+    # ------------------------------------------------------------ training
 
     def learn(self) -> Feed:
-        option, model = self.spec.option, self.checkpoint.model
-        parts = self.family.parts(model)
-        freezing = optim.Freezing(
-            parts, freeze=option("freeze"), gradual=option("gradual_unfreezing")
-        )
-        freezing.apply(10**6)  # the optimiser knows all that will ever learn
-        groups = optim.groups(
-            parts,
-            rate=self.plan.learning_rate,
-            decay=option("layer_decay"),
-            weight_decay=option("weight_decay"),
-        )
-        optimiser = optim.optimiser(groups, self.device)
+        optimizer = optim.optimizer(self.method.groups(self.plan.learning_rate), self.device)
         rng = np.random.default_rng(self.spec.seed)
-        self.usual = batches.usual_targets(self.train_set.targets or (), self.plan.batch_size)
+        self.usual = self.task.usual_counts(self.train_set.targets, self.plan.batch_size)
         self.started = time.monotonic()
         for epoch in range(self.plan.epochs):
             self.epoch = epoch
-            freezing.apply(epoch)
-            self.losses = []
+            self.method.start_epoch(epoch)
+            self.epoch_loss = LossSum()
             drawn = batches.bucketed(self.train_set.lengths, self.plan.batch_size, rng)
-            for bundle in bundles(drawn, option("accumulation")):
-                model.train()
-                freezing.quiet(epoch)
-                yield from self.update(optimiser, bundle)
+            for bundle in bundles(drawn, self.spec.option("accumulation")):
+                self.method.train_mode(epoch)
+                yield from self.update(optimizer, bundle)
                 if self.step % self.plan.evaluate_every == 0 or self.step == self.plan.steps:
-                    yield from self.look()
+                    yield from self.evaluate()
                 if self.stopping or self.out_of_patience():
                     return
 
-    def update(self, optimiser: torch.optim.Optimizer, bundle: Sequence[np.ndarray]) -> Feed:
-        """One optimiser step over one or more batches."""
-        begun, sums = time.monotonic(), {}
+    def update(self, optimizer: torch.optim.Optimizer, bundle: Sequence[np.ndarray]) -> Feed:
+        """One optimizer step over one or more batches."""
+        begun, sums = time.monotonic(), LossSum()
         for chosen in bundle:
-            batch = collate(
-                self.train_set,
-                chosen,
-                pad=self.checkpoint.tokenizer.pad,
-                types=self.checkpoint.types,
-                device=self.device,
-            )
+            batch = collate(self.train_set, chosen, encoder=self.model.encoder, device=self.device)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
-                outputs = self.task.forward(self.checkpoint.model, batch)
-            (
-                sum(outputs.losses.values()) * batches.weight(batch, self.usual) / len(bundle)
-            ).backward()
-            for name, loss in outputs.losses.items():
-                sums[name] = sums.get(name, 0.0) + float(loss.detach()) / len(bundle)
-            yield from self.breathe()
-        self.apply_gradients(optimiser)
+                outputs = self.task.forward(self.model, batch)
+            (self.weighted(outputs.losses) / len(bundle)).backward()
+            detached = {
+                name: Loss(*map(torch.detach, loss)) for name, loss in outputs.losses.items()
+            }
+            sums.add(detached)
+            self.epoch_loss.add(detached)
+            yield from self.yield_tick()
+        self.apply_gradients(optimizer)
         self.step += 1
-        total = sum(sums.values())
+        losses = sums.means()
+        total = sum(losses.values())
         if not math.isfinite(total):
             raise SpecError(
                 _("The loss became {total} at step {step}: the training has diverged.").format(
@@ -245,120 +262,134 @@ class _Run:
                 ),
                 hint=_("Use a smaller learning_rate, or precision fp32."),
             )
-        self.losses.append(total)
-        yield from self.say(
-            self.stepped(
-                optimiser, sums, sum(map(len, bundle)) / max(1e-9, time.monotonic() - begun)
-            )
+        speed = sum(map(len, bundle)) / max(1e-9, time.monotonic() - begun)
+        yield from self.emit(self.stepped(optimizer, losses, speed))
+
+    def weighted(self, losses: Mapping[str, Loss]) -> torch.Tensor:
+        """The loss to minimize: every target has the same weight, whichever batch it is in."""
+        return sum(
+            loss.total / (self.usual.get(name) or loss.count.clamp(min=1))
+            for name, loss in losses.items()
         )
 
-    def apply_gradients(self, optimiser: torch.optim.Optimizer) -> None:
+    def apply_gradients(self, optimizer: torch.optim.Optimizer) -> None:
         if clip := self.spec.option("grad_clip"):
-            learning = [
-                one
-                for group in optimiser.param_groups
-                for one in group["params"]
-                if one.grad is not None
+            trained = [
+                parameter
+                for group in optimizer.param_groups
+                for parameter in group["params"]
+                if parameter.grad is not None
             ]
-            torch.nn.utils.clip_grad_norm_(learning, clip)
+            torch.nn.utils.clip_grad_norm_(trained, clip)
         schedule = optim.SCHEDULES[self.spec.option("schedule")]
-        for group in optimiser.param_groups:
+        for group in optimizer.param_groups:
             group["lr"] = schedule(
                 self.step, self.plan.steps, peak=group["peak"], cut=self.plan.warmup
             )
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
 
     def stepped(
-        self, optimiser: torch.optim.Optimizer, losses: Mapping[str, float], speed: float
+        self, optimizer: torch.optim.Optimizer, losses: Mapping[str, float], speed: float
     ) -> Step:
         spent = time.monotonic() - self.started
-        left = spent / self.step * (self.plan.steps - self.step)
-        rate = max(group["lr"] for group in optimiser.param_groups)
         return Step(
             self.step,
             self.plan.steps,
             self.epoch + 1,
             dict(losses),
-            rate,
+            max(group["lr"] for group in optimizer.param_groups),
             speed,
             devices.memory_mb(self.device),
-            left,
+            spent / self.step * (self.plan.steps - self.step),
         )
 
     @property
     def bf16(self) -> bool:
-        """While learning only: scores come from float32, as later answers do."""
-        return self.spec.option("precision") != "fp32" and devices.has_bf16(self.device)
+        """For training only: dev is scored in float32, as later predictions are."""
+        return self.precision.bf16
 
-    # ------------------------------------------------------------ the score on dev, and the best version
+    # ------------------------------------------------------------ evaluation, and the best checkpoint
 
-    def look(self) -> Feed:
-        """Score dev and keep this version if it is the best so far; without dev the last one is the best."""
+    def evaluate(self) -> Feed:
+        """Score dev and keep this checkpoint if it is the best so far; without dev keep the last."""
         if not self.dev_set:
             return
-        answers, loss = yield from self.answers(self.dev_set)
-        scores = tasks.score(self.spec.task, self.golds["dev"], answers)
-        yield from self.say(Evaluated(self.step, "dev", scores, loss))
+        predictions, loss, fitted = yield from self.predict_dev()
+        scores = self.info.score(self.golds["dev"], predictions)
+        yield from self.emit(Evaluated(self.step, "dev", scores, loss))
         by = self.plan.best_by
         value = {"loss": -loss, "last": float(self.step)}.get(by, scores.get(by, 0.0))
-        if not checkpoints.better(value, self.best):
+        if not checkpoints.better(value, self.best.value):
             self.stale += 1
             return
-        before = self.best, self.best_step, self.best_scores, self.best_answers
-        self.best, self.best_step, self.best_scores, self.best_answers, self.stale = (
-            value,
-            self.step,
-            scores,
-            answers,
-            0,
-        )
+        before, self.best, self.stale = self.best, _Best(), 0
+        self.best.value, self.best.step = value, self.step
+        self.best.scores, self.best.predictions, self.best.fitted = scores, predictions, fitted
         try:
             yield from self.keep()
         except Exception as error:
-            if before[0] is None or not is_disk_full(error):
+            if before.value is None or not is_disk_full(error):
                 raise
-            self.best, self.best_step, self.best_scores, self.best_answers = before
-            self.stopping = True
-            yield from self.say(
-                Log(
-                    _(
-                        "The disk is full: the training ends here, and the version of step {step} is kept."
-                    ).format(step=self.best_step)
-                )
-            )
+            self.best, self.stopping = before, True
+            line = _("The disk is full: training ends, and the checkpoint of step {step} is kept.")
+            yield from self.emit(Log(line.format(step=before.step)))
 
-    def answers(
-        self, chunks: Sequence[Features]
-    ) -> Generator[Event, str | None, tuple[list[Prediction], float]]:
-        """Predictions of every document, and the mean loss."""
-        self.checkpoint.model.eval()
-        found, total, weight = [], 0.0, 0
+    def predict_dev(
+        self,
+    ) -> Generator[Event, str | None, tuple[list[Prediction], float, dict[str, Any]]]:
+        """Predictions on dev, the mean loss, and the decoding parameters fitted there."""
+        losses = LossSum()
+        logits = yield from self.inferred(self.dev_set, losses)
+        predictions = self.decode(self.dev_set, logits, {})
+        fitted = self.info.fit(self.golds["dev"], predictions, self.labels)
+        if fitted:
+            predictions = self.decode(self.dev_set, logits, fitted)
+        return predictions, sum(losses.means().values()), fitted
+
+    def decode(
+        self, chunks: Sequence[Features], logits: Sequence[Logits], fitted: Mapping[str, Any]
+    ) -> list[Prediction]:
+        decoder = {**self.task.decoder(self.model, self.spec.all_options), **fitted}
+        return [
+            prediction
+            for features, found in zip(chunks, logits, strict=True)
+            for prediction in self.info.decode(found, features.prepared, self.labels, decoder)
+        ]
+
+    def inferred(
+        self, chunks: Sequence[Features], losses: LossSum
+    ) -> Generator[Event, str | None, list[Logits]]:
+        """Logits of every chunk; adds its losses to `losses`."""
+        self.model.eval()
+        found: list[Logits] = []
         for features in chunks:
-            work = infer(self.task, self.checkpoint, features)
+            work = infer(self.task, self.model, features, losses=losses)
             while True:
                 try:
                     next(work)
                 except StopIteration as end:
-                    logits, loss, count = end.value
+                    found.append(end.value)
                     break
-                yield from self.breathe()
-            found += self.task.decode(logits, features, self.labels)
-            total, weight = total + loss, weight + count
-        return found, total / max(1, weight)
+                yield from self.yield_tick()
+        return found
 
     def out_of_patience(self) -> bool:
         return bool(self.spec.option("patience")) and self.stale >= self.spec.option("patience")
 
     def keep(self) -> Feed:
-        checkpoints.save(self.family, self.checkpoint, self.folder, self.description())
+        checkpoints.save(self.method.save, self.folder, self.description())
         self.saved_step = self.step
-        yield from self.say(Saved(self.step))
+        yield from self.emit(Saved(self.step))
 
     def description(self) -> dict:
         """glossbench.json: all that is needed to use the weights, and where they come from."""
+        prepared = self.train_set.prepared
         return {
             "task": self.spec.task,
+            "method": self.spec.method,
+            "family": self.model.encoder.info.format,
+            "own_head": self.model.head is not None,
             "layer": self.spec.layer,
             "labels": list(self.labels),
             "max_length": self.plan.max_length,
@@ -366,8 +397,9 @@ class _Run:
             "seed": self.spec.seed,
             "step": self.step,
             "options": {**self.spec.all_options, **self.plan.__dict__},
-            "cut": int(self.train_set.cut.sum()),
-            "tokens": token_style(self.train_set.documents) if self.spec.task == "tag" else None,
+            "decoder": self.best.fitted,
+            "cut": int(prepared.cut.sum()),
+            "tokens": token_style(prepared.documents) if prepared.words else None,
             "versions": versions(),
         }
 
@@ -375,66 +407,76 @@ class _Run:
 
     def finish(self) -> Generator[Event, str | None, dict]:
         stopped = self.stopping
-        if self.dev_set and self.best is None:  # stopped before the first score
-            yield from self.look()
-        if self.best is None:  # no dev, or no score is a number: the last version is kept
-            self.best_step = self.step
+        if self.dev_set and self.best.value is None:  # stopped before the first evaluation
+            yield from self.evaluate()
+        if self.best.value is None:  # no dev, or no score is a number: keep the last checkpoint
+            self.best.step = self.step
             if self.dev_set:
-                self.best_answers, _ = yield from self.answers(self.dev_set)
-                self.best_scores = tasks.score(self.spec.task, self.golds["dev"], self.best_answers)
+                outcome = yield from self.predict_dev()
+                self.best.predictions, _loss, self.best.fitted = outcome
+                self.best.scores = self.info.score(self.golds["dev"], self.best.predictions)
             yield from self.keep()
-        scores = {"dev": self.best_scores} if self.dev_set else {}
-        test: list[Prediction] = []
+        scores = {"dev": self.best.scores} if self.dev_set else {}
+        found = {"dev": self.best.predictions} if self.dev_set else {}
         if self.records["test"]:
-            test = yield from self.test()
-            scores["test"] = tasks.score(self.spec.task, self.golds["test"], test)
-            yield from self.say(Evaluated(self.best_step, "test", scores["test"], None))
-        self.write({"dev": self.best_answers, "test": test})
-        return self.result(scores, stopped, test)
+            found["test"] = yield from self.test()
+            scores["test"] = self.info.score(self.golds["test"], found["test"])
+            yield from self.emit(Evaluated(self.best.step, "test", scores["test"], None))
+        self.write(found)
+        evaluations = {
+            split: evaluation(
+                self.info,
+                [record.document for record in self.records[split]],
+                self.golds[split],
+                predictions,
+                scores[split],
+            )
+            for split, predictions in found.items()
+        }
+        return {**self.result(scores, stopped, found), "evaluations": evaluations}
 
     def test(self) -> Generator[Event, str | None, list[Prediction]]:
-        """Answers of the best version on the test documents."""
+        """Predictions of the best checkpoint on the test documents."""
         if self.saved_step != self.step:
-            best = self.family.load(
-                self.folder / checkpoints.MODEL,
-                head=self.task.head,
-                labels=self.task.outputs_of(self.labels),
-            )
-            self.checkpoint.model.load_state_dict(best.model.state_dict())
-        found, _ = yield from self.answers((yield from self.encode("test")))
-        return found
+            best = networks.load(self.folder / checkpoints.MODEL, self.setting)
+            self.model.load_state_dict(best.state_dict())
+        test_set = yield from self.encode("test")
+        logits = yield from self.inferred(test_set, LossSum())
+        return self.decode(test_set, logits, self.best.fitted)
 
-    def write(self, answers: Mapping[str, Sequence[Prediction]]) -> None:
-        draft = self.folder / "predictions.jsonl.new"
+    def write(self, predictions: Mapping[str, Sequence[Prediction]]) -> None:
+        draft = self.folder / f"{checkpoints.PREDICTIONS}.new"
         with open(draft, "w", encoding="utf-8", newline="\n") as file:
-            for split, found in answers.items():
-                write_answers(
-                    file,
-                    [one.document for one in self.records[split]][: len(found)],
-                    found,
-                    split=split,
-                )
-        os.replace(draft, self.folder / "predictions.jsonl")
+            for split, found in predictions.items():
+                documents = [record.document for record in self.records[split]]
+                write_answers(file, documents[: len(found)], found, split=split)
+        os.replace(draft, self.folder / checkpoints.PREDICTIONS)
 
-    def result(self, scores: Mapping, stopped: bool, test: Sequence[Prediction]) -> dict:
-        """What the run leaves beside its files; `cut` and `windows` tell of texts longer than the model takes."""
+    def result(
+        self, scores: Mapping, stopped: bool, found: Mapping[str, Sequence[Prediction]]
+    ) -> dict:
+        """What the run leaves beside its files.
+
+        `cut` counts truncated texts, `windows` the inputs beyond one per document.
+        """
+        prepared: Prepared = self.train_set.prepared
         golds = self.golds["train"]
         cut = {
-            "train": int(self.train_set.cut.sum()),
-            "dev": sum(one.cut for one in self.best_answers),
-            "test": sum(one.cut for one in test),
+            "train": int(prepared.cut.sum()),
+            "dev": sum(prediction.cut for prediction in found.get("dev", ())),
+            "test": sum(prediction.cut for prediction in found.get("test", ())),
         }
         return {
             "scores": dict(scores),
             "used": {split: len(found) for split, found in self.records.items()},
             "cut": sum(cut.values()),
             "cut_by_split": cut,
-            "windows": len(self.train_set.items) - len(self.train_set.documents),
-            "flat_left_out": sum(one.left_out for one in golds),
-            "shifted": self.train_set.shifted,
-            "loss": float(np.mean(self.losses)) if self.losses else None,
+            "windows": len(prepared.inputs) - len(prepared.documents),
+            "flat_left_out": sum(gold.left_out for gold in golds),
+            "shifted": self.info.shifted(prepared, golds),
+            "loss": sum(losses.values()) if (losses := self.epoch_loss.means()) else None,
             "steps": self.step,
-            "best_step": self.best_step,
+            "best_step": self.best.step,
             "stopped": stopped,
             "seconds": round(time.monotonic() - self.began, 3),
             "cpu_seconds": round(time.process_time(), 3),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.models.base import Parts
-from workbench.training.spec import frozen_layers
+from workbench.tasks.base import Model
+from workbench.training.methods.full.info import frozen_layers
 
 
 def slanted_triangular(
@@ -53,62 +54,79 @@ SCHEDULES: dict[str, Callable[..., float]] = {
 
 
 def layer_rates(count: int, decay: float) -> tuple[float, ...]:
-    """Factors of the rate for embeddings, layers 1 … count, and the top: each is `decay` times smaller than the one above.
+    """Learning-rate factors of the embeddings, layers 1 … count, and the top.
 
+    Each is `decay` times smaller than the one above.
     Source: Howard and Ruder 2018, section 3.2 (2.6; lower layers learn slower).
     """
     return tuple(decay ** -(count + 1 - level) for level in range(count + 2))
 
 
-def levels(parts: Parts) -> list[list[nn.Parameter]]:
-    """Embeddings, each layer, and the top (what stands on the last layer, and the head): bottom first."""
-    return [
-        list(parts.embeddings),
-        *(list(one) for one in parts.layers),
-        [*parts.summit, *parts.head],
-    ]
+@dataclass(frozen=True)
+class Levels:
+    """The parameters of a model in levels that are frozen or trained together.
+
+    bottom up: embeddings, each layer, and the top: the pooler (what is above the last layer) and
+    the head. modules: those of the embeddings, then one per layer.
+    """
+
+    embeddings: Sequence[nn.Parameter]
+    layers: Sequence[Sequence[nn.Parameter]]
+    pooler: Sequence[nn.Parameter]
+    head: Sequence[nn.Parameter]
+    modules: Sequence[nn.Module]
+
+    @classmethod
+    def of(cls, model: Model) -> Levels:
+        parts = model.encoder.parts()
+        return cls(
+            parts.embeddings, parts.layers, parts.pooler, model.head_parameters(), parts.modules
+        )
+
+    def parameters(self) -> list[list[nn.Parameter]]:
+        return [
+            list(self.embeddings),
+            *(list(layer) for layer in self.layers),
+            [*self.pooler, *self.head],
+        ]
 
 
-def groups(parts: Parts, *, rate: float, decay: float, weight_decay: float) -> list[dict]:
-    """AdamW's groups, lowest level first, each with its own `peak`; biases and norms without weight decay. Frozen parameters are left out."""
+def groups(levels: Levels, *, rate: float, decay: float, weight_decay: float) -> list[dict]:
+    """AdamW's parameter groups, lowest level first, each with its own `peak` learning rate.
+
+    Biases and norms get no weight decay. Frozen parameters are left out.
+    """
     found = []
-    for members, factor in zip(levels(parts), layer_rates(len(parts.layers), decay), strict=True):
-        for matrix, pull in ((True, weight_decay), (False, 0.0)):
-            chosen = [one for one in members if one.requires_grad and (one.ndim > 1) == matrix]
+    factors = layer_rates(len(levels.layers), decay)
+    for members, factor in zip(levels.parameters(), factors, strict=True):
+        for is_matrix, decayed in ((True, weight_decay), (False, 0.0)):
+            chosen = [p for p in members if p.requires_grad and (p.ndim > 1) == is_matrix]
             if chosen:
-                found.append(
-                    {
-                        "params": chosen,
-                        "lr": rate * factor,
-                        "peak": rate * factor,
-                        "weight_decay": pull,
-                    }
-                )
+                peak = rate * factor
+                found.append({"params": chosen, "lr": peak, "peak": peak, "weight_decay": decayed})
     return found
 
 
-def optimiser(found: Sequence[dict], device: torch.device) -> torch.optim.Optimizer:
+def optimizer(found: Sequence[dict], device: torch.device) -> torch.optim.Optimizer:
     """Raises SpecError where everything is frozen."""
     if not found:
         raise SpecError(
-            _("Nothing is left to learn: every part of the model is frozen."),
+            _("Nothing is left to train: every part of the model is frozen."),
             hint=_("Set freeze to encoder at most."),
         )
     return torch.optim.AdamW(found, fused=device.type in ("cpu", "cuda"))
 
 
 class Freezing:
-    """Which levels learn. `apply` is called at the beginning of each epoch (0-based) and says whether anything changed.
+    """Which levels are trained. `apply` is called at the beginning of each epoch (0-based).
 
-    Frozen levels get no gradients and no dropout. Gradual unfreezing adds one level from the top per epoch
-    (Howard and Ruder 2018, section 3.3), never one that `freeze` keeps.
+    Frozen levels get no gradients and no dropout. Gradual unfreezing adds one level from the top
+    per epoch (Howard and Ruder 2018, section 3.3), never one that `freeze` keeps frozen.
     """
 
-    def __init__(self, parts: Parts, *, freeze: str, gradual: bool):
-        self.parts = parts
-        self.gradual = gradual
-        kept = frozen_layers(freeze)
-        count = len(parts.layers)
+    def __init__(self, levels: Levels, *, freeze: str, gradual: bool):
+        self.levels, self.gradual = levels, gradual
+        kept, count = frozen_layers(freeze), len(levels.layers)
         if isinstance(kept, int) and kept > count:
             raise SpecError(
                 _("freeze is {kept}, but the model has only {count} layers.").format(
@@ -116,32 +134,29 @@ class Freezing:
                 ),
                 hint=_("Choose a smaller number, or encoder."),
             )
-        self.kept = (
-            {"none": 0, "embeddings": 1, "encoder": count + 1}.get(kept, 0)
-            if isinstance(kept, str)
-            else kept + 1
-        )
+        names = {"none": 0, "embeddings": 1, "encoder": count + 1}
+        self.frozen = names[kept] if isinstance(kept, str) else kept + 1  # lowest levels
         self.encoder = kept == "encoder"
 
-    def learning(self, epoch: int) -> list[bool]:
-        """For each level whether it learns in this epoch."""
-        top = len(self.parts.layers) + 1
-        lowest = max(self.kept, top - epoch) if self.gradual else self.kept
+    def trained(self, epoch: int) -> list[bool]:
+        """For each level whether it is trained in this epoch."""
+        top = len(self.levels.layers) + 1
+        lowest = max(self.frozen, top - epoch) if self.gradual else self.frozen
         return [level >= lowest for level in range(top + 1)]
 
     def apply(self, epoch: int) -> None:
-        for members, learns in zip(levels(self.parts), self.learning(epoch), strict=True):
-            for one in members:
-                one.requires_grad_(learns)
-        if self.encoder:  # features are extracted: the pretrained pooler stays as well
-            for one in self.parts.summit:
-                one.requires_grad_(False)
+        for members, trained in zip(self.levels.parameters(), self.trained(epoch), strict=True):
+            for parameter in members:
+                parameter.requires_grad_(trained)
+        if self.encoder:  # feature extraction: the pretrained pooler is frozen as well
+            for parameter in self.levels.pooler:
+                parameter.requires_grad_(False)
 
     def quiet(self, epoch: int) -> None:
-        """Set the modules of frozen levels to eval; call after model.train()."""
-        learns = self.learning(epoch)
-        embeddings = len(self.parts.modules) - len(self.parts.layers)
-        for number, module in enumerate(self.parts.modules):
+        """Set the modules of frozen levels to eval mode; call after model.train()."""
+        trained = self.trained(epoch)
+        embeddings = len(self.levels.modules) - len(self.levels.layers)
+        for number, module in enumerate(self.levels.modules):
             level = 0 if number < embeddings else number - embeddings + 1
-            if not learns[level]:
+            if not trained[level]:
                 module.eval()

@@ -20,7 +20,7 @@ from workbench.training.spec import Plan, TrainSpec, limited
 def records_of(
     spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None
 ) -> dict[str, list[Record]]:
-    usable = [one for one in data.records if tasks.usable(spec.task, one, spec.layer)]
+    usable = [one for one in data.records if tasks.usable(spec.info, one, spec.layer)]
     if splits is None:
         wanted = ("train", "dev", "test") if spec.with_test else ("train", "dev")
         found = {split: [one for one in usable if one.document.split == split] for split in wanted}
@@ -43,10 +43,10 @@ def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequ
             ).format(layer=spec.layer),
             hint=_("Label and submit some first, or import labelled data."),
         )
-    if not labels or (spec.task != "tag" and len(labels) < 2):
+    if len(labels) < spec.info.least_labels:
         raise SpecError(
-            _("Layer {layer!r} has {count} labels; a model needs something to tell apart.").format(
-                layer=spec.layer, count=len(labels)
+            _("Layer {layer!r} has {count} labels; task {task} needs at least {least}.").format(
+                layer=spec.layer, count=len(labels), task=spec.task, least=spec.info.least_labels
             ),
             hint=_("Add labels to the layer."),
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
+from workbench.ui import plain
 from workbench.ui.commands import Command
 
 
@@ -50,7 +51,7 @@ def _file() -> tuple[Command, ...]:
             _("&New project…"),
             lambda w: w.app.act("new"),
             "File",
-            "Ctrl+Shift+O",
+            "Ctrl+N",
             group="open",
         ),
         Command("open", _("&Open…"), lambda w: w.app.act("open"), "File", "Ctrl+O", group="open"),
@@ -90,7 +91,7 @@ def _file() -> tuple[Command, ...]:
         Command(
             "close",
             _("&Close project"),
-            lambda w: w.app.close_project(),
+            lambda w: w.app.leave_project(),
             "File",
             "Ctrl+W",
             enabled=may_close,
@@ -247,6 +248,13 @@ def _run() -> tuple[Command, ...]:
 def _help() -> tuple[Command, ...]:
     return (
         Command("keys", _("&Keys"), lambda w: w.app.act("keys"), "Help", "F1", group="help"),
+        Command(
+            "system-check",
+            _("&System check…"),
+            lambda w: w.app.act("system-check"),
+            "Help",
+            group="log",
+        ),
         Command("log", _("Open &log file"), lambda w: w.app.act("log"), "Help", group="log"),
         Command(
             "diagnostics",
@@ -263,12 +271,12 @@ def _help() -> tuple[Command, ...]:
 
 def undo_title(window) -> str:
     step = window.app.project.undo_title if has_project(window) else None
-    return _("&Undo – {step}").format(step=step) if step else _("&Undo")
+    return _("&Undo – {step}").format(step=plain.menu_text(step)) if step else _("&Undo")
 
 
 def redo_title(window) -> str:
     step = window.app.project.redo_title if has_project(window) else None
-    return _("&Redo – {step}").format(step=step) if step else _("&Redo")
+    return _("&Redo – {step}").format(step=plain.menu_text(step)) if step else _("&Redo")
 
 
 def can_undo(window) -> bool:

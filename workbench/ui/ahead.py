@@ -19,7 +19,7 @@ PAUSE = 40  # milliseconds between two modules
 LIBRARIES = (
     "numpy",
     "pyqtgraph",
-    "workbench.prompting.template",
+    "workbench.runtime.tokenizer",
 )  # what the pages import when they are built
 LATER = ("workbench.ui.panels.data.import_dialog", "workbench.ui.dialogs.settings")
 

@@ -12,11 +12,12 @@ from typing import Any
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from workbench.base import paths, settings
+from workbench.base import paths, scratch, settings
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
-from workbench.base.registry import Registry, builtins
+from workbench.base.registry import Registry
+from workbench.base.registry import registry as installed
 from workbench.ui import style, theme
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.widgets import combo_access
@@ -38,10 +39,11 @@ class App:
     ):
         self.qt, self.settings = qt, chosen or settings.load()
         self.settings.tell_faults(self._settings_fault)
-        self.registry = registry or builtins()
+        self.registry = registry or installed()
         self.dispatch = Dispatch()
         self.project = None
         self.opened = Signal("app.opened")  # emitted with the project, or None when one was closed
+        self.jobs_changed = Signal("app.jobs_changed")  # (job, event), as the queue's own signal
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
         self._ahead = None
@@ -56,6 +58,7 @@ class App:
         """The job queue, made when first asked for."""
         from workbench.jobs.queue import Queue
         from workbench.jobs.spare import Warm
+        from workbench.operations import precision
 
         self._queue_used = True
         warm = (
@@ -64,8 +67,9 @@ class App:
             else None
         )
         queue = Queue(dispatch=self.dispatch, warm=warm)
-        queue.changed.connect(lambda *_event: self._jobs_changed())
+        queue.changed.connect(self._jobs_changed)
         queue.reported.connect(self._devices_reported)
+        precision.remember(queue, lambda: self.settings)
         return queue
 
     @cached_property
@@ -93,16 +97,21 @@ class App:
 
     # ---------------------------------------------------------------- project
 
-    def open_project(self, path: Path | str, *, page: str = "", **args: Any) -> bool:
-        """Open a project in place of the present one; a fault is told at the top of the window and gives False.
+    def open_project(
+        self, path: Path | str, *, page: str = "", ask: bool = True, **args: Any
+    ) -> bool:
+        """Open a project in place of the current one, after asking about its running jobs.
 
-        Lands on `page`; without one on Annotate, or on Data while there are no documents.
+        False if the user goes back or the file cannot be opened: an error is shown at the top of
+        the window and the current project stays. Shows `page`, by default Annotate, or Data while
+        there are no documents. `ask=False` for callers that have asked already.
         """
         from workbench.project.project import Project
 
         path = Path(path).expanduser().absolute()
-        if not self.may_close():
-            return False
+        if self._is_open(path):
+            self.window.go(page or self._landing(), **args)
+            return True
         try:
             project = Project.open_or_read_only(path, dispatch=self.dispatch)
         except WorkbenchError as error:
@@ -121,9 +130,17 @@ class App:
                 )
             )
             return False
+        if ask and not self.may_leave():
+            project.close()
+            return False
         self._take(project)
         self.window.go(page or self._landing(), **args)
         return True
+
+    def _is_open(self, path: Path) -> bool:
+        """Whether the file is the open project; one that is read-only is opened again to write."""
+        project = self.project
+        return project is not None and not project.read_only and _same_file(project.path, path)
 
     def _take(self, project) -> None:
         self.close_project(start=False)
@@ -158,8 +175,13 @@ class App:
 
         return "annotate" if corpus.any_documents(self.project) else "data"
 
+    def leave_project(self) -> None:
+        """File ▸ Close project: asks about running jobs first."""
+        if self.may_leave():
+            self.close_project()
+
     def close_project(self, *, start: bool = True) -> None:
-        """Close the project; its pages go with it. `start` shows the Welcome page."""
+        """Close the project and its pages without asking. `start` shows the Welcome page."""
         if self.project is None:
             return
         project, self.project = self.project, None
@@ -308,30 +330,57 @@ class App:
         jobs = [job for job in self.queue.jobs if job.status in ACTIVE]
         return sorted(jobs, key=lambda job: job.status != "running")
 
-    def stop_jobs(self) -> None:
-        for job in self.active_jobs():
-            job.stop() if job.status == "running" else job.cancel()
+    def project_jobs(self) -> list:
+        """The active jobs that work for the open project."""
+        if self.project is None:
+            return []
+        path = self.project.path
+        return [
+            job
+            for job in self.active_jobs()
+            if job.spec.project and _same_file(Path(job.spec.project), path)
+        ]
 
-    def _jobs_changed(self) -> None:
+    def stop_jobs(self) -> None:
+        """Stop the running runs and keep their best; everything else is cancelled."""
+        for job in self.active_jobs():
+            keeps = job.spec.stoppable and job.status == "running"
+            job.stop() if keeps else job.cancel()
+
+    def _jobs_changed(self, job=None, event=None) -> None:
         if self.window.status is not None:
             self.window.status.show_jobs(self.active_jobs())
+        if job is not None:
+            self.jobs_changed.emit(job, event)
 
     def started(self) -> None:
         """After the first picture: what may take a moment."""
+        from workbench.jobs import threads
         from workbench.ui import ahead
         from workbench.ui.dialogs import error
 
         error.install(self)
         self._jobs_changed()
         self._ahead = ahead.Ahead(ahead.modules(self.window.panels()), self.dispatch)
+        threads.run(scratch.sweep, lambda *_result: None, dispatch=self.dispatch)
         gc.freeze()  # what stands now stays: a full round over it stalled typing for 60 ms
 
     def may_close(self) -> bool:
-        """Ask if jobs run or a long act is under way; False: the person goes back."""
+        """Whether the window may close: asks if a job or a long change is active."""
         from workbench.ui.dialogs import closing
 
         return (not self.working or closing.ask_to_cancel(self)) and (
             not self.active_jobs() or closing.ask(self)
+        )
+
+    def may_leave(self) -> bool:
+        """Whether the project may be closed: asks if a job of it or a long change is active."""
+        from workbench.ui.dialogs import closing
+
+        if self.project is None:
+            return True
+        return (not self.working or closing.ask_to_cancel(self)) and (
+            not self.project_jobs() or closing.ask(self, project_only=True)
         )
 
     def closed(self) -> None:
@@ -342,6 +391,10 @@ class App:
             self.queue.close()
         self.close_project(start=False)
         self.settings.save()
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one == other or one.resolve() == other.resolve()
 
 
 def make_qt() -> QApplication:

@@ -13,6 +13,7 @@ Pages call one another by `context.go(page, **args)`; the page's `Panel.shown(**
 
     data      files=[Path, …] (import dialog with these) · ids=(document id, …), caption="…" (show these alone) · dialog="import"|"export"
     annotate  document=id · span=id · run=id and errors=(document id, …): prediction beside gold, next error by one key
+              run=id and suggestions=True: the first document with suggestions, the queue narrowed to them
     labels    layer=id
     models    –
     train     model=name or folder · spec=TrainSpec (the same settings again)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QStatusBar
 
 from workbench.base.i18n import _
+from workbench.ui import plain
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.job_row import progress_of
 from workbench.ui.widgets.layout import fixed, row
@@ -57,7 +58,7 @@ class Status(QStatusBar):
             self._mark.set("circle-check", "good")
             self._saved.setText(_("Saved"))
         self._file.setText(project.path.name)
-        self._file.setToolTip(str(project.path))
+        plain.set_tip(self._file, str(project.path))
 
     def show_jobs(self, jobs) -> None:
         """`jobs`: those running or waiting, the running first."""
@@ -67,7 +68,9 @@ class Status(QStatusBar):
         share, left = progress_of(jobs[0])
         title = jobs[0].spec.title or _("Work")
         more = f" (+{len(jobs) - 1})" if len(jobs) > 1 else ""
-        self._run.set_text(" · ".join(part for part in (title + more, left) if part))
+        self._run.set_text(
+            plain.menu_text(" · ".join(part for part in (title + more, left) if part))
+        )
         self._meter.set(share)
 
     def show_device(self, settings) -> None:

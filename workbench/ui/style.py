@@ -197,6 +197,7 @@ def _inputs() -> str:
     QPlainTextEdit[kind="mono"], QTextEdit[kind="mono"], QLineEdit[kind="mono"] {{ font-family: '{theme.family(mono=True)}';
         font-size: {theme.size("mono")}px; }}
     QPlainTextEdit[plain="true"], QTextEdit[plain="true"] {{ border: 1px solid transparent; background: transparent; }}
+    QPlainTextEdit[outdated="true"], QTableView[outdated="true"] {{ color: {t["faint"]}; }}
     QPlainTextEdit[plain="true"]:focus, QTextEdit[plain="true"]:focus {{ border: 1px solid {t["accent"]}; padding: 6px; }}
     QAbstractSpinBox QLineEdit, QComboBox QLineEdit, QAbstractSpinBox QLineEdit:focus, QComboBox QLineEdit:focus {{ border: 0;
         min-height: 0; padding: 0; background: transparent; }}

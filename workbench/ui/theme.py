@@ -76,6 +76,7 @@ FONT = {  # pixels at 100 % text size
     "display": 34,
 }
 FAMILY, MONO = "Inter", "JetBrains Mono"
+LIGATURES = "calt"  # the OpenType feature that draws "=>" of MONO as an arrow
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent
 HUES = (
     262,
@@ -156,6 +157,8 @@ def size(kind: str) -> int:
 def font(kind: str = "ui", weight: int = 400) -> QFont:
     """A font of one of the kinds of FONT; "mono" is fixed pitch. `weight` as in CSS: 400, 500, 600, 700."""
     it = QFont(_use.mono if kind == "mono" else _use.family)
+    if kind == "mono":  # prompts are shown exactly as they are
+        it.setFeature(QFont.Tag(LIGATURES), 0)
     it.setPixelSize(size(kind))
     it.setWeight(QFont.Weight(weight))
     return it
@@ -266,6 +269,20 @@ def to_oklch(colour_: str) -> tuple[float, float, float]:
     a = 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s
     b = 0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s
     return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a)) % 360
+
+
+READABLE = 4.5  # contrast of text with its ground that WCAG 2 asks for at level AA
+
+
+def readable(ground: str, *names: str) -> str:
+    """#RRGGBB of the named colour that can be read best on `ground`; black or white if none can.
+
+    One of black and white has a contrast of at least 4.58 with any ground.
+    """
+    best = max(map(colour, names), key=lambda one: contrast(one, ground))
+    if contrast(best, ground) >= READABLE:
+        return best
+    return max(("#000000", "#FFFFFF"), key=lambda one: contrast(one, ground))
 
 
 def contrast(one: str, other: str) -> float:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
-from workbench.ui import icons, theme
+from workbench.ui import icons, plain, theme
 from workbench.ui.menus import Menus
 from workbench.ui.panel import Panel, PanelContext
 from workbench.ui.rail import Rail
@@ -183,10 +183,13 @@ class Window(QMainWindow):
     def set_title(self) -> None:
         project = self.app.project
         self.setWindowTitle(
-            f"{project.path.name} – Glossbench" if project is not None else "Glossbench"
+            plain.window_title(f"{project.path.name} – Glossbench")
+            if project is not None
+            else "Glossbench"
         )
 
     def close_panels(self) -> None:
+        self.note_line.hide()  # its button would act on a project that is closed
         for id in list(self._torn):
             self.bring_back(id)
         for id, dock in list(self._docks.items()):

@@ -25,10 +25,10 @@ class Written:
 
 @pytest.fixture
 def write():
-    """write("conll", records, layers) → Written."""
+    """write("conll", records, layers, escape=…) → Written."""
 
-    def write(format, records, layers=(NER,)):
-        out, plan = io.StringIO(newline=""), Plan(tuple(layers))
+    def write(format, records, layers=(NER,), *, escape=False):
+        out, plan = io.StringIO(newline=""), Plan(tuple(layers), escape=escape)
         count = builtins().get("exporter", format)().write(records, plan, out)
         return Written(out.getvalue(), plan, count)
 
@@ -39,9 +39,9 @@ def write():
 def back(write, tmp_path):
     """back("doccano", records, layers) → the records that the importer makes of what was written."""
 
-    def back(format, records, layers=(NER,), **options):
+    def back(format, records, layers=(NER,), *, escape=False, **options):
         path = tmp_path / "file.txt"
-        path.write_bytes(write(format, records, layers).text.encode("utf-8"))
+        path.write_bytes(write(format, records, layers, escape=escape).text.encode("utf-8"))
         found = list(importer(format).read(Source(path), Options(**options)))
         return [one.record for one in found if isinstance(one, Row)]
 

@@ -1,5 +1,6 @@
 import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ pytest.importorskip("torch")
 
 from workbench.base.errors import ExportFailed  # noqa: E402
 from workbench.exporters.model import hf_folder, run  # noqa: E402
-from workbench.exporters.model.spec import loading_code, sentence  # noqa: E402
+from workbench.exporters.model.spec import draft_of, loading_code, sentence  # noqa: E402
 from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
 from workbench.tasks.predictor import Predictor, read_documents  # noqa: E402
 
@@ -86,6 +87,8 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
         for row in one["rows"]
     ]
     assert len(told) == 20 and all(row["equal"] for row in told)
+    described = json.loads((out / "onnx" / "labels.json").read_text(encoding="utf-8"))
+    assert (described["outputs"], described["decoder"]) == (["logits"], {})
     _copied_code_runs(task, out / "onnx")
     card = (out / "hf" / "README.md").read_text(encoding="utf-8")
     assert sentence(result["check"]) in card
@@ -119,6 +122,34 @@ def _pipeline_agrees(task, folder, document, ours):
     assert {one["label"]: one["score"] for one in found} == pytest.approx(
         ours.classes.as_dict(), abs=1e-5
     )
+
+
+@pytest.mark.slow
+def test_a_graph_of_a_head_of_our_own_answers_as_the_run(
+    tiny_model, texts_file, tmp_path, monkeypatch
+):
+    from tests.tiny_heads import mean_head
+    from workbench.models.base import LoadOptions
+    from workbench.models.folder import describe
+    from workbench.models.spec import read_folder
+    from workbench.tasks import model as networks
+    from workbench.tasks.classify.task import Classify
+
+    monkeypatch.setattr(Classify, "native", "")
+    monkeypatch.setattr(Classify, "head", mean_head)
+    folder, out, labels = tmp_path / "run", tmp_path / "out", ["x", "y", "z"]
+    folder.mkdir()
+    setting = networks.Setting(Classify(), labels, {}, seed=1)
+    networks.save(networks.build(read_folder(tiny_model), setting, LoadOptions()), folder)
+    describe(folder, {"task": "classify", "labels": labels, "max_length": 32, "layer": "class"})
+
+    result, _events = export(folder, out, texts_file, ("onnx",))
+
+    documents = list(read_documents(texts_file))
+    ours = Predictor.load(folder, "cpu").predict(documents)
+    same(ours, OnnxPredictor.load(out / "onnx").predict(documents), abs=1e-5)
+    assert result["check"]["equal_labels"] == 1.0
+    assert result["check"]["largest_difference"] < 1e-4
 
 
 def test_the_hugging_face_folder_alone_is_checked_too(tiny_run, texts_file, tmp_path):
@@ -195,6 +226,28 @@ def test_an_empty_folder_and_a_new_one_in_a_new_one_are_taken(tiny_run, tmp_path
     assert (tmp_path / "empty/hf/model.safetensors").is_file() and (
         tmp_path / "a/b/hf/config.json"
     ).is_file()
+
+
+def test_an_empty_folder_is_filled_not_replaced(tiny_run, tmp_path):
+    (tmp_path / "empty").mkdir(mode=0o700)
+    before = (tmp_path / "empty").stat()
+
+    export(tiny_run("classify"), tmp_path / "empty", "", ("hf",))
+
+    after = (tmp_path / "empty").stat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert [one.name for one in (tmp_path / "empty").iterdir()] == ["hf"]
+
+
+def test_a_foreign_folder_at_the_name_of_the_draft_stays(tiny_run, tmp_path):
+    draft = draft_of(tmp_path / "out", os.getpid())
+    draft.mkdir()
+    (draft / "mine.txt").write_text("keep")
+
+    with pytest.raises(ExportFailed, match="cannot be written"):
+        export(tiny_run("classify"), tmp_path / "out", "", ("hf",))
+
+    assert (draft / "mine.txt").read_text() == "keep" and not (tmp_path / "out").exists()
 
 
 def test_a_file_in_the_place_of_the_folder_is_named(tiny_run, tmp_path):

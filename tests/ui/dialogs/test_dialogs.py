@@ -11,21 +11,8 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations import labels
 from workbench.ui.dialogs import error
 from workbench.ui.dialogs.about import copy_diagnostics, diagnostics
-from workbench.ui.dialogs.closing import ClosingQuestion
 from workbench.ui.dialogs.new_project import NewProject, split_labels
 from workbench.ui.dialogs.settings import KEPT, SettingsDialog, records
-
-
-class Job:
-    """A job that runs until it is stopped."""
-
-    def __init__(self):
-        self.status, self.progress, self.stopped = "running", {}, 0
-        self.spec = type("Spec", (), {"title": "Train tag-1", "target": "x:y"})
-
-    def stop(self):
-        self.stopped += 1
-        self.status = "stopped"
 
 
 def test_labels_can_be_typed_or_pasted():
@@ -186,26 +173,3 @@ def test_diagnostics_tell_where_a_fault_was_without_what_it_said(app, monkeypatc
 
     assert "workbench/ui/app.py:7 go" in told
     assert "ada" not in told.lower() and "secret" not in told
-
-
-def test_closing_during_a_run_asks_and_escape_leaves_it_alone(app, qtbot, monkeypatch):
-    job = Job()
-    monkeypatch.setattr(app, "active_jobs", lambda: [job] if job.status == "running" else [])
-    question = ClosingQuestion(app)
-    qtbot.addWidget(question)
-
-    question.reject()
-    assert job.stopped == 0
-    job.status = "done"
-
-
-def test_stop_and_keep_closes_once_the_run_has_stopped(app, qtbot, monkeypatch):
-    job = Job()
-    monkeypatch.setattr(app, "active_jobs", lambda: [job] if job.status == "running" else [])
-    question = ClosingQuestion(app)
-    qtbot.addWidget(question)
-    question.show()
-
-    with qtbot.waitSignal(question.accepted):
-        question._stop.click()
-    assert job.stopped == 1

@@ -1,3 +1,7 @@
+import pytest
+
+from workbench.text.find import marks
+from workbench.ui.widgets.document_delegates import _laid_out
 from workbench.ui.widgets.document_table import DocumentRows, DocumentTable
 
 
@@ -16,3 +20,28 @@ def test_choosing_all_of_a_long_table_does_not_ask_for_every_row(look, qtbot, mo
     table.grab()
 
     assert table.chosen_count() == 60_000 and len(asked) < 3000
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "marked"),
+    [
+        ("The tram was late", "tram", "tram"),
+        ("👍👍 tram 🚋", "tram", "tram"),  # UTF-16 places differ from code points
+        ("וצאנו עם tram הביתה", "הביתה", "הביתה"),
+    ],
+)
+def test_the_marked_units_are_those_of_the_letters_found(look, text, wanted, marked):
+    layout = _laid_out(text, marks(text, wanted), 600)
+    (part,) = layout.formats()
+    units = text.encode("utf-16-le")
+
+    found = units[2 * part.start : 2 * (part.start + part.length)].decode("utf-16-le")
+    assert layout.text() == text and found == marked
+
+
+def test_what_is_cut_away_is_not_marked(look):
+    text = "word " * 100 + "tram"
+    layout = _laid_out(text, ((0, 4), (500, 504)), 200)
+
+    assert layout.text().endswith("…")
+    assert [(part.start, part.length) for part in layout.formats()] == [(0, 4)]

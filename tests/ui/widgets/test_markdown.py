@@ -1,6 +1,9 @@
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
+import pytest
+from PySide6.QtCore import QByteArray, QUrl
+from PySide6.QtGui import QDesktopServices, QImage
+from PySide6.QtWidgets import QTextBrowser
 
+from tests.ui.tips import read
 from workbench.ui import theme
 from workbench.ui.widgets.markdown import MarkdownView
 
@@ -29,16 +32,57 @@ def test_the_same_text_again_keeps_the_place(look, qtbot):
     assert view.verticalScrollBar().value() == 50
 
 
-def test_only_web_links_are_followed_and_no_file_is_read(look, qtbot, monkeypatch, tmp_path):
+def test_only_web_links_are_followed(look, qtbot, monkeypatch):
     opened = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    view = shown(
-        look,
-        qtbot,
-        f"[web](https://example.org) [file](file:///etc/passwd) ![picture]({tmp_path}/x.png)",
-    )
+    view = shown(look, qtbot, "[web](https://example.org) [file](file:///etc/passwd)")
     view.anchorClicked.emit(QUrl("https://example.org"))
     view.anchorClicked.emit(QUrl("file:///etc/passwd"))
 
     assert opened == ["https://example.org"]
-    assert view.loadResource(2, QUrl.fromLocalFile(str(tmp_path / "x.png"))) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("![a tram]({address})", "[Picture: a tram]"),
+        ("x ![]({address})", "x"),
+        ("![a]({path}) and ![b]({path})", "[Picture: a] and [Picture: b]"),
+        ('a <img src="{address}"> b', 'a <img src="{address}"> b'),
+        ("<b>bold</b>", "<b>bold</b>"),
+        ('[link]({address} "<img src={address}>")', "link"),
+        ("| a |\n|---|\n| ![c]({address}) |", "a\n[Picture: c]"),
+    ],
+)
+def test_a_picture_is_named_html_is_shown_and_no_file_is_read(look, qtbot, canary, text, reads):
+    places = {"address": canary.path.as_uri(), "path": str(canary.path)}
+    view = shown(look, qtbot, text.format(**places))
+    view.show()
+    view.grab()
+
+    assert view.toPlainText().strip() == reads.format(**places)
+    assert canary.opened() == 0
+
+
+def test_a_picture_would_be_read_without_the_guard(look, qtbot, canary):
+    view = QTextBrowser()
+    qtbot.addWidget(view)
+    view.setMarkdown(f"![a]({canary.path.as_uri()})")
+    view.show()
+    view.grab()
+
+    assert canary.opened() > 0
+
+
+def test_the_tooltip_of_a_link_is_its_address(look, qtbot):
+    view = shown(look, qtbot, '[a](https://example.org/?a&b "<b>Bank</b>")')
+    chars = view.document().begin().begin().fragment().charFormat()
+
+    assert read(chars.toolTip()) == "https://example.org/?a&b"
+
+
+def test_a_resource_that_is_asked_for_is_empty_and_not_none(look, qtbot):
+    view, here = shown(look, qtbot, "text"), QUrl("file:///etc/passwd")
+
+    assert isinstance(view.loadResource(2, here), QImage)
+    assert view.loadResource(1, here) == view.loadResource(3, here) == QByteArray()

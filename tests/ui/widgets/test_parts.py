@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -26,7 +26,6 @@ from workbench.ui.widgets.field import Field, combo
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import duration, progress_of
-from workbench.ui.widgets.matrix import Matrix
 from workbench.ui.widgets.note_line import NoteLine
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, IconLabel
@@ -169,6 +168,35 @@ def test_new_values_alone_do_not_move_the_choice(look, qtbot):
     assert table.chosen_rows() == [("a", 6)] and told == []
 
 
+def test_any_column_of_a_sortable_table_sorts_numbers_by_value(look, qtbot):
+    columns = (Column("n", lambda row: row, 60),)
+    table = Table(columns, name="Numbers", key=lambda row: row, sortable=True)
+    qtbot.addWidget(table)
+    table.set_rows(["k10", "–", "1,200", "k9", "66.7", "+3", "-1.5", ""])
+    table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    assert table.rows() == ["-1.5", "+3", "66.7", "1,200", "k9", "k10", "–", ""]
+    table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
+    assert table.rows() == ["k10", "k9", "1,200", "66.7", "+3", "-1.5", "–", ""]
+
+
+def test_the_third_click_brings_the_rows_back_as_they_came(look, qtbot):
+    columns = (Column("n", lambda row: row, 60),)
+    table = Table(columns, name="Letters", key=lambda row: row, sortable=True)
+    qtbot.addWidget(table)
+    table.resize(200, 200)
+    table.show()
+    table.set_rows(["b", "c", "a"])
+    table.selectRow(0)
+    head, seen = table.horizontalHeader(), []
+    for _turn in range(3):
+        at = QPoint(10, head.height() // 2)
+        qtbot.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        seen.append("".join(table.rows()))
+
+    assert seen == ["abc", "cba", "bca"]
+    assert table.chosen_rows() == ["b"] and table.current_row() == "b"
+
+
 def test_a_column_sorts_and_keeps_sorting(look, qtbot):
     table = rows_table(qtbot)
 
@@ -204,19 +232,6 @@ def test_a_note_offers_undo_and_goes_by_itself(look, qtbot):
     assert undone == [1] and note.text() == ""
     note.say("again")
     qtbot.waitUntil(lambda: note.text() == "")
-
-
-def test_the_matrix_opens_only_cells_that_count_something(look, qtbot):
-    matrix, opened = Matrix("Confusion"), []
-    qtbot.addWidget(matrix)
-    matrix.opened.connect(lambda row, column: opened.append((row, column)))
-    matrix.set_counts(("a", "b"), [[3, 0], [1, 2]])
-
-    for row in (0, 1):
-        matrix.setCurrentCell(row, 1)
-        qtbot.keyClick(matrix, Qt.Key.Key_Return)
-    assert opened == [(1, 1)]
-    assert "gold b, predicted a: 1" in matrix.item(1, 0).toolTip()
 
 
 def test_a_combo_box_holds_values_beside_its_words(look, qtbot):
@@ -318,22 +333,6 @@ def test_the_header_of_a_page_has_room_for_large_text(large_text, qtbot):
     qtbot.addWidget(header)
 
     assert header.sizeHint().height() == 78
-
-
-def test_names_over_narrow_columns_of_a_matrix_are_turned_and_fit(look, qtbot):
-    matrix, names = Matrix("Confusion"), [f"a_long_label_{number}" for number in range(25)]
-    qtbot.addWidget(matrix)
-    matrix.resize(700, 700)
-    matrix.set_counts(names, [[int(a == b) for a in range(25)] for b in range(25)])
-
-    head = matrix.horizontalHeader()
-    assert head.turned and [matrix.horizontalHeaderItem(index).text() for index in (0, 24)] == [
-        names[0],
-        names[24],
-    ]
-    assert matrix.verticalHeader().width() + 25 * matrix.columnWidth(0) <= 700
-    matrix.set_counts(("yes", "no"), [[3, 1], [0, 2]])
-    assert not head.turned and not matrix.grab().isNull()
 
 
 def test_an_empty_state_in_a_low_place_keeps_its_words(look, qtbot):
@@ -440,13 +439,3 @@ def test_the_list_of_a_narrow_combo_box_shows_its_names_whole(look, qtbot):
     assert longest > 120
     qtbot.waitUntil(lambda: box.view().width() > longest)
     box.hidePopup()
-
-
-def test_a_matrix_asks_for_no_more_height_than_its_cells_can_use(look, qtbot):
-    matrix, names = Matrix("Confusion"), [f"a_long_label_{number}" for number in range(25)]
-    qtbot.addWidget(matrix)
-    matrix.resize(830, 1200)
-    matrix.set_counts(names, [[1] * 25 for _ in names])
-
-    head = matrix.horizontalHeader()
-    assert matrix.sizeHint().height() == head.height() + 25 * matrix.columnWidth(0) + 10 < 900

@@ -15,12 +15,16 @@ SPANLIKE = ("span", "tag")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is written: all layers of the project, and which of them the file is about (for formats that hold few)."""
+    """What is written: the layers, and how.
+
+    `escape`: cells of a table that spreadsheet programs would run are escaped.
+    """
 
     layers: tuple[Layer, ...]
     counted: dict[str, int] = field(
         default_factory=dict
     )  # warnings by sentence, `{n}` in it stands for the count
+    escape: bool = False
 
     def count(self, sentence: str, n: int = 1) -> None:
         if n:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan
 from workbench.text.dataset import Record
+from workbench.text.formulas import ESCAPED_COLUMN, escape, escape_name, is_formula
 from workbench.text.labels import Layer
 from workbench.text.spans import Span
 
 _FIRST = ("id", "text", "text_b", "split", "group")
+_RESERVED = (*_FIRST, "meta", ESCAPED_COLUMN)
+_FORMULAS = N_(
+    "Cells that spreadsheet programs may run as formulas, as they begin with =, +, -, @, a tab or a "
+    "carriage return: {n}. The option to escape formulas (--escape-formulas) prevents this."
+)
 
 
 class CsvExporter:
-    dialect = "excel"
+    delimiter = ","
 
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         tokens = _(
@@ -26,11 +31,15 @@ class CsvExporter:
         return _(COMMON), _(LOOKS), _(STATES), tokens
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        writer = csv.writer(out, dialect=self.dialect, lineterminator="\n")
         layers = [one for one in plan.layers if one.labels]
         columns = [_column(one.name) for one in layers]
-        # Metadata differ from document to document; so they stand in one column, as JSON.
-        writer.writerow([*_FIRST, *columns, "meta"])
+        # Metadata differ from document to document, so they are in one column, as JSON.
+        names = [*_FIRST, *columns, "meta"]
+        if plan.escape:
+            self._write_row(out, [escape_name(name) for name in (*names, ESCAPED_COLUMN)])
+        else:
+            plan.count(_(_FORMULAS), sum(map(is_formula, names)))
+            self._write_row(out, names)
         count = 0
         for record in records:
             document = record.document
@@ -42,17 +51,42 @@ class CsvExporter:
                 document.group or "",
             ]
             meta = json.dumps(dict(document.meta), ensure_ascii=False) if document.meta else ""
-            writer.writerow([*first, *(_cell(record, one) for one in layers), meta])
+            row = [*first, *(_cell(record, one) for one in layers), meta]
+            if plan.escape:
+                row = _escaped(row, names)
+            else:
+                plan.count(_(_FORMULAS), sum(map(is_formula, row)))
+            self._write_row(out, row)
             count += 1
         return count
 
+    def _write_row(self, out: TextIO, cells: Sequence[str]) -> None:
+        out.write(self.delimiter.join(_quoted(cell, self.delimiter) for cell in cells) + "\n")
+
 
 class TsvExporter(CsvExporter):
-    dialect = "excel-tab"
+    delimiter = "\t"
+
+
+def _quoted(cell: str, delimiter: str) -> str:
+    """The cell, in quotation marks where it needs them.
+
+    The csv module leaves a lone carriage return without them, which readers take for a line end.
+    """
+    if any(sign in cell for sign in (delimiter, '"', "\n", "\r")):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
 
 
 def _column(name: str) -> str:
-    return f"{name} (layer)" if name in (*_FIRST, "meta") else name
+    return f"{name} (layer)" if name in _RESERVED else name
+
+
+def _escaped(row: list[str], names: Sequence[str]) -> list[str]:
+    """The row with its formulas escaped, and a cell that says in which columns they are."""
+    found = [name for name, cell in zip(names, row, strict=True) if is_formula(cell)]
+    cells = [escape(cell) if is_formula(cell) else cell for cell in row]
+    return [*cells, json.dumps(found, ensure_ascii=False) if found else ""]
 
 
 def _cell(record: Record, layer: Layer) -> str:

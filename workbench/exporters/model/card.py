@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from workbench.exporters.model.spec import PIPELINES, loading_code
+from workbench.exporters.model.spec import loading_code
+from workbench.tasks import spec as tasks
 
 _WORDS = {
     "classify": "document classes",
@@ -39,8 +40,8 @@ def _header(facts: Mapping, description: Mapping) -> str:
     task = description["task"]
     lines = [
         "---",
-        "library_name: transformers",
-        f"pipeline_tag: {PIPELINES[task]}",
+        f"library_name: {'glossbench' if description.get('own_head') else 'transformers'}",
+        f"pipeline_tag: {tasks.info(task).pipeline}",
         f"license: {_text(facts.get('base_licence') or 'other')}",
     ]
     if facts.get("base_model"):
@@ -62,7 +63,7 @@ def _index(facts: Mapping, task: str) -> list[str]:
     """The results in the form that model hubs read."""
     lines = ["model-index:", f"- name: {_text(facts.get('run') or 'model')}", "  results:"]
     for split, scores in facts["scores"].items():
-        lines += ["  - task:", f"      type: {PIPELINES[task]}", "    dataset:"]
+        lines += ["  - task:", f"      type: {tasks.info(task).pipeline}", "    dataset:"]
         lines += [
             f"      name: {_text(facts.get('layer') or 'own data')}",
             "      type: private",
@@ -117,11 +118,12 @@ def _data(facts: Mapping, description: Mapping) -> str:
         f"- left out: {one['count']:,} ({one['reason']})" for one in facts.get("left_out") or ()
     ]
     length = description.get("max_length")
-    if facts.get("cut") is not None and description["task"] != "tag":
+    windows = tasks.info(description["task"]).windows
+    if facts.get("cut") is not None and not windows:
         lines.append(
             f"- longer than {length} subwords, so their end was not read: {facts['cut']:,} documents"
         )
-    elif description["task"] == "tag":
+    elif windows:
         lines.append(
             f"- longer texts run in overlapping windows of {length} subwords; nothing is cut"
         )
@@ -158,7 +160,12 @@ def _compared(check: Mapping) -> str:
 def _use(description: Mapping) -> str:
     return (
         "## Use\n\n```python\n"
-        + loading_code("hf", "path/of/this/folder", description["task"])
+        + loading_code(
+            "hf",
+            "path/of/this/folder",
+            description["task"],
+            own_head=bool(description.get("own_head")),
+        )
         + "```\n"
     )
 

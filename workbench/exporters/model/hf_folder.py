@@ -6,15 +6,15 @@ import json
 import shutil
 from pathlib import Path
 
-from workbench.models.families.transformer import TransformerFamily
 from workbench.models.folder import DESCRIPTION
+from workbench.tasks import model as networks
 from workbench.tasks.predictor import Predictor
 
 
 def write(predictor: Predictor, source: Path, folder: Path) -> None:
     """config.json with id2label, model.safetensors, tokenizer files, and our own description, so it can be predicted with here too."""
     folder.mkdir(parents=True, exist_ok=True)
-    TransformerFamily().save(predictor.checkpoint, folder)
+    networks.save(predictor.model, folder)
     shutil.copyfile(source / DESCRIPTION, folder / DESCRIPTION)
     limit_length(folder, predictor.max_length)
 

@@ -5,51 +5,60 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
 from workbench.exporters.model.spec import OPSET
-from workbench.models.base import Checkpoint
+from workbench.runtime.inputs import stack
 from workbench.runtime.onnx_predictor import LABELS
+from workbench.tasks.base import Model
 from workbench.tasks.predictor import Predictor
+from workbench.text.document import Document
 
 FILE = "model.onnx"
 ONE_FILE = 1_900_000_000  # bytes; the format keeps larger weights in a file beside it
 
 
 class Logits(nn.Module):
-    """The model with named inputs in a fixed order, giving its logits alone."""
+    """The model with its inputs in a fixed order, giving its logits in a fixed order."""
 
-    def __init__(self, model: nn.Module, names: tuple[str, ...]):
+    def __init__(self, model: Model, names: Sequence[str], outputs: Sequence[str]):
         super().__init__()
-        self.model, self.names = model, names
+        self.model, self.names, self.outputs = model, names, outputs
 
-    def forward(self, *inputs):
-        return self.model(**dict(zip(self.names, inputs, strict=True))).logits
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        found = self.model(dict(zip(self.names, inputs, strict=True)))
+        return tuple(found[name] for name in self.outputs)
 
 
 def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
-    """`tokenizer_folder` has the tokenizer's files. Raises ExportFailed where the model cannot be turned into a graph."""
+    """Write the ONNX folder; `tokenizer_folder` has the tokenizer's files.
+
+    Raises ExportFailed where the model cannot be converted to a graph.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    names = input_names(predictor.checkpoint)
-    graph(predictor.checkpoint, names, folder / FILE)
+    info, labels = predictor.task.info, predictor.labels
+    graph(predictor, folder / FILE)
     for name in ("tokenizer_config.json", "config.json"):
         shutil.copyfile(tokenizer_folder / name, folder / name)
     _write_tokenizer(
         tokenizer_folder / "tokenizer.json", folder / "tokenizer.json", predictor.max_length
     )
-    labels = predictor.labels
+    outputs = tuple(info.logits)
     description = {
-        "task": predictor.task.id,
+        "task": info.id,
         "labels": list(labels),
-        "id2label": list(predictor.task.outputs_of(labels)),
+        "id2label": list(info.output_names(labels)),
         "max_length": predictor.max_length,
-        "inputs": list(names),
-        "output": "logits",
+        "inputs": list(predictor.encoder.input_names),
+        "output": outputs[0],
+        "outputs": list(outputs),
+        "decoder": dict(predictor.decoder),
         "opset": OPSET,
     }
     (folder / LABELS).write_text(
@@ -58,7 +67,7 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
 
 
 def _write_tokenizer(source: Path, target: Path, max_length: int) -> None:
-    """The vocabulary with the cut that training made, and without the padding to a fixed length that some files ask for."""
+    """The vocabulary, truncating as training did, without padding to a fixed length."""
     raw = json.loads(source.read_text(encoding="utf-8"))
     raw["padding"] = None
     raw["truncation"] = {
@@ -70,27 +79,27 @@ def _write_tokenizer(source: Path, target: Path, max_length: int) -> None:
     target.write_text(json.dumps(raw, ensure_ascii=False), encoding="utf-8")
 
 
-def input_names(checkpoint: Checkpoint) -> tuple[str, ...]:
-    return ("input_ids", "attention_mask", *(("token_type_ids",) if checkpoint.types else ()))
+def graph(predictor: Predictor, path: Path) -> None:
+    """Convert the model through torch.export, with free batch size and length.
 
-
-def graph(checkpoint: Checkpoint, names: tuple[str, ...], path: Path) -> None:
-    """Trace the model with free batch and length, through torch.export: the older tracing exporter gives wrong logits in padded batches."""
-    model = checkpoint.model.eval().cpu()
-    args = _example(checkpoint, names)
+    The older tracing exporter gives wrong logits in padded batches.
+    """
+    model, encoder = predictor.model.eval().cpu(), predictor.encoder
+    outputs = tuple(predictor.task.info.logits)
+    args = _example(predictor)
     batch = torch.export.Dim("batch", min=1, max=4096)
-    length = torch.export.Dim("length", min=2, max=checkpoint.max_length)
-    size = sum(one.numel() * one.element_size() for one in model.parameters())
+    length = torch.export.Dim("length", min=2, max=encoder.max_length)
+    size = sum(p.numel() * p.element_size() for p in model.parameters())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecations inside torch and onnxscript
         try:
             torch.onnx.export(
-                Logits(model, names),
+                Logits(model, encoder.input_names, outputs),
                 args,
                 str(path),
                 dynamo=True,
-                input_names=list(names),
-                output_names=["logits"],
+                input_names=list(encoder.input_names),
+                output_names=list(outputs),
                 dynamic_shapes=(tuple({0: batch, 1: length} for _ in args),),
                 opset_version=OPSET,
                 external_data=size > ONE_FILE,
@@ -99,32 +108,20 @@ def graph(checkpoint: Checkpoint, names: tuple[str, ...], path: Path) -> None:
         except (OSError, MemoryError, torch.OutOfMemoryError):
             raise
         except Exception as error:  # torch.export and onnxscript raise many kinds
-            reason = (
-                str(error).strip().splitlines()[0][:200]
-                if str(error).strip()
-                else type(error).__name__
-            )
+            lines = str(error).strip().splitlines() or [type(error).__name__]
             raise ExportFailed(
-                _("A model of the family {family} could not be turned into ONNX: {reason}").format(
-                    family=checkpoint.info.family, reason=reason
+                _("A model of the family {family} could not be converted to ONNX: {reason}").format(
+                    family=encoder.info.family, reason=lines[0][:200]
                 ),
                 hint=_("Export the Hugging Face folder alone."),
             ) from error
 
 
-def _example(checkpoint: Checkpoint, names: tuple[str, ...]) -> tuple[torch.Tensor, ...]:
-    """Two texts of different length, so that padding is part of the trace."""
-    rows = [
-        piece.ids
-        for piece, _ in checkpoint.tokenizer.whole(
-            [("A few words to trace with, and more.",), ("Two words",)], 32
-        )
-    ]
-    longest = max(map(len, rows))
-    ids = torch.full((2, longest), checkpoint.tokenizer.pad, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)] = torch.from_numpy(row.astype("int64"))
-        mask[number, : len(row)] = 1
-    found = {"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)}
-    return tuple(found[name] for name in names)
+def _example(predictor: Predictor) -> tuple[Tensor, ...]:
+    """Two texts of different length, so that padding is part of the graph."""
+    texts = ("A few words to trace with, and more.", "Two words")
+    documents = [Document(str(number), (("text", text),)) for number, text in enumerate(texts)]
+    encoder = predictor.encoder
+    inputs = encoder.preparer.whole(documents, min(32, encoder.max_length)).inputs
+    arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
+    return tuple(torch.from_numpy(arrays[name]) for name in encoder.input_names)

@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from workbench.base import owned_folder
 from workbench.base.errors import ExportFailed, is_disk_full
 from workbench.base.i18n import _
 from workbench.exporters.model.spec import MOST_TEXTS, ExportSpec, draft_of, forecast
@@ -27,23 +28,26 @@ def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
     check_target(out)
     check_space(out, sum(forecast(spec.model, spec.formats).values()))
     draft = draft_of(out, os.getpid())
+    with _disk_errors(out):
+        owned_folder.create(draft)
     try:
         with _disk_errors(out):
-            draft.mkdir()
-            checks = yield from _fill(spec, draft)
+            own_head, checks = yield from _fill(spec, draft)
             _put(draft, out)
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        owned_folder.remove(draft)
     return {
         "folders": {name: str(out / name) for name in spec.formats},
         "files": _files(out),
         "check": checks.get("onnx") or checks.get("hf"),
         "check_hf": checks.get("hf"),
+        "own_head": own_head,
         "seconds": time.monotonic() - began,
     }
 
 
-def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, dict]:
+def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, tuple[bool, dict]]:
+    """Write all formats; returns whether the head is one of ours, and the checks by format."""
     from workbench.exporters.model import (
         card,
         hf_folder,
@@ -86,7 +90,7 @@ def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, dict]:
         (hf / "README.md").write_text(text, encoding="utf-8")
     else:
         shutil.rmtree(hf)
-    return checks
+    return predictor.model.head is not None, checks
 
 
 def texts_of(path: str) -> tuple[Document, ...]:
@@ -165,9 +169,12 @@ def _disk_errors(out: Path) -> Iterator[None]:
 
 
 def _put(draft: Path, out: Path) -> None:
-    if out.exists():
-        out.rmdir()  # empty, or this fails and nothing is lost
-    os.replace(draft, out)
+    """Move the finished folders to `out`, which does not exist or is empty and stays as it is."""
+    check_target(out)  # minutes have passed since the first check
+    out.mkdir(exist_ok=True)
+    for folder in sorted(draft.iterdir()):
+        if folder.name != owned_folder.MARKER:
+            os.rename(folder, out / folder.name)
 
 
 def _files(out: Path) -> list[dict]:

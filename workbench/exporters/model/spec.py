@@ -8,15 +8,11 @@ from pathlib import Path
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
+from workbench.tasks import spec as tasks
 
 TARGET = "workbench.exporters.model.run:export"
 OPSET = 18
 MOST_TEXTS = 500  # texts that the check reads
-PIPELINES = {
-    "classify": "text-classification",
-    "pairs": "text-classification",
-    "tag": "token-classification",
-}
 
 
 @dataclass(frozen=True)
@@ -113,25 +109,59 @@ def draft_of(out: Path, pid: int) -> Path:
     return out.with_name(f".{out.name}.partial-{pid}")
 
 
-def loading_code(format: str, folder: Path | str, task: str) -> str:
-    """Python that loads the exported folder, to be copied."""
-    if format == "hf":
-        call = 'classify("…")' if task != "pairs" else 'classify({"text": "…", "text_pair": "…"})'
-        extra = ', aggregation_strategy="simple"' if task == "tag" else ""
-        name = "tag" if task == "tag" else "classify"
-        call = 'tag("…")' if task == "tag" else call
-        return f'from transformers import pipeline\n\n{name} = pipeline("{PIPELINES[task]}", model={str(folder)!r}{extra})\nprint({call})\n'
-    second = ', "…"' if task == "pairs" else ""
-    return (
-        "import numpy, onnxruntime\nfrom tokenizers import Tokenizer\n\n"
-        f"folder = {str(folder)!r}\n"
-        'tokenizer = Tokenizer.from_file(folder + "/tokenizer.json")\n'
-        'session = onnxruntime.InferenceSession(folder + "/model.onnx")\n'
-        f'found = tokenizer.encode("…"{second})\n'
-        'values = {"input_ids": found.ids, "attention_mask": found.attention_mask, "token_type_ids": found.type_ids}\n'
-        "inputs = {one.name: numpy.array([values[one.name]], dtype=numpy.int64) for one in session.get_inputs()}\n"
-        'print(session.run(["logits"], inputs)[0])  # in the order of labels.json\n'
-    )
+def loading_code(format: str, folder: Path | str, task: str, *, own_head: bool = False) -> str:
+    """Python code that loads the exported folder, with the telemetry of the libraries turned off.
+
+    own_head: the folder has a head of ours, which transformers cannot load.
+    """
+    info = tasks.info(task)
+    if format == "onnx":
+        return _ONNX_CODE.format(
+            folder=str(folder),
+            second=', "…"' if info.texts == 2 else "",
+            outputs=list(info.logits),
+        )
+    if own_head or not info.pipeline:
+        text = '"…"' if info.texts == 1 else '("…", "…")'
+        return _OWN_CODE.format(folder=str(folder), text=text)
+    options = ', aggregation_strategy="simple"' if info.windows else ""
+    text = '{"text": "…", "text_pair": "…"}' if info.texts == 2 else '"…"'
+    return _HF_CODE.format(folder=str(folder), pipeline=info.pipeline, options=options, text=text)
+
+
+_HF_CODE = """import os
+
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before the import
+from transformers import pipeline
+
+ask = pipeline("{pipeline}", model={folder!r}{options})
+print(ask({text}))
+"""
+_ONNX_CODE = """import os
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before the import
+import numpy, onnxruntime
+from tokenizers import Tokenizer
+
+folder = {folder!r}
+tokenizer = Tokenizer.from_file(folder + "/tokenizer.json")
+session = onnxruntime.InferenceSession(folder + "/model.onnx")
+encoding = tokenizer.encode("…"{second})
+values = {{
+    "input_ids": encoding.ids,
+    "attention_mask": encoding.attention_mask,
+    "token_type_ids": encoding.type_ids,
+}}
+inputs = {{x.name: numpy.array([values[x.name]], dtype=numpy.int64) for x in session.get_inputs()}}
+print(*session.run({outputs}, inputs))  # columns in the order of labels.json
+"""
+
+
+_OWN_CODE = """import workbench
+
+model = workbench.load_model({folder!r})
+print(model.predict_texts([{text}])[0].to_json())
+"""
 
 
 def sentence(check: Mapping) -> str:

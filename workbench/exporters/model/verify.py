@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import torch
 
-from workbench.runtime.onnx_predictor import OnnxPredictor
+from workbench.runtime.inputs import EncodedInput
+from workbench.runtime.onnx_predictor import Logits, OnnxPredictor
+from workbench.runtime.preparers.subwords import contents
+from workbench.tasks.base import Features
 from workbench.tasks.predictor import Predictor, infer
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
@@ -33,28 +36,24 @@ def check(
     prepared = exported.prepare(documents)
     original = yield from _reference(predictor, documents)
     differences = np.zeros(len(documents))
-    singly: list[np.ndarray] = []
-    mixed = _mixed(exported, prepared.pieces)
-    begin = np.searchsorted(prepared.owner, np.arange(len(documents) + 1))
+    mixed = _mixed(exported, prepared.inputs)
     expected = exported.decode(original, prepared)
     equal = total = 0
-    for number in range(len(documents)):
-        items = range(begin[number], begin[number + 1])
-        singly += [exported.run([prepared.pieces[item]])[0] for item in items]
+    for number, document in enumerate(documents):
+        items = prepared.of(number)
+        singly = {item: exported.run([prepared.inputs[item]])[0] for item in items}
         gaps = [
-            float(np.abs(original[item] - other[item]).max(initial=0.0))
-            for item in items
-            for other in (singly, mixed)
+            _difference(original[item], other[item]) for item in items for other in (singly, mixed)
         ]
         differences[number] = max(gaps, default=0.0)
-        part = _part(prepared, number, items)
+        part = prepared.only(number)
         answers = [
             exported.decode([found[item] for item in items], part)[0] for found in (singly, mixed)
         ]
         same, count = agreement(expected[number], answers)
         equal, total = equal + same, total + count
         row = {
-            "text": documents[number].text[:120],
+            "text": document.text[:120],
             "difference": differences[number],
             "equal": same == count,
         }
@@ -75,6 +74,11 @@ def check(
     }
 
 
+def _difference(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> float:
+    """The largest difference between two sets of named logits."""
+    return max(float(np.abs(one[name] - other[name]).max(initial=0.0)) for name in one)
+
+
 def agreement(expected: Prediction, answers: Sequence[Prediction]) -> tuple[int, int]:
     """(labels that all answers give as expected, labels compared): one for a class, one for each word for tags."""
     if expected.classes:
@@ -87,36 +91,28 @@ def agreement(expected: Prediction, answers: Sequence[Prediction]) -> tuple[int,
 
 def _reference(
     predictor: Predictor, documents: Sequence[Document]
-) -> Generator[dict, None, list[np.ndarray]]:
+) -> Generator[dict, None, Logits]:
     """The original's logits, in batches as the application predicts."""
-    work = infer(predictor.task, predictor.checkpoint, predictor.features(documents))
+    features = Features(predictor.prepare(documents), {})
+    work = infer(predictor.task, predictor.model, features)
     while True:
         try:
             yield {"kind": "reference", "done": next(work)}
         except StopIteration as end:
-            return end.value[0]
+            return end.value
 
 
-def _mixed(exported: OnnxPredictor, pieces: Sequence) -> list[np.ndarray]:
+def _mixed(exported: OnnxPredictor, inputs: Sequence[EncodedInput]) -> Logits:
     """Logits from batches that hold long and short texts together."""
-    order = list(range(len(pieces)))
+    order = list(range(len(inputs)))
     random.Random(0).shuffle(order)
-    found: list[np.ndarray | None] = [None] * len(pieces)
+    found: Logits = [{}] * len(inputs)
     for start in range(0, len(order), BATCH):
         chosen = order[start : start + BATCH]
-        for item, one in zip(chosen, exported.run([pieces[item] for item in chosen]), strict=True):
-            found[item] = one
+        answers = exported.run([inputs[item] for item in chosen])
+        for item, answer in zip(chosen, answers, strict=True):
+            found[item] = answer
     return found
-
-
-def _part(prepared, number: int, items: range):
-    """One document's share of what was prepared."""
-    return type(prepared)(
-        (prepared.documents[number],),
-        tuple(prepared.pieces[item] for item in items),
-        np.zeros(len(items), dtype=np.int64),
-        prepared.cut[number : number + 1],
-    )
 
 
 def speeds(
@@ -143,46 +139,25 @@ def _timed(one: Predictor | OnnxPredictor, documents: Sequence[Document]) -> flo
 def check_folder(
     predictor: Predictor, folder: Path, documents: Sequence[Document]
 ) -> Generator[dict, None, dict]:
-    """The Hugging Face folder, loaded anew by transformers alone, against the model in memory; of long tagged texts the first window.
+    """The exported folder, loaded again, against the model in memory.
 
+    A folder that transformers alone can load is loaded by it, and of long tagged texts the first
+    window is compared; one with a head of ours is loaded as `load_model` does.
     Yields as `check`; returns texts, labels, equal_labels, largest_difference (of logits), seconds.
     """
-    import transformers
-
     began = time.monotonic()
-    auto = (
-        transformers.AutoModelForTokenClassification
-        if predictor.task.head == "token"
-        else transformers.AutoModelForSequenceClassification
-    )
-    model, tokenizer = (
-        auto.from_pretrained(folder).eval(),
-        transformers.AutoTokenizer.from_pretrained(folder),
-    )
     original = yield from _reference(predictor, documents)
-    first = np.searchsorted(predictor.features(documents).owner, np.arange(len(documents)))
+    prepared = predictor.prepare(documents)
+    ask = (
+        _own_folder(folder)
+        if predictor.model.head is not None
+        else _library_folder(predictor, folder)
+    )
     largest, equal, total = 0.0, 0, 0
     for number, document in enumerate(documents):
-        texts = (
-            predictor.task.inputs(document)
-            if predictor.task.head == "sequence"
-            else (document.text,)
-        )
-        with torch.inference_mode():
-            theirs = (
-                model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits[0].numpy()
-            )
-        ours = original[first[number]]
-        difference = (
-            float(np.abs(ours - theirs).max(initial=0.0))
-            if ours.shape == theirs.shape
-            else float("inf")
-        )
-        same = (
-            np.atleast_1d(ours.argmax(-1) == theirs.argmax(-1))
-            if ours.shape == theirs.shape
-            else np.zeros(1, bool)
-        )
+        theirs = ask(document)
+        ours = original[prepared.first(number)]
+        difference, same = _compared(ours, theirs)
         largest, equal, total = max(largest, difference), equal + int(same.sum()), total + len(same)
         row = {"text": document.text[:120], "difference": difference, "equal": bool(same.all())}
         yield {
@@ -199,3 +174,53 @@ def check_folder(
         "largest_difference": largest,
         "seconds": time.monotonic() - began,
     }
+
+
+Ask = Callable[[Document], Mapping[str, np.ndarray]]
+
+
+def _library_folder(predictor: Predictor, folder: Path) -> Ask:
+    """Logits as transformers alone computes them from the folder."""
+    import transformers
+
+    classes = {
+        "token": transformers.AutoModelForTokenClassification,
+        "sequence": transformers.AutoModelForSequenceClassification,
+    }
+    model = classes[predictor.encoder.head].from_pretrained(folder, local_files_only=True).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+    def ask(document: Document) -> Mapping[str, np.ndarray]:
+        texts = contents(document, predictor.task.info.texts)
+        with torch.inference_mode():
+            inputs = tokenizer(*texts, truncation=True, return_tensors="pt")
+            return {"logits": model(**inputs).logits[0].numpy()}
+
+    return ask
+
+
+def _own_folder(folder: Path) -> Ask:
+    """Logits of the first window as our own loader computes them from the folder."""
+    loaded = Predictor.load(folder, "cpu")
+
+    def ask(document: Document) -> Mapping[str, np.ndarray]:
+        features = Features(loaded.prepare([document]), {})
+        work = infer(loaded.task, loaded.model, features)
+        while True:
+            try:
+                next(work)
+            except StopIteration as end:
+                return end.value[0]
+
+    return ask
+
+
+def _compared(
+    ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]
+) -> tuple[float, np.ndarray]:
+    """The largest difference, and for each position whether the highest logits agree."""
+    name = next(iter(ours))
+    if any(ours[key].shape != theirs[key].shape for key in ours):
+        return float("inf"), np.zeros(1, bool)
+    same = np.atleast_1d(ours[name].argmax(-1) == theirs[name].argmax(-1))
+    return _difference(ours, theirs), same

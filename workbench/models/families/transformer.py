@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
-from workbench.models.base import Checkpoint, Parts
+from workbench.models.base import Encoder, LoadOptions, Parts, States
+from workbench.models.families import saving
+from workbench.models.families.library import first_line, quiet
+from workbench.runtime.inputs import MASK
+from workbench.runtime.preparers.subwords import Subwords
 from workbench.runtime.tokenizer import Tokenizer
 
-_HEADS = {
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
+
+_CLASSES = {
     "sequence": "AutoModelForSequenceClassification",
     "token": "AutoModelForTokenClassification",
     "mask": "AutoModelForMaskedLM",
     "next": "AutoModelForCausalLM",
-    "body": "AutoModel",
+    "": "AutoModel",
 }
+_ONLY_EAGER = ("openai-gpt", "deberta-v2", "mpnet")  # no other attention is implemented for these
+MOST_NEW = 10_000_000  # parameters that a new head may have
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUT = (
     *(
@@ -54,138 +63,196 @@ _EMBEDDINGS = (
 )
 
 
-class TransformerFamily:
-    """BERT, DistilBERT, RoBERTa, ELECTRA, ALBERT, GPT-2, Llama, OLMo and their like."""
+class TransformerEncoder(Encoder):
+    """A model of transformers: the bare body, or the body with one of the library's heads."""
 
-    def load(
+    def __init__(
         self,
-        folder: Path | str,
-        *,
+        info: spec.ModelInfo,
+        model: nn.Module,
+        tokenizer: Tokenizer,
         head: str,
-        labels: Sequence[str] = (),
-        seed: int = 0,
-        allow_pickle: bool = False,
-        attention: str = "sdpa",
-        attention_dropout: float | None = None,
-        dropout: float | None = None,
-    ) -> Checkpoint:
-        """See Family.load. A head that the folder already has is kept if its labels are `labels`.
+        has_pooler: bool = True,
+    ):
+        super().__init__()
+        self.has_pooler = has_pooler  # False: newly initialized, so its output means nothing
+        self.info, self.model, self.head = info, model, head
+        self.preparer: Subwords = Subwords(tokenizer)
+        self.max_length = info.max_length or 512
+        types = ("token_type_ids",) if _takes_types(model) else ()
+        self.input_names = ("input_ids", MASK, *types)
 
-        The two dropouts replace the model's own while it is in memory; what is saved names the model's own again.
-        Raises ModelError where the family lacks the head or the files do not fit one another.
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.preparer.tokenizer
+
+    @property
+    def feed_forward(self) -> int:
+        names = ("intermediate_size", "hidden_dim", "ffn_dim", "n_inner", "d_ff")
+        found = (getattr(self.model.config, name, None) for name in names)
+        widths = (width for width in found if isinstance(width, int) and width)
+        return next(widths, super().feed_forward)
+
+    @property
+    def body(self) -> nn.Module:
+        base = self.model.base_model
+        return base if base is not None else self.model
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        output = self.body(**inputs, output_hidden_states=True)
+        pooled = getattr(output, "pooler_output", None) if self.has_pooler else None
+        return States(output.hidden_states, inputs[MASK].bool(), pooled)
+
+    def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        return self.model(**inputs).logits
+
+    def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        """The head costs as much as the body, so it is computed at `positions` only."""
+
+        def pick(_module, _inputs, output):
+            hidden = output[0]  # (B, T, H) → (B, K, H)
+            index = positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
+            output["last_hidden_state"] = hidden.gather(1, index)
+            return output
+
+        hook = self.body.register_forward_hook(pick)
+        try:
+            return self.model(**inputs).logits
+        finally:
+            hook.remove()
+
+    def parts(self) -> Parts:
+        body, config = self.body, self.model.config
+        count = getattr(config, "num_hidden_groups", None) or getattr(
+            config, "num_hidden_layers", 0
+        )
+        layers = _layers(body, count)
+        groups = [tuple(layer.parameters()) for layer in layers]
+        seen = {id(parameter) for group in groups for parameter in group}
+        low = [
+            module for name, module in body.named_children() if name in _EMBEDDINGS
+        ] or _embedding_tables(body)
+        embeddings = _fresh((p for module in low for p in module.parameters()), seen)
+        pooler = _fresh(body.parameters(), seen)
+        return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
+
+
+class TransformerFamily:
+    """BERT, DistilBERT, RoBERTa, ELECTRA, ALBERT, GPT-2, Llama, OLMo and others."""
+
+    def heads(self, info: spec.ModelInfo) -> frozenset[str]:
+        return spec.heads(info)
+
+    def load(self, info: spec.ModelInfo, options: LoadOptions) -> TransformerEncoder:
+        """See Family.load. A head in the folder is kept if its labels are `options.outputs`.
+
+        The dropouts replace the model's own while it is in memory; saving writes the model's own.
+        Raises ModelError if the model lacks the head, if the files do not fit one another, or if
+        weights other than a new head's are missing.
         """
-        import transformers
-
-        info = spec.read_folder(folder, allow_pickle=allow_pickle)
-        if head == "token" and info.family in spec.NO_TOKEN_HEAD:
+        if options.head and options.head not in self.heads(info):
             raise ModelError(
-                _("{model} is a {family} model, for which there is no token tagging.").format(
-                    model=info.name, family=info.family
+                _("{model} is a {family} model, which has no {head} head.").format(
+                    model=info.name, family=info.family, head=options.head
                 ),
                 hint=_("Choose a BERT, RoBERTa or GPT-2 model."),
             )
-        config = _config(info, head, labels)
-        own = _set_dropout(config, attention_dropout, dropout)
-        torch.manual_seed(seed)  # a new head is drawn here
-        with _quiet():
-            try:
-                model = getattr(transformers, _HEADS[head]).from_pretrained(
-                    info.path,
-                    config=config,
-                    dtype=torch.float32,
-                    attn_implementation=_attention(attention, info.family),
-                    ignore_mismatched_sizes=True,  # a head with other labels is drawn anew
-                    local_files_only=True,
-                    trust_remote_code=False,
-                    use_safetensors=not info.pickled,
-                )
-            except (MemoryError, torch.OutOfMemoryError):
-                raise
-            except Exception as error:  # the library checks little, so garbage ends in whatever its code trips over
-                raise ModelError(
-                    _("{path} cannot be loaded: {error}.").format(
-                        path=info.path, error=_first_line(error)
-                    ),
-                    hint=_("Are config.json and the weights from the same model?"),
-                ) from error
+        config = _config(info, options.head, options.outputs)
+        own = _set_dropout(config, options.attention_dropout, options.dropout)
+        _check_size(info, options.head, config)
+        torch.manual_seed(options.seed)  # a new head is initialized here
+        model, has_pooler = _from_pretrained(info, options.head, config, options.attention)
         for key, value in own.items():
             setattr(model.config, key, value)
-        tokenizer = self.tokenizer(info)
+        tokenizer = Tokenizer.load(info.path)
         _fit_vocabulary(info, model, tokenizer)
-        if model.config.pad_token_id is None:
-            model.config.pad_token_id = (
-                tokenizer.pad
-            )  # GPT-2 and Llama find the last word of a padded text by it
-        return Checkpoint(info, model, tokenizer, info.max_length or 512, _takes_types(model))
+        if model.config.pad_token_id is None or info.family in spec.DECODERS:
+            # Decoders find the last token of a padded text by it, so it must be what we pad with.
+            model.config.pad_token_id = tokenizer.pad
+        return TransformerEncoder(info, model, tokenizer, options.head, has_pooler)
 
-    def tokenizer(self, info: spec.ModelInfo) -> Tokenizer:
-        """From tokenizer.json, else made from the older files by transformers."""
-        if (Path(info.path) / "tokenizer.json").is_file():
-            return Tokenizer.load(info.path)
-        import transformers
+    def save(self, encoder: TransformerEncoder, folder: Path) -> None:
+        with quiet():
+            encoder.model.save_pretrained(folder)
+        saving.save_tokenizer(encoder, folder)
 
-        with _quiet():
-            try:
-                backend = transformers.AutoTokenizer.from_pretrained(
-                    info.path, local_files_only=True, trust_remote_code=False
-                ).backend_tokenizer
-            except MemoryError:
-                raise
-            except Exception as error:  # as above
-                raise ModelError(
-                    _("The tokenizer of {path} cannot be read: {error}.").format(
-                        path=info.path, error=_first_line(error)
-                    ),
-                    hint=_(
-                        "Save it with transformers' save_pretrained, which writes tokenizer.json."
-                    ),
-                ) from error
-        return Tokenizer.adopt(info.path, backend)
 
-    def parts(self, model: nn.Module) -> Parts:
-        body = model.base_model if model.base_model is not None else model
-        layers = _layers(
-            body,
-            getattr(model.config, "num_hidden_groups", None)
-            or getattr(model.config, "num_hidden_layers", 0),
+def _from_pretrained(
+    info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
+) -> tuple[nn.Module, bool]:
+    """The model with its weights, and whether its pooler is among them. Raises ModelError."""
+    import transformers
+
+    with quiet():
+        try:
+            model, told = getattr(transformers, _CLASSES[head]).from_pretrained(
+                info.path,
+                config=config,
+                dtype=torch.float32,
+                attn_implementation=_attention(attention, info.family),
+                ignore_mismatched_sizes=True,  # a head with other labels is drawn anew
+                output_loading_info=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=not info.pickled,
+            )
+        except (MemoryError, torch.OutOfMemoryError):
+            raise
+        except Exception as error:  # the library checks little: any exception is possible
+            raise _not_loaded(info, first_line(error)) from error
+    if lost := _not_drawn(head, told):
+        raise _not_loaded(
+            info, _("its weights lack {name} in the size that is needed").format(name=lost)
         )
-        groups = [tuple(one.parameters()) for one in layers]
-        seen = {id(one) for group in groups for one in group}
-        low = [
-            (name, one) for name, one in body.named_children() if name in _EMBEDDINGS
-        ] or _deep_embeddings(body)
-        embeddings = _fresh((p for _, one in low for p in one.parameters()), seen)
-        summit = _fresh(body.parameters(), seen)
-        head = _fresh(model.parameters(), seen)
-        return Parts(
-            tuple(embeddings),
-            tuple(groups),
-            tuple(summit),
-            tuple(head),
-            (*(one for _, one in low), *layers),
+    return model, not any("pooler" in name for name in told["missing_keys"])
+
+
+def _not_loaded(info: spec.ModelInfo, reason: str) -> ModelError:
+    return ModelError(
+        _("{path} cannot be loaded: {error}.").format(path=info.path, error=reason),
+        hint=_("Are config.json and the weights from the same model?"),
+    )
+
+
+def _not_drawn(head: str, told: Mapping) -> str:
+    """A weight that should come from the folder but was drawn at random; "" if there is none.
+
+    A new head for classes or tags is always drawn, and so is a pooler that pretraining left out.
+    """
+    drawn = sorted([*told["missing_keys"], *(key for key, *_shapes in told["mismatched_keys"])])
+    whole = head in ("mask", "next")
+    return next(
+        (
+            name
+            for name in drawn
+            if name.endswith(".weight") and "pooler" not in name and (whole or spec.is_body(name))
+        ),
+        "",
+    )
+
+
+def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> None:
+    """Refuse a configuration that describes a far larger model than the folder holds.
+
+    Whatever the weights lack would be drawn at random, which could take all memory.
+    """
+    import transformers
+
+    with quiet():
+        try:
+            with torch.device("meta"):
+                empty = getattr(transformers, _CLASSES[head]).from_config(config)
+        except Exception as error:  # as above
+            raise _not_loaded(info, first_line(error)) from error
+    wanted = sum(parameter.numel() for parameter in empty.parameters())
+    there = info.parameters or info.size_bytes
+    if wanted > 3 * there + MOST_NEW:
+        raise _not_loaded(
+            info,
+            _("config.json describes {wanted:,} parameters, the weights have {there:,}").format(
+                wanted=wanted, there=there
+            ),
         )
-
-    def save(self, checkpoint: Checkpoint, folder: Path) -> None:
-        from transformers import AutoTokenizer
-
-        with _quiet():
-            checkpoint.model.save_pretrained(folder)
-            try:
-                tokenizer = AutoTokenizer.from_pretrained(
-                    checkpoint.info.path, local_files_only=True, trust_remote_code=False
-                )
-                if tokenizer.pad_token is None:
-                    tokenizer.pad_token = checkpoint.tokenizer.piece(checkpoint.tokenizer.pad)
-                tokenizer.model_max_length = checkpoint.max_length
-                tokenizer.save_pretrained(folder)
-            except (OSError, ValueError, ImportError, AttributeError, KeyError, TypeError) as error:
-                raise ModelError(
-                    _("The tokenizer of {path} cannot be saved: {error}").format(
-                        path=checkpoint.info.path, error=_first_line(error)
-                    )
-                ) from error
-        if not (folder / "tokenizer.json").is_file():
-            checkpoint.tokenizer.backend.save(str(folder / "tokenizer.json"))
 
 
 def _config(info: spec.ModelInfo, head: str, labels: Sequence[str]):
@@ -200,7 +267,7 @@ def _config(info: spec.ModelInfo, head: str, labels: Sequence[str]):
     except Exception as error:  # as above
         raise ModelError(
             _("{path}/config.json cannot be read: {error}.").format(
-                path=info.path, error=_first_line(error)
+                path=info.path, error=first_line(error)
             )
         ) from error
     if labels and head in ("sequence", "token"):
@@ -227,7 +294,7 @@ def _set_dropout(config, attention: float | None, hidden: float | None) -> dict[
 
 
 def _attention(wanted: str, family: str) -> str:
-    return "eager" if family in ("openai-gpt", "deberta-v2") else wanted  # these have no other
+    return "eager" if family in _ONLY_EAGER else wanted
 
 
 def _fit_vocabulary(info: spec.ModelInfo, model: nn.Module, tokenizer: Tokenizer) -> None:
@@ -259,9 +326,9 @@ def _layers(body: nn.Module, count: int) -> list[nn.Module]:
     return []
 
 
-def _deep_embeddings(body: nn.Module) -> list[tuple[str, nn.Module]]:
-    """Embedding tables of a body that gives them no common home."""
-    return [(name, one) for name, one in body.named_modules() if isinstance(one, nn.Embedding)]
+def _embedding_tables(body: nn.Module) -> list[nn.Module]:
+    """Embedding tables of a body that does not keep them in one module."""
+    return [module for module in body.modules() if isinstance(module, nn.Embedding)]
 
 
 def _fresh(parameters, seen: set[int]) -> list[nn.Parameter]:
@@ -271,29 +338,3 @@ def _fresh(parameters, seen: set[int]) -> list[nn.Parameter]:
             seen.add(id(one))
             found.append(one)
     return found
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).split("\n")
-    first = lines[0].strip()
-    if (
-        first.endswith(":") and len(lines) > 1
-    ):  # the library's own checks name the field there, and the reason in the next
-        first = f"{first} {lines[1].strip()}"
-    return first[:300].removesuffix(".") or type(error).__name__
-
-
-class _quiet:
-    """The library reports every newly drawn head as a warning; it is expected here."""
-
-    def __enter__(self) -> None:
-        from transformers.utils import logging as theirs
-
-        self.logger, self.before = theirs.get_logger("transformers"), theirs.get_verbosity()
-        theirs.set_verbosity(logging.ERROR)
-        theirs.disable_progress_bar()
-
-    def __exit__(self, *_) -> None:
-        from transformers.utils import logging as theirs
-
-        theirs.set_verbosity(self.before)

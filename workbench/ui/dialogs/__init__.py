@@ -56,6 +56,12 @@ def diagnostics(app) -> None:
     copy_diagnostics(app)
 
 
+def system_check(app) -> None:
+    from workbench.ui.dialogs.system_check import SystemCheckDialog
+
+    SystemCheckDialog(app).exec()
+
+
 def about(app) -> None:
     from workbench.ui.dialogs.about import About
 
@@ -71,5 +77,6 @@ ACTS: dict[str, Callable] = {
     "keys": keys,
     "log": log,
     "diagnostics": diagnostics,
+    "system-check": system_check,
     "about": about,
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl, qVersion
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication
 
 from workbench import __version__
 from workbench.base import paths
@@ -20,7 +20,7 @@ from workbench.ui import icons
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import column, row
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.words import picture, words
 
 PACKAGES = (
     "PySide6-Essentials",
@@ -37,8 +37,7 @@ PACKAGES = (
 class About(Dialog):
     def __init__(self, app):
         super().__init__(app.window, _("About Glossbench"), width=480)
-        picture = QLabel()
-        picture.setPixmap(icons.app_icon().pixmap(64, 64))
+        mark = picture(icons.app_icon().pixmap(64, 64))
         facts = column(
             words(f"Glossbench {__version__}", "heading", weight=600),
             words(
@@ -71,7 +70,7 @@ class About(Dialog):
             ),
             gap=8,
         )
-        self.put(row(column(picture, None), (facts, 1), gap=20))
+        self.put(row(column(mark, None), (facts, 1), gap=20))
         close = Button(_("Close"), kind="primary", on=self.accept)
         self.end(
             Button(_("Copy diagnostics"), "copy", "quiet", on=lambda: copy_diagnostics(app)),

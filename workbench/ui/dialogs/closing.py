@@ -1,91 +1,145 @@
-"""The question when the window or the project is closed while jobs run."""
+"""The question when the window or the project is closed while jobs are running."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import words
 
-LOOK_MS = 100
+CHECK_MS = 100  # between two checks whether the jobs have ended
 
 
-def ask(app) -> bool:
-    """Whether the window may close: True after all jobs have stopped and kept what they have, False to go back."""
-    return bool(ClosingQuestion(app).exec())
+def ask(app, *, project_only: bool = False) -> bool:
+    """Ask what becomes of the active jobs; True once the window (or project) may close.
+
+    `project_only`: only the jobs of the open project matter, and its runs may continue.
+    """
+    return bool(ClosingQuestion(app, project_only=project_only).exec())
 
 
 class ClosingQuestion(Dialog):
-    """Stop and keep, or go back; Escape goes back."""
+    """Stop and keep, cancel, let runs continue in the background, or go back (Escape).
 
-    def __init__(self, app):
-        jobs = app.active_jobs()
+    Accepted by itself as soon as there is no job left to wait for.
+    """
+
+    def __init__(self, app, *, project_only: bool = False):
+        self._jobs = app.project_jobs if project_only else app.active_jobs
+        jobs = self._jobs()
         names = ", ".join(job.spec.title or job.spec.target for job in jobs[:3])
-        title = (
-            _("A run is under way")
-            if len(jobs) == 1
-            else _("{count} jobs are under way").format(count=len(jobs))
-        )
-        super().__init__(app.window, title, names, width=460)
-        self._app = app
-        self._words = words(
-            _("Stopping keeps the best checkpoint so far. What waits is taken off the list."),
-            wrap=True,
-        )
+        title = ngettext("{n} job is still running", "{n} jobs are still running", len(jobs))
+        super().__init__(app.window, title.format(n=len(jobs)), names, width=640)
+        self._continuing = False
+        self._words = words(_consequences(jobs, project_only), wrap=True)
         self._meter = Meter(None, name=_("Stopping"))
         self._meter.hide()
         self.put(self._words, self._meter)
-        self._back = Button(_("Go back"), kind="primary", on=self.reject)
-        self._stop = Button(_("Stop and keep, then close"), "square", on=self._stop_all)
-        self.end(None, self._stop, self._back)
+        self._add_buttons(jobs, project_only)
         self._clock = QTimer(self)
-        self._clock.setInterval(LOOK_MS)
-        self._clock.timeout.connect(self._look)
+        self._clock.setInterval(CHECK_MS)
+        self._clock.timeout.connect(self._check)
+        self._clock.start()
+
+    def _add_buttons(self, jobs: list, project_only: bool) -> None:
+        runs = any(job.spec.stoppable for job in jobs)
+        text = _("Cancel the job") if len(jobs) == 1 else _("Cancel all jobs")
+        if runs and len(jobs) == 1:
+            text = _("Cancel the run")
+        self._cancel = Button(text, kind="danger", on=self._cancel_all)
+        self._continue = Button(_("Continue in background"), on=self._let_continue)
+        self._stop = Button(_("Stop and keep best"), "square", on=self._stop_all)
+        self._back = Button(_("Go back"), kind="primary", on=self.reject)
+        self.end(self._cancel, None, self._continue, self._stop, self._back)
+        self._continue.setVisible(runs and project_only)
+        self._stop.setVisible(any(_can_stop(job) for job in jobs))
         self._back.setFocus()
 
     def _stop_all(self) -> None:
-        self._stop.setEnabled(False)
-        self._words.setText(_("Stopping. The best checkpoint is being saved …"))
-        self._meter.show()
-        self._app.stop_jobs()
-        self._clock.start()
+        self._wait(_("Stopping. The best checkpoint is being saved…"))
+        for job in self._jobs():
+            job.stop() if _can_stop(job) else job.cancel()
 
-    def _look(self) -> None:
-        QApplication.processEvents()
-        if not self._app.active_jobs():
+    def _cancel_all(self) -> None:
+        self._wait(_("Cancelling…"))
+        self._cancel.setEnabled(False)
+        for job in self._jobs():
+            job.cancel()
+
+    def _let_continue(self) -> None:
+        self._continuing = True
+        self._wait(_("Cancelling what cannot continue without the project…"))
+        for job in self._left():
+            job.cancel()
+        self._check()
+
+    def _wait(self, text: str) -> None:
+        self._words.setText(text)
+        self._meter.show()
+        for button in (self._stop, self._continue):
+            button.setEnabled(False)
+
+    def _left(self) -> list:
+        """The jobs that have to end before anything is closed."""
+        return [job for job in self._jobs() if not (self._continuing and job.spec.stoppable)]
+
+    def _check(self) -> None:
+        if not self._left():
             self._clock.stop()
             self.accept()
 
 
+def _can_stop(job) -> bool:
+    return job.spec.stoppable and job.status == "running"
+
+
+def _consequences(jobs: list, project_only: bool) -> str:
+    """What each answer does to these jobs."""
+    told = []
+    if any(_can_stop(job) for job in jobs):
+        told.append(_("Stopping a training keeps its best checkpoint so far."))
+    if project_only and any(job.spec.stoppable for job in jobs):
+        told.append(
+            _(
+                "A run can also continue in the background: the Welcome page shows it, and the "
+                "project has its result when it is opened again."
+            )
+        )
+    if not all(job.spec.stoppable for job in jobs):
+        told.append(_("Predictions, imports and exports will be cancelled."))
+    elif not project_only and any(job.status == "waiting" for job in jobs):
+        told.append(_("Queued jobs will be removed."))
+    return " ".join(told)
+
+
 def ask_to_cancel(app) -> bool:
-    """Whether the window may close while a long act on the project is under way: True after it was taken back or has ended."""
+    """Ask whether to cancel the change that is being written; True once it has ended."""
     return bool(CancelQuestion(app).exec())
 
 
 class CancelQuestion(Dialog):
-    """Cancel the act, or go back; Escape goes back. Ends by itself with the act."""
+    """Cancel the change, or go back (Escape). Accepted by itself when the change has ended."""
 
     def __init__(self, app):
         super().__init__(app.window, _("A change is being written"), app.work.title, width=460)
         self._app = app
-        self._words = words(_("Cancelled, everything is put back as it was before it."), wrap=True)
+        self._words = words(_("If you cancel, the change is rolled back."), wrap=True)
         self.put(self._words)
         self._back = Button(_("Go back"), kind="primary", on=self.reject)
-        self._cancel = Button(_("Cancel it, then close"), on=self._call_off)
+        self._cancel = Button(_("Cancel the change and close"), on=self._cancel_change)
         self.end(None, self._cancel, self._back)
-        self._drop = app.work.changed.connect(self._look)
+        self._drop = app.work.changed.connect(self._check)
         self._back.setFocus()
 
-    def _call_off(self) -> None:
+    def _cancel_change(self) -> None:
         self._cancel.setEnabled(False)
-        self._words.setText(_("Putting everything back …"))
+        self._words.setText(_("Rolling back…"))
         self._app.work.cancel()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if not self._app.working:
             self.accept()
 

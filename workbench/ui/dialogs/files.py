@@ -44,6 +44,8 @@ def open_sample(app) -> None:
     from workbench.base.errors import WorkbenchError
     from workbench.operations import corpus
 
+    if not app.may_leave():  # before anything is created
+        return
     try:
         folder = folder_of(app)
         folder.mkdir(parents=True, exist_ok=True)
@@ -59,4 +61,4 @@ def open_sample(app) -> None:
             )
         )
     else:
-        app.open_project(path, page="annotate")
+        app.open_project(path, page="annotate", ask=False)

@@ -41,7 +41,9 @@ class KeySheet(Dialog):
             Column(_("What"), lambda line: line.title),
             Column(_("Key"), lambda line: line.keys, 190),
         )
-        self._table = Table(columns, name=_("Key list"), key=lambda line: line.command.id)
+        self._table = Table(
+            columns, name=_("Key list"), key=lambda line: line.command.id, sortable=True
+        )
         self._table.setMinimumHeight(420)
         self._table.opened.connect(lambda line: self._change(line))
         self.put(self._search, self._table)

@@ -149,7 +149,7 @@ class NewProject(Dialog):
         """Make the file with its layers; a fault stands at its field."""
         self.fault("")
         path = self._path()
-        if path is None:
+        if path is None or not self._app.may_leave():  # before anything is created
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -165,7 +165,7 @@ class NewProject(Dialog):
         self.accept()
         if (
             self._app.open_project(
-                path, page="data", **({"files": self._data} if self._data else {})
+                path, page="data", ask=False, **({"files": self._data} if self._data else {})
             )
             and not self._data
         ):

@@ -233,7 +233,9 @@ class SettingsDialog(Dialog):
 
     def _forget(self) -> None:
         for item in self._list.selectedItems():
-            self._app.settings.model_folders.remove(item.text())
+            settings, folder = self._app.settings, item.text()
+            settings.model_folders.remove(folder)
+            settings.pickle_allowed = [one for one in settings.pickle_allowed if one != folder]
             self._list.takeItem(self._list.row(item))
         self._list.setVisible(self._list.count() > 0)
         self._app.settings.save()

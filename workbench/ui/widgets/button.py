@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy
 
-from workbench.ui import icons, theme
+from workbench.ui import icons, plain, theme
 
 _TONES = {"primary": "on_accent", "danger": "bad", "quiet": "muted"}
 
@@ -33,8 +33,8 @@ class Button(QPushButton):
         self.setProperty("kind", kind)
         self.setProperty("small", small)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(name or text.replace("&", ""))
-        self.setToolTip(tip or ("" if text else name))
+        self.setAccessibleName(name or plain.spoken(text))
+        plain.set_tip(self, tip or ("" if text else name))
         self.setAutoDefault(False)
         if on is not None:
             self.clicked.connect(lambda _checked=False: on())
@@ -46,7 +46,7 @@ class Button(QPushButton):
     def set_text(self, text: str) -> None:
         """Change the words and the accessible name."""
         self.setText((" " if self._icon and text else "") + text)
-        self.setAccessibleName(text)
+        self.setAccessibleName(plain.spoken(text))
 
     def set_icon(self, icon: str) -> None:
         self._icon = icon

@@ -54,6 +54,7 @@ class BarDelegate(QStyledItemDelegate):
         ground(painter, option)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         text, share = index.data(Qt.ItemDataRole.DisplayRole) or "", index.data(self._role)
+        dimmed = option.widget is not None and bool(option.widget.property("outdated"))
         digits = option.fontMetrics.horizontalAdvance(
             "100.0"
         )  # right to here, so that points stand under one another
@@ -68,13 +69,13 @@ class BarDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.qcolour("sunken"))
             painter.drawRoundedRect(track, 3, 3)
-            painter.setBrush(theme.qcolour("accent"))
+            painter.setBrush(theme.qcolour("faint" if dimmed else "accent"))
             painter.drawRoundedRect(
                 QRectF(track.left(), track.top(), track.width() * min(max(share, 0.0), 1.0), 6),
                 3,
                 3,
             )
-        painter.setPen(theme.qcolour("text"))
+        painter.setPen(theme.qcolour("faint" if dimmed else "text"))
         painter.setFont(theme.font())
         area = QRectF(
             option.rect.left() + PAD,

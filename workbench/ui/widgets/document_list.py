@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
 
 from workbench.base.terms import term
-from workbench.ui import icons, theme
+from workbench.ui import icons, plain, theme
 from workbench.ui.offsets import is_rtl
 from workbench.ui.widgets.delegates import STATE_ICONS, ground
 
@@ -82,7 +82,7 @@ class DocumentModel(QAbstractListModel):
         if role == ROW or row is None:
             return row if role == ROW else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row.text
+            return plain.tip(row.text)
         return f"{row.key}, {term(row.state)}: {row.text}"
 
 

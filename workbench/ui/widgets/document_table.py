@@ -11,24 +11,34 @@ from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
-    QRectF,
     Qt,
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui import icons, theme
-from workbench.ui.widgets.delegates import PAD, STATE_ICONS, ground
+from workbench.text.find import marks
+from workbench.ui import plain, theme
+from workbench.ui.widgets.document_delegates import Classes, FoundText, StateIcon, in_key
 from workbench.ui.widgets.table import dress
 
 PAGE, PAGES = 200, 64
-STATE_ICON, KEY, TEXT, CLASSES, SPANS, SPLIT, STATE = range(7)
-WIDTHS = {STATE_ICON: 40, KEY: 132, CLASSES: 150, SPANS: 74, SPLIT: 74, STATE: 98}
+STATE_ICON, KEY, TEXT, CLASSES, SPANS, LENGTH, SPLIT, STATE = range(8)
+WIDTHS = {STATE_ICON: 40, KEY: 132, CLASSES: 150, SPANS: 82, LENGTH: 88, SPLIT: 80, STATE: 104}
+NUMBERS = (SPANS, LENGTH)
 NARROW = 900  # below this width the state is told by its icon alone
+NARROWER = 780  # below this one the length is not told
+BY = {  # column → what a click on its header sorts by
+    STATE_ICON: "state",
+    KEY: "key",
+    CLASSES: "class",
+    SPANS: "spans",
+    LENGTH: "length",
+    SPLIT: "split",
+    STATE: "state",
+}
 ROW = Qt.ItemDataRole.UserRole
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -43,7 +53,18 @@ class DocumentRows(QAbstractTableModel):
         self._fetch = fetch
         self.ids: Sequence[int] = array("q")
         self._pages: OrderedDict[int, dict] = OrderedDict()
-        self._titles = ("", _("Key"), _("Text"), _("Class"), _("Spans"), _("Split"), _("State"))
+        self._titles = (
+            "", _("Key"), _("Text"), _("Class"), _("Spans"), _("Length"), _("Split"), _("State"),
+        )  # fmt: skip
+        self._tips = {
+            STATE_ICON: _("State in the layers shown, taken together; click to sort by it"),
+            KEY: _("Click to sort by key"),
+            CLASSES: _("Click to sort by class"),
+            SPANS: _("Click to sort by the number of spans"),
+            LENGTH: _("Characters of all texts; click to sort by them"),
+            SPLIT: _("Click to sort by split"),
+            STATE: _("State in the layers shown, taken together; click to sort by it"),
+        }
 
     def set_ids(self, ids: Sequence[int]) -> bool:
         """Other documents; False if they are the same as before, then only their rows are read again."""
@@ -96,7 +117,7 @@ class DocumentRows(QAbstractTableModel):
     def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
         # Asked for every cell of every frame: what is not needed is answered first.
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if index.column() == SPANS else _LEFT
+            return _RIGHT if index.column() in NUMBERS else _LEFT
         if role not in (
             Qt.ItemDataRole.DisplayRole,
             ROW,
@@ -110,7 +131,7 @@ class DocumentRows(QAbstractTableModel):
         if role == ROW or row is None:
             return row if role == ROW else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row.text if column == TEXT else row.key if column == KEY else None
+            return plain.tip({TEXT: row.text, KEY: row.key}.get(column, ""))
         return self._words(row, column)
 
     def _words(self, row, column: int) -> str:
@@ -121,86 +142,34 @@ class DocumentRows(QAbstractTableModel):
         if column == CLASSES:
             return ", ".join(label for _layer, label in row.classes)
         if column == SPANS:
-            return f"{row.span_count:,}" if row.span_count else ""
+            return f"{row.span_count:,}"
+        if column == LENGTH:
+            return f"{row.length:,}"
         if column == SPLIT:
             return term(row.split) if row.split else ""
-        return term(row.state) if column == STATE else ""
+        return term(row.state) if column == STATE and row.state else ""
 
     def headerData(self, section, orientation, role: int = Qt.ItemDataRole.DisplayRole):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self._titles[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain.tip(self._tips.get(section, ""))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self._titles[section] or _("State")
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if section == SPANS else _LEFT
+            return _RIGHT if section in NUMBERS else _LEFT
         return None
 
 
-class _StateIcon(QStyledItemDelegate):
-    """The state as a shape of its own."""
-
-    def paint(self, painter: QPainter, option, index) -> None:
-        painter.save()
-        ground(painter, option)
-        row = index.data(ROW)
-        if row is not None:
-            name, tone = STATE_ICONS[row.state]
-            box = option.rect
-            side = theme.px(15)
-            painter.drawPixmap(
-                box.left() + 20,
-                box.center().y() - side // 2,
-                side,
-                side,
-                icons.pixmap(name, tone, side),
-            )
-        painter.restore()
-
-
-class _Classes(QStyledItemDelegate):
-    """Classes with a square in the colour of each label."""
-
-    def __init__(self, parent, labels: Callable[[], Mapping]):
-        super().__init__(parent)
-        self._labels = labels
-
-    def paint(self, painter: QPainter, option, index) -> None:
-        painter.save()
-        ground(painter, option)
-        row = index.data(ROW)
-        if row is not None and row.classes:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint(painter, option.rect, row.classes)
-        painter.restore()
-
-    def _paint(self, painter: QPainter, box, classes) -> None:
-        left, middle, known = box.left() + PAD, box.center().y(), self._labels()
-        painter.setFont(theme.font())
-        for layer, name in classes:
-            room = box.right() - left - 18
-            if room < 16:
-                break
-            label = known.get((layer, name))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(
-                QColor(theme.label_colours(label).line)
-                if label is not None
-                else theme.qcolour("faint")
-            )
-            painter.drawRoundedRect(QRectF(left, middle - 4, 8, 8), 2.5, 2.5)
-            painter.setPen(theme.qcolour("text"))
-            words = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(
-                QRectF(left + 15, box.top() - 1, room, box.height()),
-                Qt.AlignmentFlag.AlignVCenter,
-                words,
-            )
-            left += 15 + painter.fontMetrics().horizontalAdvance(words) + 14
-
-
 class DocumentTable(QTableView):
-    """`opened(id)` by Enter and double click, `chosen()` when another choice stands (told once a moment), `removed()` by Delete."""
+    """`opened(id)` by Enter and double click, `chosen()` when another choice stands (told once a moment), `removed()` by Delete.
 
+    `ordered(by)`: a click on the header of a column in `BY`.
+    """
+
+    ordered = Signal(str)
     opened = Signal(int)
     chosen = Signal()
     removed = Signal()
@@ -211,8 +180,11 @@ class DocumentTable(QTableView):
         self.setModel(self.documents)
         dress(self, name)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setItemDelegateForColumn(STATE_ICON, _StateIcon(self))
-        self.setItemDelegateForColumn(CLASSES, _Classes(self, labels))
+        self.setItemDelegateForColumn(STATE_ICON, StateIcon(self))
+        self.setItemDelegateForColumn(CLASSES, Classes(self, labels))
+        self._found = {KEY: FoundText(self, in_key), TEXT: FoundText(self, marks)}
+        for column, delegate in self._found.items():
+            self.setItemDelegateForColumn(column, delegate)
         self.setMouseTracking(True)
         head = self.horizontalHeader()
         # With the selection of the table it would ask for every row of every column whether it is chosen: 0.7 s for 60,000 rows.
@@ -225,6 +197,9 @@ class DocumentTable(QTableView):
                 else QHeaderView.ResizeMode.Interactive,
             )
         head.setSectionResizeMode(STATE_ICON, QHeaderView.ResizeMode.Fixed)
+        head.setSectionsClickable(True)
+        head.sectionClicked.connect(self._header_clicked)
+        self._order: tuple[str, bool] | None = None
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
         self._wait.setInterval(20)  # a drag over many rows tells a hundred times a second
@@ -241,18 +216,47 @@ class DocumentTable(QTableView):
         for column, width in WIDTHS.items():
             self.setColumnWidth(column, theme.px(width))
 
+    def show_columns(self, *, classes: bool, spans: bool) -> None:
+        """Hide the columns of labels that the layers shown do not have."""
+        self.setColumnHidden(CLASSES, not classes)
+        self.setColumnHidden(SPANS, not spans)
+
     def show_ids(self, ids: Sequence[int]) -> None:
         """Other documents; choice and place are kept where they are the same, and the current document where it is among them."""
         current = self.current_id()
         if self.documents.set_ids(ids) and current is not None:
             self.show_id(current)
 
+    def set_search(self, text: str) -> None:
+        """Mark the words of a search in keys and texts."""
+        for delegate in self._found.values():
+            delegate.wanted = text
+        self.viewport().update()
+
+    def set_order(self, by: str, *, descending: bool = False) -> None:
+        """Show by what the rows are sorted; "" for the order in which they came."""
+        self._order = (by, descending) if by else None
+        head = self.horizontalHeader()
+        shown = [column for column, this in BY.items() if this == by]
+        head.setSortIndicatorShown(bool(shown))
+        if shown:
+            column = next((one for one in shown[::-1] if not self.isColumnHidden(one)), shown[0])
+            order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
+            head.setSortIndicator(column, order)
+
+    def _header_clicked(self, column: int) -> None:
+        by, descending = self._order or ("", False)
+        self.set_order(by, descending=descending)  # Qt has turned the arrow already
+        if column in BY:
+            self.ordered.emit(BY[column])
+
     def show_id(self, id: int) -> None:
         """Make a document the current row if it is there."""
-        from bisect import bisect_left
-
-        place = bisect_left(self.documents.ids, id)
-        if place < len(self.documents.ids) and self.documents.ids[place] == id:
+        try:
+            place = self.documents.ids.index(id)
+        except ValueError:
+            return
+        if place < len(self.documents.ids):
             index = self.documents.index(place, KEY)
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
             self.scrollTo(index)
@@ -290,6 +294,7 @@ class DocumentTable(QTableView):
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
         self.setColumnHidden(STATE, self.viewport().width() < theme.px(NARROW))
+        self.setColumnHidden(LENGTH, self.viewport().width() < theme.px(NARROWER))
 
     def focusInEvent(self, event) -> None:
         super().focusInEvent(event)

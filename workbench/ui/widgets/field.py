@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
@@ -15,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
@@ -108,7 +110,7 @@ class _Combo(QComboBox):
         option.currentText = self.fontMetrics().elidedText(
             self.currentText(), Qt.TextElideMode.ElideRight, room - 4
         )
-        self.setToolTip(self.currentText() if option.currentText != self.currentText() else "")
+        plain.set_tip(self, self.currentText() if option.currentText != self.currentText() else "")
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
@@ -126,12 +128,21 @@ def combo(
     return it
 
 
-def fill(box: QComboBox, items, value: object = None) -> None:
-    """Replace a combo box's items by (value, words) and choose `value`; emits nothing."""
+def fill(
+    box: QComboBox, items, value: object = None, *, refused: Mapping[object, str] | None = None
+) -> None:
+    """Replace a combo box's items by (value, words) and choose `value`; emits nothing.
+
+    `refused`: values that are shown but cannot be chosen, with the reason, which is their tooltip.
+    """
     blocked = box.blockSignals(True)
     box.clear()
     for this, text in items:
         box.addItem(text, this)
+        if reason := (refused or {}).get(this):
+            item = box.model().item(box.count() - 1)
+            item.setEnabled(False)
+            plain.set_tip(item, reason)
     choose(box, value)
     box.blockSignals(blocked)
 

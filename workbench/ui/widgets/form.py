@@ -109,7 +109,7 @@ class Form(QFrame):
             it = QCheckBox(_title(option))
             it.toggled.connect(lambda _on: self.changed.emit(name))
         elif getattr(option, "choices", ()):
-            it = combo([(one, term(str(one))) for one in option.choices])
+            it = combo(list(zip(option.choices, _choice_titles(option), strict=True)))
             it.activated.connect(lambda _index: self.changed.emit(name))
         elif option.kind == "spin":
             it = QSpinBox()
@@ -155,6 +155,13 @@ class Form(QFrame):
         else:
             control.setText(_as_text(value))
         control.blockSignals(blocked)
+
+
+def _choice_titles(option: Any) -> list[str]:
+    """Titles of a task's or plugin's choices; for plain words their term."""
+    if titles := getattr(option, "choice_titles", ()):
+        return [_(title) for title in titles]
+    return [term(str(choice)) for choice in option.choices]
 
 
 def _title(option: Any) -> str:

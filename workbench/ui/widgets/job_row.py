@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QFrame, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
@@ -15,6 +15,9 @@ from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
+
+# what the user has asked for, until the worker has ended
+ENDING_WORDS = {"stop": N_("stopping"), "cancel": N_("cancelling")}
 
 
 def progress_of(job: Any) -> tuple[float | None, str]:
@@ -38,9 +41,9 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
-def status_words(status: str) -> str:
-    """A status as a person reads it."""
-    return term(status)
+def status_words(status: str, ending: str = "") -> str:
+    """A status as it is displayed; `ending` ("stop", "cancel") while the worker still ends."""
+    return _(ENDING_WORDS[ending]) if ending in ENDING_WORDS else term(status)
 
 
 def _last(job: Any) -> dict:
@@ -49,24 +52,31 @@ def _last(job: Any) -> dict:
 
 
 class JobRow(QFrame):
-    """Shows a job; `show(job)` again after each event."""
+    """One job; call `show_job(job)` after each event.
 
-    def __init__(self, job: Any):
+    `stacked` puts the buttons on a line of their own, for narrow places; `action` is one more.
+    """
+
+    def __init__(self, job: Any, *, stacked: bool = False, action: QWidget | None = None):
         super().__init__()
         self.job = job
         self._title = Elided("", weight=600)
         self._chip = Chip("")
         self._left = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Progress"))
-        self._stop = Button(_("Stop and keep"), small=True, on=lambda: self.job.stop())
+        self._stop = Button(_("Stop and keep best"), small=True, on=lambda: self.job.stop())
         self._cancel = Button(_("Cancel"), kind="danger", small=True, on=lambda: self.job.cancel())
         self._message = words("", "small", "bad", wrap=True, select=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
         layout.setSpacing(6)
-        layout.addWidget(row((self._title, 1), self._left, self._chip, self._stop, self._cancel))
+        head: list = [(self._title, 1), self._left, self._chip]
+        acts = [*([action] if action is not None else []), self._stop, self._cancel]
+        layout.addWidget(row(*head) if stacked else row(*head, *acts))
         layout.addWidget(self._meter)
         layout.addWidget(self._message)
+        if stacked:
+            layout.addWidget(row(*acts, None))
         self.show_job(job)
 
     def show_job(self, job: Any) -> None:
@@ -74,11 +84,13 @@ class JobRow(QFrame):
         share, left = progress_of(job)
         active = job.status in ("waiting", "running")
         self._title.setText(job.spec.title or job.spec.target)
-        self._chip.set(status_words(job.status), tone=RUN_TONES.get(job.status, ""))
+        text = status_words(job.status, job.ending if active else "")
+        self._chip.set(text, tone=RUN_TONES.get(job.status, ""))
         self._left.setText(left if job.status == "running" else "")
         self._meter.set(share if job.status == "running" else 0.0)
         self._meter.setVisible(active)
-        self._stop.setVisible(job.status == "running")
+        self._stop.setVisible(job.status == "running" and job.spec.stoppable)
+        self._stop.setEnabled(not job.ending)
         self._cancel.setVisible(active)
         told = " ".join(
             part for part in (getattr(job, "message", ""), getattr(job, "hint", "")) if part

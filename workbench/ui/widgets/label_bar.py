@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
 from workbench.text.labels import Label
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.layout import row
@@ -158,8 +158,8 @@ class LabelBar(QWidget):
         chip = ChipButton(label.name, label, key=label.key, checkable=checkable)
         chip.setParent(self._chips)
         cut = chip.sizeHint().width() > theme.px(WIDEST)
-        chip.setToolTip(
-            "\n".join(part for part in (label.name if cut else "", label.description) if part)
+        plain.set_tip(
+            chip, "\n".join(part for part in (label.name if cut else "", label.description) if part)
         )
         chip.clicked.connect(lambda _checked=False, id=label.id: self.picked.emit(id))
         return chip

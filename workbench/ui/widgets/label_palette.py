@@ -29,7 +29,7 @@ from shiboken6 import isValid
 
 from workbench.base.i18n import _
 from workbench.text.labels import Label
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
 
 WIDTH, ROWS = 340, 7
@@ -78,7 +78,7 @@ class _Model(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self.choices[index.row()].label.name
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.choices[index.row()].label.description or None
+            return plain.tip(self.choices[index.row()].label.description)
         return None
 
 

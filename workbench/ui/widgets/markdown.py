@@ -1,101 +1,158 @@
-"""Markdown to read: a layer's guideline, a model's card. Nothing is fetched and no link is followed without being asked for."""
+"""Markdown to read, such as a layer's guideline. No file and no address is read while it is shown."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QUrl
+from collections.abc import Iterator
+
+from PySide6.QtCore import QByteArray, QUrl
 from PySide6.QtGui import (
     QDesktopServices,
     QFont,
+    QImage,
     QTextBlock,
     QTextBlockFormat,
+    QTextCharFormat,
     QTextCursor,
     QTextDocument,
     QTextFormat,
+    QTextFragment,
     QTextFrameFormat,
     QTextTable,
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
-from workbench.ui import theme
+from workbench.base.i18n import _
+from workbench.ui import plain, theme
 
 HEADINGS = ("title", "heading", "ui")  # kinds of type for levels 1, 2, 3 and below
+COMPACT = ("heading", "ui", "ui")  # beside a text, where there is little room
 LINE_HEIGHT = 125.0  # per cent
+_IMAGE = QTextDocument.ResourceType.ImageResource.value
+_FEATURES = (
+    QTextDocument.MarkdownFeature.MarkdownDialectGitHub
+    | QTextDocument.MarkdownFeature.MarkdownNoHTML
+)
 
 
 class MarkdownView(QTextBrowser):
-    """Shows Markdown in the theme's type. Web links open in the browser when clicked; pictures are left out."""
+    """Shows Markdown in the theme's type.
 
-    def __init__(self, name: str, placeholder: str = ""):
+    HTML is shown as it is written and a picture by its description. A link shows its address on
+    hover; a web link opens in the browser when it is clicked, a link to a heading scrolls there.
+    """
+
+    def __init__(self, name: str, placeholder: str = "", *, compact: bool = False):
         super().__init__()
-        self._text = None
+        self._text: str | None = None
+        self._headings = COMPACT if compact else HEADINGS
+        self._margin = 0 if compact else 4
         self.setAccessibleName(name)
         self.setPlaceholderText(placeholder)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("plain", True)
         self.setOpenLinks(False)
-        self.anchorClicked.connect(_open)
+        self.anchorClicked.connect(self._open)
         drop = theme.changed.connect(self._restyle)
         self.destroyed.connect(lambda *_: drop())
 
     def set_markdown(self, text: str) -> None:
-        """Show `text`; the same again keeps the place."""
+        """Show `text`; the same text again keeps the scroll position."""
         if text != self._text:
             self._text = text
             self._restyle()
 
     def _restyle(self) -> None:
         document = self.document()
-        document.setDocumentMargin(4)
+        document.setDocumentMargin(self._margin)
         document.setDefaultFont(theme.font("ui"))
-        document.setMarkdown(self._text or "")
-        block = document.begin()
-        while block.isValid():
-            _dress(block)
-            block = block.next()
+        document.setMarkdown(self._text or "", _FEATURES)
+        _name_pictures(document)
+        for block in _blocks(document):
+            _show_addresses(block)
+            self._dress(block)
         for frame in document.rootFrame().childFrames():
             if isinstance(frame, QTextTable):
-                form = frame.format()
-                form.setBorder(1)
-                form.setBorderCollapse(True)
-                form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-                form.setBorderBrush(theme.qcolour("line"))
-                form.setCellPadding(theme.px(5))
-                form.setBottomMargin(theme.px(8))
-                frame.setFormat(form)
+                _dress_table(frame)
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
-    def loadResource(self, kind: int, _name: QUrl):
-        """No file and no address is read for a text that may come from elsewhere."""
-        return "" if kind == QTextDocument.ResourceType.StyleSheetResource.value else None
+    def _dress(self, block: QTextBlock) -> None:
+        """Set margins and heading sizes of the theme: Qt's own are those of a web page."""
+        cursor = QTextCursor(block)
+        form = block.blockFormat()
+        level, in_table = form.headingLevel(), cursor.currentTable() is not None
+        form.setLineHeight(LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        form.setTopMargin(theme.px(10) if level and block.position() else 0)
+        form.setBottomMargin(0 if in_table else theme.px(3 if block.textList() else 6))
+        cursor.setBlockFormat(form)
+        if level:
+            kind = self._headings[min(level, len(self._headings)) - 1]
+            _resize(block, theme.font(kind, 600))
+
+    def loadResource(self, kind: int, _name: QUrl) -> QImage | QByteArray:
+        """Nothing is read. Qt reads the file itself unless it is given an image for an image."""
+        return QImage() if kind == _IMAGE else QByteArray()
+
+    def _open(self, url: QUrl) -> None:
+        if url.scheme() in ("http", "https"):
+            QDesktopServices.openUrl(url)
+        elif url.hasFragment() and not url.path() and not url.scheme():
+            self.scrollToAnchor(url.fragment())
 
 
-def _dress(block: QTextBlock) -> None:
-    """Room around paragraphs and headings, in the sizes of the theme: Qt's own are those of a web page."""
+def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
+    block = document.begin()
+    while block.isValid():
+        yield block
+        block = block.next()
+
+
+def _selected(fragment: QTextFragment, block: QTextBlock) -> QTextCursor:
     cursor = QTextCursor(block)
-    form = block.blockFormat()
-    level, in_table = form.headingLevel(), cursor.currentTable() is not None
-    form.setLineHeight(LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
-    form.setTopMargin(theme.px(10) if level and block.position() else 0)
-    form.setBottomMargin(0 if in_table else theme.px(3 if block.textList() else 6))
-    cursor.setBlockFormat(form)
-    if level:
-        _resize(block, theme.font(HEADINGS[min(level, len(HEADINGS)) - 1], 600))
+    cursor.setPosition(fragment.position())
+    cursor.setPosition(fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
+    return cursor
+
+
+def _name_pictures(document: QTextDocument) -> None:
+    """Put a picture's description in its place; Qt leaves out one that has none."""
+    found = [
+        (_selected(part.fragment(), block), part.fragment().charFormat().toImageFormat())
+        for block in _blocks(document)
+        for part in block
+        if part.fragment().charFormat().isImageFormat()
+    ]
+    for cursor, image in reversed(found):
+        told = image.stringProperty(QTextFormat.Property.ImageAltText)
+        words = QTextCharFormat()
+        words.setFontItalic(True)
+        cursor.insertText(_("[Picture: {name}]").format(name=told), words)
+
+
+def _show_addresses(block: QTextBlock) -> None:
+    """The tooltip of a link is its address; a title from the text would be taken for HTML."""
+    for fragment in [part.fragment() for part in block]:
+        chars = fragment.charFormat()
+        if chars.isAnchor() or chars.toolTip():
+            plain.set_tip(chars, chars.anchorHref())
+            _selected(fragment, block).setCharFormat(chars)
+
+
+def _dress_table(table: QTextTable) -> None:
+    form = table.format()
+    form.setBorder(1)
+    form.setBorderCollapse(True)
+    form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+    form.setBorderBrush(theme.qcolour("line"))
+    form.setCellPadding(theme.px(5))
+    form.setBottomMargin(theme.px(8))
+    table.setFormat(form)
 
 
 def _resize(block: QTextBlock, font: QFont) -> None:
-    """Give a heading our size in place of the relative one that Markdown brings; slant and links of its parts stay."""
-    parts = [part.fragment() for part in block]
-    for part in parts:
-        chars = part.charFormat()
+    """Give a heading our size in place of the relative one of Markdown; slant and links stay."""
+    for fragment in [part.fragment() for part in block]:
+        chars = fragment.charFormat()
         chars.clearProperty(QTextFormat.Property.FontSizeAdjustment)
         chars.setProperty(QTextFormat.Property.FontPixelSize, font.pixelSize())
         chars.setFontWeight(font.weight())
-        cursor = QTextCursor(block)
-        cursor.setPosition(part.position())
-        cursor.setPosition(part.position() + part.length(), QTextCursor.MoveMode.KeepAnchor)
-        cursor.setCharFormat(chars)
-
-
-def _open(url: QUrl) -> None:
-    if url.scheme() in ("http", "https"):
-        QDesktopServices.openUrl(url)
+        _selected(fragment, block).setCharFormat(chars)

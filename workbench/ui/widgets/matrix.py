@@ -1,30 +1,48 @@
-"""Confusion matrix: share of the row as depth of colour, count as number, diagonal outlined; a cell can be opened."""
+"""Confusion matrix: share of the row as depth of colour, count as number, diagonal outlined.
+
+The names stay in sight while the cells scroll. Names are never shortened to make room for cells:
+where not all columns fit, they scroll.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QHeaderView,
     QStyledItemDelegate,
-    QTableWidget,
-    QTableWidgetItem,
+    QTableView,
 )
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui import plain, theme
 
-_COUNT, _SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-LEAST_CELL, MOST_CELL = 22, 56
-MOST_NAME = 180  # pixels at 100 % that a name may take, down or, turned, across
+COUNT, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+LEAST_CELL, MOST_CELL = 22, 56  # pixels at 100 %
+MOST_NAME = 310  # pixels at 100 % that a name may take, down or, turned, across
+MOST_HEIGHT = 600  # pixels that the matrix asks for unless `set_most_height` says otherwise
+MARGIN = 18  # for the vertical scroll bar and the frame
 
 
-class Matrix(QTableWidget):
-    """Gold down, predicted across. `opened(row, column)` by Enter, Space, or a click on a cell that counts something."""
+class Matrix(QTableView):
+    """Rows: gold. Columns: predicted.
+
+    `opened(row, column)` is emitted by Enter, Space, or a click on a cell that counts something.
+    """
 
     opened = Signal(int, int)
 
@@ -32,162 +50,235 @@ class Matrix(QTableWidget):
         super().__init__()
         self.setAccessibleName(name)
         self.setProperty("part", "matrix")
-        self._names: tuple[str, ...] = ()
-        self._as_shares = False
-        self._wanted = QSize(260, 260)
-        self.setHorizontalHeader(_Across(self))
+        self._counts = _Counts(self)
+        self._wanted, self._most_height = QSize(260, 260), MOST_HEIGHT
+        self.hovered = QModelIndex()
+        self.across = _Names(Qt.Orientation.Horizontal, self)
+        self.down = _Names(Qt.Orientation.Vertical, self)
+        self.setHorizontalHeader(self.across)
+        self.setVerticalHeader(self.down)
+        self.setModel(self._counts)
         self.setShowGrid(False)
         self.setCornerButtonEnabled(False)
-        self.findChild(QAbstractButton).setAccessibleName(_("Gold down, predicted across"))
+        self.findChild(QAbstractButton).setAccessibleName(_("Rows: gold. Columns: predicted."))
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setTabKeyNavigation(False)
+        self.setMouseTracking(True)
         self.setItemDelegate(_Cell(self))
         self.setFrameShape(self.Shape.NoFrame)
-        for head in (self.horizontalHeader(), self.verticalHeader()):
-            head.setSectionResizeMode(head.ResizeMode.Fixed)
-            head.setMinimumSectionSize(LEAST_CELL)
-            head.setHighlightSections(False)
-            head.setSectionsClickable(False)
-        self.horizontalHeader().setDefaultAlignment(
-            Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
-        )
-        self.verticalHeader().setDefaultAlignment(
-            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        )
-        self.cellClicked.connect(self._open)
+        self.clicked.connect(self._open)
 
     def set_counts(self, names: Sequence[str], counts: Sequence[Sequence[int]]) -> None:
         """`counts[gold][predicted]`, rows and columns in the order of `names`."""
-        self._names = tuple(names)
-        self.clear()
-        self.setRowCount(len(names))
-        self.setColumnCount(len(names))
-        for row, values in enumerate(counts):
-            total = sum(values) or 1
-            for column, count in enumerate(values):
-                item = QTableWidgetItem()
-                item.setData(_COUNT, count)
-                item.setData(_SHARE, count / total)
-                item.setToolTip(
-                    _("gold {gold}, predicted {predicted}: {count}").format(
-                        gold=names[row], predicted=names[column], count=count
-                    )
-                )
-                item.setText(str(count))
-                self.setItem(row, column, item)
+        self.hovered = QModelIndex()
+        self._counts.set(names, counts)
         self._fit()
 
     def show_shares(self, on: bool) -> None:
         """Numbers as per cent of their row instead of counts."""
-        self._as_shares = on
+        self._counts.as_shares = on
         self.viewport().update()
 
     @property
     def as_shares(self) -> bool:
-        return self._as_shares
+        return self._counts.as_shares
+
+    def choose(self, row: int, column: int) -> None:
+        """Make a cell the current one and scroll to it."""
+        self.setCurrentIndex(self._counts.index(row, column))
+
+    def set_most_height(self, pixels: int) -> None:
+        """How tall it may be; more rows scroll."""
+        if pixels != self._most_height:
+            self._most_height = pixels
+            self._fit()
 
     def sizeHint(self) -> QSize:
         return self._wanted
 
     def keyPressEvent(self, event) -> None:
-        if (
-            event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
-            and self.currentItem() is not None
-        ):
-            self._open(self.currentRow(), self.currentColumn())
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._open(self.currentIndex())
             return
         super().keyPressEvent(event)
+
+    def currentChanged(self, current, previous) -> None:
+        super().currentChanged(current, previous)
+        self._repaint_names()
+
+    def mouseMoveEvent(self, event) -> None:
+        self._hover(self.indexAt(event.position().toPoint()))
+        super().mouseMoveEvent(event)
+
+    def leaveEvent(self, event) -> None:
+        self._hover(QModelIndex())
+        super().leaveEvent(event)
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
         self._fit()
 
+    def _hover(self, index: QModelIndex) -> None:
+        if index != self.hovered:
+            self.hovered = index
+            self._repaint_names()
+
+    def _repaint_names(self) -> None:
+        self.across.viewport().update()
+        self.down.viewport().update()
+
     def _fit(self) -> None:
-        count = len(self._names)
-        if not count:
+        """Names in full (up to MOST_NAME), cells as large as the room allows."""
+        names = self._counts.names
+        if not names:
             return
-        metrics = QFontMetrics(theme.font("caption"))
-        longest = max(metrics.horizontalAdvance(one) for one in self._names)
-        spare = max(
-            theme.px(100), self.width() - 18 - LEAST_CELL * count
-        )  # rather short names than columns out of sight
-        left = min(longest + 18, theme.px(MOST_NAME), max(60, self.width() // 3), spare)
-        self.verticalHeader().setFixedWidth(left)
-        across = (self.width() - left - 18) // count
-        turned = longest > min(max(across, LEAST_CELL), theme.px(MOST_CELL)) - 2
-        above = min(longest + 12, theme.px(MOST_NAME)) if turned else theme.px(26)
-        self.horizontalHeader().turn(turned)
-        self.horizontalHeader().setFixedHeight(above)
-        self.setMinimumHeight(min(700, max(260, above + LEAST_CELL * count + 8)))
-        wide = min(max(across, LEAST_CELL), theme.px(MOST_CELL))
-        wanted = QSize(
-            left + wide * count + 18, above + wide * count + 10
-        )  # as high as it can use at this width
-        if wanted != self._wanted:
-            self._wanted = wanted
+        metrics, most = QFontMetrics(theme.font("caption")), theme.px(MOST_NAME)
+        longest = max(map(metrics.horizontalAdvance, names))
+        least = max(theme.px(LEAST_CELL), metrics.horizontalAdvance(self._counts.widest) + 8)
+        largest = max(least, theme.px(MOST_CELL))
+        left = min(longest + 18, most, max(theme.px(60), self.width() * 2 // 5))
+        wide = min(max((self.width() - left - MARGIN) // len(names), least), largest)
+        self.across.turned = longest > wide - 2
+        above = min(longest + 12, most) if self.across.turned else theme.px(26)
+        high = min(above + least * len(names) + 8, max(260, self._most_height))
+        above = min(above, max(theme.px(60), high * 11 // 20))
+        self._want(QSize(left + wide * len(names) + MARGIN, above + wide * len(names) + 10), high)
+        rows = (self.height() - above - 6) // len(names)
+        cell = min(wide, max(rows, least))
+        self.down.setFixedWidth(left)
+        self.across.setFixedHeight(above)
+        self.across.setDefaultSectionSize(cell)
+        self.down.setDefaultSectionSize(cell)
+        self.updateGeometries()
+        self._repaint_names()
+
+    def _want(self, size: QSize, high: int) -> None:
+        """As tall as it can use at this width, `high` at least, the most height at most."""
+        size.setHeight(min(size.height(), max(high, self._most_height)))
+        self.setMinimumHeight(max(260, high))
+        if size != self._wanted:
+            self._wanted = size
             self.updateGeometry()
-        cell = min(
-            max(min(across, (self.height() - above - 6) // count), LEAST_CELL), theme.px(MOST_CELL)
-        )
-        self.horizontalHeader().setDefaultSectionSize(cell)
-        self.verticalHeader().setDefaultSectionSize(cell)
-        for index, name in enumerate(self._names):
-            across = QTableWidgetItem(
-                metrics.elidedText(
-                    name, Qt.TextElideMode.ElideRight, above - 10 if turned else cell - 2
-                )
-            )
-            down = QTableWidgetItem(
-                metrics.elidedText(name, Qt.TextElideMode.ElideRight, left - 14)
-            )
-            for item in (across, down):
-                item.setToolTip(name)
-                item.setFont(theme.font("caption"))
-            across.setTextAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom)
-            down.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            self.setHorizontalHeaderItem(index, across)
-            self.setVerticalHeaderItem(index, down)
 
-    def _open(self, row: int, column: int) -> None:
-        item = self.item(row, column)
-        if item is not None and item.data(_COUNT):
-            self.opened.emit(row, column)
+    def _open(self, index: QModelIndex) -> None:
+        if index.isValid() and index.data(COUNT):
+            self.opened.emit(index.row(), index.column())
 
 
-class _Across(QHeaderView):
-    """The names across: upright letters where all fit over their column, else turned to be read from below."""
+class _Counts(QAbstractTableModel):
+    """Counts and their shares of the row; nothing is made for a cell before it is painted."""
 
     def __init__(self, parent: Matrix):
-        super().__init__(Qt.Orientation.Horizontal, parent)
-        self.turned = False
+        super().__init__(parent)
+        self.names: tuple[str, ...] = ()
+        self.as_shares = False
+        self.widest = "100"  # the longest number of a cell
+        self._counts: tuple[Sequence[int], ...] = ()
+        self._totals: tuple[int, ...] = ()
 
-    def turn(self, on: bool) -> None:
-        if on != self.turned:
-            self.turned = on
-            self.viewport().update()
+    def set(self, names: Sequence[str], counts: Sequence[Sequence[int]]) -> None:
+        self.beginResetModel()
+        self.names, self._counts = tuple(names), tuple(counts)
+        self._totals = tuple(sum(row) or 1 for row in counts)
+        largest = max((max(row, default=0) for row in counts), default=0)
+        self.widest = max("100", str(largest), key=len)
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.names)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return self.rowCount(parent)
+
+    def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
+        if not index.isValid():
+            return None
+        count = self._counts[index.row()][index.column()]
+        if role == COUNT:
+            return count
+        if role == SHARE:
+            return count / self._totals[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return str(count)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            text = _("gold {gold}, predicted {predicted}: {count}")
+            gold, predicted = self.names[index.row()], self.names[index.column()]
+            return plain.tip(text.format(gold=gold, predicted=predicted, count=count))
+        return None
+
+    def headerData(self, section, _orientation, role: int = Qt.ItemDataRole.DisplayRole):
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.names[section]
+        return plain.tip(self.names[section]) if role == Qt.ItemDataRole.ToolTipRole else None
+
+
+class _Names(QHeaderView):
+    """Names of rows or columns; those of the current and of the hovered cell stand out.
+
+    Names of columns are `turned`, to be read from below, where they are wider than their column.
+    """
+
+    def __init__(self, orientation: Qt.Orientation, parent: Matrix):
+        super().__init__(orientation, parent)
+        self.turned = False
+        self.setSectionResizeMode(self.ResizeMode.Fixed)
+        self.setMinimumSectionSize(LEAST_CELL // 2)
+        self.setHighlightSections(False)
+        self.setSectionsClickable(False)
+
+    def room(self) -> int:
+        """Pixels that a name may take."""
+        if self.orientation() == Qt.Orientation.Vertical:
+            return self.width() - 12
+        return self.height() - 8 if self.turned else self.defaultSectionSize() - 2
+
+    def shown_name(self, section: int) -> str:
+        """The name, shortened in the middle if it does not fit."""
+        name = self.model().headerData(section, self.orientation())
+        metrics = QFontMetrics(theme.font("caption", 600 if self._stands_out(section) else 400))
+        return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, self.room())
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
-        if not self.turned:
-            super().paintSection(painter, rect, section)
-            return
         painter.save()
-        painter.setFont(theme.font("caption"))
-        painter.setPen(theme.qcolour("muted"))
-        painter.translate(rect.left(), rect.bottom() - 4)
-        painter.rotate(-90)
-        text = self.model().headerData(section, Qt.Orientation.Horizontal)
-        painter.drawText(
-            QRect(0, 0, rect.height() - 4, rect.width()),
-            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-            text,
-        )
+        out = self._stands_out(section)
+        painter.setFont(theme.font("caption", 600 if out else 400))
+        painter.setPen(theme.qcolour("text" if out else "muted"))
+        text = self.shown_name(section)
+        if self.orientation() == Qt.Orientation.Vertical:
+            area, where = rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignRight
+            painter.drawText(area, where | Qt.AlignmentFlag.AlignVCenter, text)
+        elif self.turned:
+            painter.translate(rect.left(), rect.bottom() - 4)
+            painter.rotate(-90)
+            area = QRect(QPoint(0, 0), QSize(rect.height() - 4, rect.width()))
+            where = Qt.AlignmentFlag.AlignLeft
+            painter.drawText(area, where | Qt.AlignmentFlag.AlignVCenter, text)
+        else:
+            area, where = rect.adjusted(0, 0, 0, -3), Qt.AlignmentFlag.AlignHCenter
+            painter.drawText(area, where | Qt.AlignmentFlag.AlignBottom, text)
         painter.restore()
+
+    def _stands_out(self, section: int) -> bool:
+        view: Matrix = self.parent()
+        shown = [view.hovered, view.currentIndex()] if view.hasFocus() else [view.hovered]
+        if self.orientation() == Qt.Orientation.Vertical:
+            return any(index.isValid() and index.row() == section for index in shown)
+        return any(index.isValid() and index.column() == section for index in shown)
+
+
+def cell_colours(count: int, share: float) -> tuple[str, str]:
+    """(ground, number) of a cell, as #RRGGBB. `share` of its row, in [0, 1]."""
+    ground = _mix("surface", "accent", 0.05 + 0.95 * share if count else 0.03)
+    number = theme.readable(ground, "text", "on_accent") if count else theme.colour("faint")
+    return ground, number
 
 
 class _Cell(QStyledItemDelegate):
     def paint(self, painter: QPainter, option, index) -> None:
-        count, share = index.data(_COUNT) or 0, index.data(_SHARE) or 0.0
+        count, share = index.data(COUNT), index.data(SHARE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(option.rect).adjusted(1.5, 1.5, -1.5, -1.5)
@@ -195,25 +286,17 @@ class _Cell(QStyledItemDelegate):
         focused = view.hasFocus() and view.currentIndex() == index
         pen = QPen(theme.qcolour("accent"), 2.4) if focused else QPen(theme.qcolour("text"), 1.2)
         painter.setPen(pen if focused or index.row() == index.column() else Qt.PenStyle.NoPen)
-        ground = _mix(
-            theme.qcolour("surface"),
-            theme.qcolour("accent"),
-            0.05 + 0.95 * share if count else 0.03,
-        )
-        painter.setBrush(ground)
+        ground, number = cell_colours(count, share)
+        painter.setBrush(QColor(ground))
         painter.drawRoundedRect(area, 4, 4)
-        readable = max(
-            ("on_accent", "text"),
-            key=lambda name: theme.contrast(theme.colour(name), ground.name()),
-        )
-        painter.setPen(theme.qcolour(readable if count else "faint"))
+        painter.setPen(QColor(number))
         painter.setFont(theme.font("caption"))
         text = "·" if not count else f"{100 * share:.0f}" if view.as_shares else str(count)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, text)
         painter.restore()
 
 
-def _mix(one: QColor, other: QColor, share: float) -> QColor:
-    return QColor.fromRgbF(
-        *(a + (b - a) * share for a, b in zip(one.getRgbF()[:3], other.getRgbF()[:3], strict=True))
-    )
+def _mix(one: str, other: str, share: float) -> str:
+    first, second = (theme.qcolour(name).getRgbF()[:3] for name in (one, other))
+    parts = (a + (b - a) * share for a, b in zip(first, second, strict=True))
+    return QColor.fromRgbF(*parts).name().upper()

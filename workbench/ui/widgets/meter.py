@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 
+from workbench.ui import plain
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import words
 
@@ -56,7 +57,7 @@ class Tile(QFrame):
             self._value.hide()
         layout.addWidget(self._hint)
         layout.addStretch(1)
-        self.setToolTip(tip)
+        plain.set_tip(self, tip)
 
     def set(self, value: str, hint: str | None = None, name: str | None = None) -> None:
         """Show a number; where a control stood in its place, the number takes over."""

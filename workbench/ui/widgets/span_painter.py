@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextCharFormat, QTextLayout
 
+from workbench.text.find import Found
 from workbench.ui import theme
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, Item, Run, visual_runs
 from workbench.ui.widgets.text_pieces import Line, Piece
@@ -24,6 +26,7 @@ class Marked:
     chosen: tuple[str, int] | None = None  # TextSpan.name
     hint: tuple[int, int] | None = None  # the word that a label's key would take
     caret: int | None = None  # None: not shown
+    found: Found | None = None  # matches of a search
 
 
 class SpanPainter:
@@ -42,6 +45,7 @@ class SpanPainter:
         self._colours: dict[int | str, tuple[QColor, QColor]] = {}
         self._text, self._accent = theme.qcolour("text"), theme.qcolour("accent")
         self._on_accent, self._hint = theme.qcolour("on_accent"), theme.qcolour("sunken")
+        self._match, self._match_ground = theme.qcolour("warn"), theme.qcolour("warn_soft")
 
     def lane(self) -> float:
         """Height of a lane: bar, caption and air."""
@@ -91,10 +95,27 @@ class SpanPainter:
                 painter.drawRoundedRect(
                     QRectF(origin.x() + left - 1, top - 1, right - left + 2, height + 2), 3, 3
                 )
+        if marked.found:
+            self._matches(painter, piece, line, origin, marked.found)
         if marked.selection:
             painter.setBrush(self._accent)
             for left, right in self._part(piece, line, *marked.selection):
                 painter.drawRect(QRectF(origin.x() + left, top, right - left, height))
+
+    def _matches(
+        self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, found: Found
+    ) -> None:
+        """A frame around each match on a line; the lines above and below cost nothing."""
+        first = piece.start + piece.units.to_point(line.first)
+        after = min(piece.end, piece.start + piece.units.to_point(line.after))
+        painter.save()
+        painter.setPen(self._match)
+        painter.setBrush(self._match_ground)
+        for number in range(bisect_right(found.ends, first), bisect_left(found.starts, after)):
+            for left, right in self._part(piece, line, found.starts[number], found.ends[number]):
+                box = QRectF(origin.x() + left, origin.y() + line.top, right - left, line.height)
+                painter.drawRoundedRect(box, 3, 3)
+        painter.restore()
 
     def _part(self, piece: Piece, line: Line, start: int, end: int) -> tuple[Run, ...]:
         """The visual runs of code points [start, end) on a line."""

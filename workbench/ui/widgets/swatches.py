@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
 
 NAMES = {262: _("blue"), 150: _("green"), 35: _("orange"), 305: _("purple"), 85: _("yellow"), 200: _("turquoise"), 350: _("pink"),
@@ -78,7 +78,7 @@ class _Swatch(QAbstractButton):
         super().__init__()
         self._colour, self._marked = colour, False
         self.setAccessibleName(_("Colour {name}").format(name=name))
-        self.setToolTip(name)
+        plain.set_tip(self, name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 

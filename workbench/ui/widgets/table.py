@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,11 +17,13 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from workbench.ui import icons, theme
+from workbench.ui import icons, plain, theme
 from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
+_NUMBER = re.compile(r"((?:^[+-])?\d[\d,]*(?:\.\d+)?)")
 CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
+NUMBER_PAD = 28  # pixels left and right of a number: of the style sheet and of Qt
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -30,7 +33,9 @@ class Column:
     """How one column shows a row object.
 
     `text(row)` gives the words; `share(row)` a bar beside the number; `chip(row)` gives (words, label or None, tone) or None;
-    `icon(row)` gives (icon name, tone) or None. `width` in pixels at 100 %, None stretches. `sort(row)` makes it sortable.
+    `icon(row)` gives (icon name, tone) or None. `width` in pixels at 100 %, None stretches.
+    `sort(row)` makes it sortable; rows for which it gives None come last. A `right` column holds
+    numbers, which are never elided: it is as wide as its widest one.
     """
 
     title: str
@@ -62,11 +67,13 @@ class Rows(QAbstractTableModel):
         self.rows: list[Any] = []
         self._keys: list[Hashable] = []  # of the rows, one for one
         self._numbers: dict[Hashable, int] | None = None  # key → row number, made when asked for
+        self._given: list[Any] = []  # as they came
         self._order: tuple[int, bool] | None = None  # column, descending
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; a change of values alone keeps scroll position and choice untouched."""
-        rows = self._sorted(list(rows))
+        self._given = list(rows)
+        rows = self._sorted(self._given)
         keys = [self.key(one) for one in rows]
         if keys == self._keys and rows:
             self.rows = rows
@@ -94,22 +101,30 @@ class Rows(QAbstractTableModel):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, column, column)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if column < 0:
-            self._order = None
+        """By a column, or with -1 as the rows came; chosen rows stay chosen."""
+        descending = order == Qt.SortOrder.DescendingOrder
+        if column >= 0 and self.columns[column].sort is None:
             return
-        if self.columns[column].sort is None:
-            return
-        self._order = (column, order == Qt.SortOrder.DescendingOrder)
-        self.beginResetModel()
-        self.rows = self._sorted(self.rows)
+        self._order = (column, descending) if column >= 0 else None
+        self.layoutAboutToBeChanged.emit()
+        before, keys = self.persistentIndexList(), self._keys
+        self.rows = self._sorted(self._given)
         self._keys, self._numbers = [self.key(one) for one in self.rows], None
-        self.endResetModel()
+        places = {key: number for number, key in enumerate(self._keys)}
+        after = [self.index(places[keys[one.row()]], one.column()) for one in before]
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit()
 
     def _sorted(self, rows: list[Any]) -> list[Any]:
+        """Rows without a value stand last, whichever way the others go."""
         if self._order is None:
             return rows
         column, descending = self._order
-        return sorted(rows, key=self.columns[column].sort, reverse=descending)
+        value = self.columns[column].sort
+        keyed = [(value(row), row) for row in rows]
+        some = [pair for pair in keyed if pair[0] is not None]
+        some.sort(key=lambda pair: pair[0], reverse=descending)
+        return [row for _value, row in some] + [row for key, row in keyed if key is None]
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.rows)
@@ -139,7 +154,7 @@ class Rows(QAbstractTableModel):
         if role == CHIP and column.chip is not None:
             return column.chip(row)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.tip(row) if column.tip is not None else None
+            return plain.tip(column.tip(row)) if column.tip is not None else None
         return None
 
     def setData(self, index, value, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -158,10 +173,23 @@ class Rows(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.hint or column.title
+            return plain.tip(column.hint or column.title)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_RIGHT if column.right else _LEFT)
         return None
+
+
+def natural(text: str) -> tuple | None:
+    """What a text is sorted by: numbers by value, letters without case; None for "" and "–"."""
+    text = text.strip()
+    if text in ("", "–"):
+        return None
+    parts = _NUMBER.split(text.casefold())
+    return tuple(
+        (0, float(part.replace(",", "")), "") if number % 2 else (1, 0.0, part)
+        for number, part in enumerate(parts)
+        if part
+    )
 
 
 def dress(view: QTableView, name: str) -> None:
@@ -187,10 +215,16 @@ def dress(view: QTableView, name: str) -> None:
     head.setMinimumSectionSize(28)
 
 
+def _by_text(column: Column) -> Callable[[Any], Any]:
+    return lambda row: natural(column.text(row))
+
+
 class Table(QTableView):
     """A dressed table over row objects.
 
     `opened(row)` is emitted by Enter and double click, `chosen()` when another choice of rows stands, `removed()` by Delete.
+    A click on a header sorts by a column with `sort`, with `sortable` by any; the third click
+    brings the rows back as they came.
     """
 
     opened = Signal(object)
@@ -204,8 +238,11 @@ class Table(QTableView):
         name: str,
         key: Callable[[Any], Hashable] = id,
         many: bool = False,
+        sortable: bool = False,
     ):
         super().__init__()
+        if sortable:
+            columns = [one if one.sort else replace(one, sort=_by_text(one)) for one in columns]
         self.rows_model, self._most = Rows(columns, key, self), 0
         self.setModel(self.rows_model)
         dress(self, name)
@@ -217,6 +254,7 @@ class Table(QTableView):
             self.setEditTriggers(trigger.DoubleClicked | trigger.EditKeyPressed)
         if any(column.sort for column in columns):
             self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            self.horizontalHeader().setSortIndicatorClearable(True)
             self.setSortingEnabled(True)
         self.doubleClicked.connect(self._double_click)
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
@@ -242,6 +280,7 @@ class Table(QTableView):
         for index, column in enumerate(self.rows_model.columns):
             if column.width is not None:
                 self.setColumnWidth(index, theme.px(column.width))
+        self._fit_numbers()
         if self._most:
             self.fit_height(self._most)
 
@@ -253,7 +292,16 @@ class Table(QTableView):
         if keys and keys != {self.rows_model.key(one) for one in self.chosen_rows()}:
             self.choose(keys)
         self.blockSignals(blocked)
+        self._fit_numbers()
         self.viewport().update()
+
+    def _fit_numbers(self) -> None:
+        """Widen the columns of numbers until every one fits, and narrow them again."""
+        for index, column in enumerate(self.rows_model.columns):
+            if column.right and column.width is not None:
+                texts = set(map(column.text, self.rows_model.rows))
+                widest = max(map(self.fontMetrics().horizontalAdvance, texts), default=0)
+                self.setColumnWidth(index, max(theme.px(column.width), widest + NUMBER_PAD))
 
     def rows(self) -> list[Any]:
         return self.rows_model.rows

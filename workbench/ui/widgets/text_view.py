@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QFrame, QToolTip
+from PySide6.QtWidgets import QFrame
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.text.find import Found
+from workbench.ui import plain, theme
 from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets import text_access, text_caret, text_keys
 from workbench.ui.widgets.span_layout import Index, TextSpan
@@ -58,6 +59,7 @@ class TextView(PiecesArea):
         self._caret = self._anchor = 0
         self._goal_x: float | None = None
         self._chosen: tuple[str, int] | None = None
+        self._found: Found | None = None
         self._mouse = Mouse(self)
         self._drop_theme = theme.changed.connect(self._on_theme)
         self.destroyed.connect(lambda *_gone, drop=self._drop_theme: drop())
@@ -71,7 +73,7 @@ class TextView(PiecesArea):
         self._text, self._spans, self._shown = DisplayText(text), Index(), {}
         self._bounds = Bounds(self._text, tokens)
         self._caret = self._anchor = 0
-        self._goal_x = self._chosen = self._held = None
+        self._goal_x = self._chosen = self._held = self._found = None
         self._mouse.forget()
         self._new_pieces()
         self.verticalScrollBar().setValue(0)
@@ -165,6 +167,12 @@ class TextView(PiecesArea):
             self.show_range(span.start, span.end)
         self.viewport().update()
 
+    def set_found(self, found: Found | None) -> None:
+        """Frame the matches of a search; None for no search."""
+        if found is not self._found:
+            self._found = found
+            self.viewport().update()
+
     @property
     def chosen(self) -> tuple[str, int] | None:
         return self._chosen
@@ -218,7 +226,8 @@ class TextView(PiecesArea):
             if focus and self._chosen is None and not self.selection and self._lanes
             else None
         )
-        return Marked(self.selection, self._chosen, hint, self._caret if focus else None)
+        caret = self._caret if focus else None
+        return Marked(self.selection, self._chosen, hint, caret, self._found)
 
     def paintEvent(self, event) -> None:
         self._prepare()
@@ -320,4 +329,4 @@ class TextView(PiecesArea):
     def _tell(self, event) -> None:
         """The whole names of the spans under the mouse: a caption may be cut for want of room."""
         names = [span.caption for span in self._mouse.spans_at(QPointF(event.pos()))]
-        QToolTip.showText(event.globalPos(), "\n".join(names), self.viewport())
+        plain.show_tip(event.globalPos(), "\n".join(names), self.viewport())

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui import theme
+from workbench.ui import plain, theme
 
 GAP, WORD_GAP, LINE_GAP = 6, 10, 16  # pixels between subwords, words and rows
 NARROW, WIDE = 52, 132  # least and greatest width of a subword
@@ -273,7 +273,7 @@ class TokenStrip(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
             found = next((one for one in self._placed if one.area.contains(event.pos())), None)
-            self.setToolTip(found.cell.tip if found else "")
+            plain.set_tip(self, found.cell.tip if found else "")
         return super().event(event)
 
     def focusInEvent(self, event) -> None:

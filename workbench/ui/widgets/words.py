@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractSpinBox, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import icons, theme
+from workbench.ui import icons, plain, theme
 
 
 def words(
@@ -20,8 +20,9 @@ def words(
     select: bool = False,
 ) -> QLabel:
     """A label. `kind` is one of theme.FONT, `tone` text, muted, faint, accent, good, warn, bad; `select`: can be copied."""
-    it = QLabel(text)
+    it = QLabel()
     it.setTextFormat(Qt.TextFormat.PlainText)
+    it.setText(text)
     it.setProperty("kind", kind)
     it.setProperty("tone", tone)
     it.setProperty("weight", weight)
@@ -51,9 +52,10 @@ class Elided(QLabel):
         weight: int = 400,
         mode=Qt.TextElideMode.ElideRight,
     ):
-        super().__init__(text)
+        super().__init__()
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
         for name, value in (("kind", kind), ("tone", tone), ("weight", weight)):
             self.setProperty(name, value)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -66,18 +68,27 @@ class Elided(QLabel):
         painter = QPainter(self)
         text = self.text().replace("\n", " ")
         shown = self.fontMetrics().elidedText(text, self._mode, self.contentsRect().width())
-        self.setToolTip(text if shown != text else "")
+        plain.set_tip(self, text if shown != text else "")
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(
             self.contentsRect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown
         )
 
 
+def picture(shown: QPixmap) -> QLabel:
+    """A label that shows a picture of our own."""
+    it = QLabel()
+    it.setPixmap(shown)
+    return it
+
+
 class KeyCap(QLabel):
     """A key as it is printed on the keyboard."""
 
     def __init__(self, text: str):
-        super().__init__(text)
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 

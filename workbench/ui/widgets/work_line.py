@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import fixed
 from workbench.ui.widgets.meter import Meter
@@ -45,7 +45,7 @@ class WorkLine(QFrame):
         self._title.setText(title)
         needed = self._title.fontMetrics().horizontalAdvance(title) + 4
         self._title.setFixedWidth(min(theme.px(TITLE), needed))
-        self._title.setToolTip(title)
+        plain.set_tip(self._title, title)
         self._share.setFixedWidth(self._share.fontMetrics().horizontalAdvance("100 %") + 4)
         self._cancel.setEnabled(True)
         self._escape.setEnabled(True)

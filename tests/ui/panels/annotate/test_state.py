@@ -6,7 +6,7 @@ from workbench.operations import annotate, labels
 from workbench.operations.annotate import NewSuggestion
 from workbench.project.project import Project
 from workbench.storage import runs
-from workbench.text.fields import ClassScores, Prediction
+from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 from workbench.ui.panels.annotate.acts import AnnotateActs
 from workbench.ui.panels.annotate.state import Target
@@ -308,12 +308,12 @@ def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
     state.label(label_id(state, "PER"), Target("text", 0, 3))
     first, second = state.ids[0], state.ids[1]
     layer = next(one for one in state.layers if one.name == "names")
-    answer = Prediction(spans=(Span(8, 11, "PER", score=0.9),))
+    answer = Prediction((SpanScores((Span(8, 11, "PER", score=0.9),)),))
     run = add_run(
         state.project,
         layer,
         "tag",
-        {first: answer, second: Prediction(spans=(Span(4, 6, "TIME", score=0.8),))},
+        {first: answer, second: Prediction((SpanScores((Span(4, 6, "TIME", score=0.8),)),))},
     )
 
     state.show_errors(run, (second, first), first)
@@ -336,7 +336,7 @@ def test_a_class_that_the_run_gave_otherwise_is_told(state):
         state.project,
         layer,
         "classify",
-        {state.document_id: Prediction(ClassScores(("good", "bad"), (0.1, 0.9)))},
+        {state.document_id: Prediction((ClassScores(("good", "bad"), (0.1, 0.9)),))},
     )
     state.show_errors(run, (state.document_id,))
 
@@ -399,3 +399,136 @@ def test_the_guideline_is_that_of_the_layers_shown_each_once(state, names):
         )
 
     assert state.guideline == "# Mood\n\nOf the whole message."
+
+
+# ---------------------------------------------------------------- keys of class labels
+
+
+def test_where_only_class_layers_are_shown_their_keys_are_digits(state):
+    state.switch_layer(layer_id(state, "names"), False)
+    assert {key: state.label_of[id][1].name for key, id in state.keys.items()} == {
+        "1": "good", "2": "bad", "q": "good", "w": "bad",
+    }  # fmt: skip
+    mood = next(layer for layer in state.active if layer.name == "mood")
+    assert [label.key for label in state.with_keys(mood)] == ["1", "2"]
+
+    state.switch_layer(layer_id(state, "names"), True)
+    assert [label.key for label in state.with_keys(mood)] == ["q", "w"]
+
+
+def test_a_pair_has_no_spans_so_its_classes_have_digits(state):
+    state.open(state.ids[-1])
+
+    assert [state.shown_keys[label.id] for label in state.active[0].labels] == ["1", "2"]
+
+
+def test_a_key_that_somebody_chose_stays(state):
+    labels.set_key(state.project, label_id(state, "bad"), "g")
+    state.switch_layer(layer_id(state, "names"), False)
+
+    assert {state.label_of[id][1].name: key for id, key in state.shown_keys.items()} == {
+        "good": "1",
+        "bad": "g",
+    }
+
+
+# ---------------------------------------------------------------- errors of a run
+
+
+@pytest.fixture
+def reviewed(state):
+    """Errors of a run of spans: `reviewed(prediction, …)` opens the documents it answered so."""
+
+    def review(*answers, layer="names", key=0):
+        ids = list(state.ids)[key : key + len(answers)]
+        views = [annotate.view(state.project, id) for id in ids]
+        with state.project.write():
+            run = runs.add(
+                state.project.db, "first", layer_id=layer_id(state, layer), status="done"
+            )
+            rows = [
+                (id, view.document.text_hash, answer.to_json())
+                for id, view, answer in zip(ids, views, answers, strict=True)
+            ]
+            runs.save_predictions(state.project.db, run.id, rows)
+        state.show_errors(run.id, ids)
+        return run
+
+    return review
+
+
+def tagged(*spans, cut=False):
+    return Prediction((SpanScores(tuple(Span(*span) for span in spans)),), cut)
+
+
+def test_accept_makes_the_answer_gold_and_opens_the_next_error(state, reviewed, context):
+    state.label(label_id(state, "LOC"), Target("text", 0, 3))  # Ada
+    state.choose(None)
+    state.label(label_id(state, "LOC"), Target("text", 15, 20))  # Paris
+    right = (15, 20, "LOC", "text", 0.9)
+    run = reviewed(tagged((0, 3, "PER", "text", 0.8), right), tagged((4, 6, "LOC")))
+    steps = state.project.undo_title
+    state.accept()
+
+    assert key_of(state) == "k1"
+    assert context.told[-1] == "Accepted the prediction of first as gold for k0."
+    state.next_error(-1)
+    assert found(state) == [("Ada", "PER"), ("Paris", "LOC")]
+    ada = next(row for row in state.spans if row.start == 0)
+    assert ada.score == 0.8 and state.differences == ((), frozenset(), None)
+    state.project.undo()
+    assert state.project.undo_title == steps
+    assert found(state) == [("Ada", "LOC"), ("Paris", "LOC")]
+    assert state.run.id == run.id
+
+
+def test_accept_takes_a_class_in_place_of_gold(state, reviewed):
+    state.label(label_id(state, "good"))
+    answer = Prediction((ClassScores(("good", "bad"), (0.3, 0.7)),))
+    reviewed(answer, layer="mood")
+    state.accept()
+
+    assert {state.label_of[id][1].name for id in state.marked} == {"bad"}
+    (mark,) = state.doc.marks
+    assert mark.score == 0.7
+
+
+def test_reject_keeps_gold_and_opens_the_next_error(state, reviewed):
+    state.label(label_id(state, "LOC"), Target("text", 0, 3))
+    reviewed(tagged((0, 3, "PER")), tagged((4, 6, "LOC")))
+    state.reject()
+
+    assert key_of(state) == "k1"
+    state.next_error()
+    assert found(state) == [("Ada", "LOC")]
+
+
+def test_spans_inside_others_and_behind_the_part_that_was_read_are_kept(state, reviewed):
+    """A run answers flat spans of the text that it read: neither of these is its error."""
+    for name, start, end in (("PER", 0, 11), ("LOC", 8, 11), ("LOC", 15, 20)):
+        state.choose(None)
+        state.label(label_id(state, name), Target("text", start, end))
+    reviewed(tagged((0, 3, "PER"), cut=True))
+    _extra, missed, _other = state.differences
+    assert len(missed) == 1  # "Ada met Bob"
+    state.accept()
+
+    assert found(state) == [("Ada", "PER"), ("Bob", "LOC"), ("Paris", "LOC")]
+
+
+def test_an_answer_with_a_label_that_is_gone_is_told_and_changes_nothing(state, reviewed, context):
+    reviewed(tagged((0, 3, "PER")), tagged((0, 3, "LOC")))
+    labels.delete_label(state.project, label_id(state, "PER"))
+    state.accept()
+
+    assert context.told[-1] == "The layer names has no label PER any more."
+    assert key_of(state) == "k0" and found(state) == []
+
+
+def test_accept_still_takes_a_suggestion_outside_of_errors(state, reviewed):
+    reviewed(tagged((0, 3, "PER")))
+    state.leave_errors()
+    suggest(state, (layer_id(state, "names"), label_id(state, "PER"), 8, 11, "text", 0.7))
+    state.accept()
+
+    assert found(state) == [("Bob", "PER")]

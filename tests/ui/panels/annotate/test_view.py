@@ -15,6 +15,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.state import Target
 from workbench.ui.panels.annotate.view import AnnotateView
+from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 
 CONTROL, SHIFT, ALT = (
@@ -425,3 +426,168 @@ def test_the_whole_page_closes_without_a_trace(view, state):
     view.deleteLater()
     QPoint()
     assert not state.project.changed.listeners
+
+
+# ---------------------------------------------------------------- the queue
+
+
+def titles(menu) -> dict[str, object]:
+    return {action.text().replace("&", ""): action for action in menu.actions()}
+
+
+def test_the_filter_menu_narrows_the_queue_and_a_button_takes_each_filter_away(view, qtbot):
+    menu = view.queue._menu
+    menu.fill()
+    titles(titles(menu)["State"].menu())["pending"].trigger()
+    menu.fill()
+    titles(menu)["Unlabelled"].trigger()
+    qtbot.waitUntil(lambda: chip_of_filter(view, "Unlabelled") is not None)
+    assert len(view.state.ids) == 6 and chip_of_filter(view, "State: pending") is None
+
+    menu.fill()
+    layers = titles(titles(menu)["Label"].menu())
+    titles(layers["mood"].menu())["good"].trigger()
+    assert len(view.state.ids) == 0
+    assert view.queue._none.isVisible() and not view.queue.list.isVisible()
+
+    qtbot.waitUntil(lambda: chip_of_filter(view, "Label: good") is not None)
+    press(chip_of_filter(view, "Label: good"), Key.Key_Space)
+    assert len(view.state.ids) == 6 and view.queue.list.isVisible()
+
+
+def chip_of_filter(view, name: str) -> Button | None:
+    wanted = f"Remove the filter {name}"
+    shown = (one for one in view.queue.findChildren(Button) if one.isVisible())
+    return next((one for one in shown if one.accessibleName() == wanted), None)
+
+
+def test_the_open_document_is_the_row_that_is_chosen_and_in_view(view, qtbot):
+    with view.state.project.edit("many"):
+        records = [Record(Document(f"m{n:03}", (("text", "x"),))) for n in range(300)]
+        documents.add(view.state.project.db, records, source_id=view.state.project.source("person"))
+    listed = view.queue.list
+
+    def shown() -> bool:
+        index = listed.currentIndex()
+        box = listed.visualRect(index)
+        return (
+            listed.documents.ids[index.row()] == view.state.document_id
+            and listed.selectionModel().isSelected(index)
+            and listed.viewport().rect().contains(box)
+        )
+
+    for change in (
+        lambda: view.state.open(view.state.ids[250]),
+        lambda: view.state.narrow(state="pending"),
+        lambda: view.state.step(1),
+        lambda: view.state.submit(),
+        lambda: view.state.skip(),
+        lambda: view.state.clear_filters(),
+        lambda: view.state.open(view.state.ids[3]),
+    ):
+        change()
+        qtbot.waitUntil(shown)
+
+
+def test_the_number_of_documents_that_pass_stands_above_the_queue(view):
+    view.state.narrow(state="pending", split="none")
+    suggest(view.state, (0, 3, 0.9))
+    view.state.narrow(suggested=True)
+
+    assert view.queue._count.text() == "1 of 6"
+    assert view.queue._count.toolTip().splitlines()[0] == "1 of 6 documents passes the filter"
+
+
+# ---------------------------------------------------------------- find
+
+
+def test_find_frames_the_matches_and_chooses_the_current_one(view, text, qtbot):
+    view.find()
+    assert view._find.line.hasFocus()
+    with qtbot.waitSignal(view.state.finder.changed):
+        QTest.keyClicks(view._find.line, "a")
+    qtbot.waitUntil(lambda: view._find.count_text() == "1 of 3")
+    assert text.selection == (0, 1)
+    press(view._find.line, Key.Key_Return)
+    assert view._find.count_text() == "2 of 3" and text.selection == (2, 3)
+
+    press(view._find.line, Key.Key_Escape)
+    assert not view._find.isVisible() and text.hasFocus() and text.selection == (2, 3)
+
+
+def test_a_match_is_labelled_by_a_key_after_escape(view, text, qtbot):
+    view.state.finder.open("bob", "text", 0)
+    view.leave_find()
+    press(text, Key.Key_1)
+
+    assert spans(view) == [("Bob", "PER")]
+
+
+def test_find_takes_over_a_few_chosen_words_and_f3_goes_on_from_the_caret(view, text):
+    text.select(0, 3)
+    view.find()
+    assert view.state.finder.text == "Ada" and view._find.count_text() == "1 of 1"
+    view.state.finder.set(text="a")
+    text.select(10, 10)
+    view.find_step(1)
+    assert text.selection == (16, 17)
+    text.select(0, 21)
+    view.find()
+    assert view.state.finder.text == "Ada met Bob in Paris."
+
+
+def test_escape_in_the_text_closes_the_search_first(view, text):
+    view.state.finder.open("bob", "text", 0)
+    text.setFocus()
+    press(text, Key.Key_Escape)
+
+    assert not view._find.isVisible() and text.selection == (8, 11)
+
+
+def test_the_search_goes_along_to_another_document(view, text):
+    view.state.finder.open("a", "text", 0)
+    view.state.step(1)  # The 42 tram was late.
+
+    assert view._find.count_text() == "1 of 3" and text.selection == (9, 10)
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted", "place"),
+    [
+        ("👍👍🏽 tram 🚋 tram", "tram", (4, 8)),  # UTF-16 would say 7
+        ("נסענו באוטובוס 42 הביתה", "42", (15, 17)),
+        ("Ride وصل الباص home", "الباص", (9, 14)),
+    ],
+)
+def test_what_is_framed_are_the_letters_that_were_found(view, text, content, wanted, place):
+    """Only the letters of the match and their surroundings are painted otherwise than before."""
+    with view.state.project.edit("another"):
+        record = Record(Document("another", (("text", content),)))
+        documents.add(
+            view.state.project.db, [record], source_id=view.state.project.source("person")
+        )
+    view.state.open(view.state.ids[-1])
+    view.queue.list.setFocus()
+    QApplication.processEvents()
+    before = text.viewport().grab().toImage()
+    view.state.finder.open(wanted, "text", 0)
+    assert text.selection == place
+    text.select(len(content), len(content), show=False)  # only the frames are left
+    after = text.viewport().grab().toImage()
+
+    ratio = after.devicePixelRatio()
+    changed = [
+        x / ratio
+        for x in range(0, after.width(), 2)
+        if any(after.pixel(x, y) != before.pixel(x, y) for y in range(0, after.height(), 2))
+    ]
+    found = view.state.finder.found["text"]
+    boxes = [
+        text.rect_of(at)
+        for start, end in zip(found.starts, found.ends, strict=True)
+        for at in range(start, end)
+    ]
+    low = min(min(box.left(), box.right()) for box in boxes)
+    high = max(max(box.left(), box.right()) for box in boxes)
+    letter = 24  # pixels: the far edge of the last letter is that of a run, not of a caret
+    assert low - letter <= min(changed) and max(changed) <= high + letter

@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench.base import settings
 from workbench.base.events import Signal
 from workbench.base.watch import Watch
 from workbench.operations import corpus
@@ -18,6 +19,7 @@ class Work:
 class Context:
     def __init__(self, project, queue):
         self.project, self.queue = project, queue
+        self.settings = settings.Settings()
         self.notes, self.went, self.failures = [], [], []
         self.held = None  # a list: work waits in it
         self.work = Work()

@@ -69,9 +69,9 @@ def test_an_import_tells_what_came_in_and_what_was_skipped(choose, context):
 
     finish(state, context)
 
-    assert state.phase == "done" and state.summary == "1 document came in, 1 record was skipped."
+    assert state.phase == "done" and state.summary == "Imported 1 document. 1 record was skipped."
     assert (
-        context.notes == [("1 document came in.", True)]
+        context.notes == [("Imported 1 document.", True)]
         and corpus.counts(context.project).documents == 4
     )
 
@@ -98,7 +98,91 @@ def test_it_can_be_cancelled(choose, context):
     )
 
 
+def test_every_column_of_tags_is_mapped_and_a_second_one_does_not_reset_the_first(choose):
+    state = choose("t.conll", "Ada\tB-PER\tO\nmet\tO\tO\nin\tO\tO\nRome\tB-PER\tB-LOC\n")
+    assert state.roles == {"1": "text", "2": "tag:spans", "3": "tag:spans"}
+    assert state.preview.spans == {"2": 2, "3": 1}
+
+    state.set_role("3", "")
+    assert "column 3" in state.preview.warnings[0]
+    state.set_role("3", "tag:column 3")
+    assert state.roles == {"1": "text", "2": "tag:spans", "3": "tag:column 3"}
+    state.set_role("3", "tag:spans")
+    assert state.roles["2"] == "tag:spans" and not state.preview.warnings
+
+
 def test_columns_of_tokens_offer_tokens_and_tags(choose):
     state = choose("t.conll", "Ada\tB-PER\nmet\tO\n")
 
     assert [role for role, _words in state.role_choices("2")][:3] == ["", "text", "tag:spans"]
+
+
+PAGE = "<html>\n<p>Hello</p>\n</html>\n"
+
+
+def test_markup_is_a_question_and_import_waits_for_the_answer(choose, context):
+    state = choose("page.txt", PAGE)
+
+    assert "web page" in state.obstacle and state.obstacle.endswith("?") and not state.can_start
+    assert state.can_override
+    state.override()
+    assert state.format == "text" and state.obstacle == "" and state.can_start
+
+    finish(state, context)
+    assert state.outcome.documents == 3
+
+
+def test_a_file_most_of_whose_records_have_errors_disables_import_until_the_user_insists(choose):
+    state = choose("t.csv", "text,label\none,A\n,B\n,C\n")
+
+    assert "2 of 3 records have errors" in state.obstacle and not state.can_start
+    assert state.can_override
+    state.override()
+    assert state.can_start
+
+    state.set_form(delimiter=";")
+    assert not state.anyway
+
+
+def test_a_file_without_any_readable_record_cannot_be_imported(choose):
+    state = choose("t.jsonl", '{"text": 5}\n{"text": 6}\n')
+    state.set_form(format="prodigy")
+
+    assert "No record can be read" in state.obstacle and not state.can_override
+
+
+def test_files_after_the_first_are_looked_at_too(context, tmp_path):
+    (tmp_path / "a.txt").write_text("fine\n")
+    (tmp_path / "b.xmi").write_text('<?xml version="1.0"?>\n<xmi:XMI xmlns:xmi="x">\n')
+    state = ImportState(context, [tmp_path / "a.txt", tmp_path / "b.xmi"])
+    try:
+        assert "b.xmi is a UIMA XMI file" in state.obstacle
+        assert not state.can_start and not state.can_override
+    finally:
+        state.close()
+
+
+def test_a_file_of_another_program_is_named(choose):
+    state = choose("a.ann", "T1\tPER 0 3\tAda\nT2\tPER 4 7\tBob\n")
+
+    assert "brat" in state.error and state.phase == "choosing"
+
+
+def test_splits_that_file_names_suggest_are_preselected_and_can_be_switched_off(context, tmp_path):
+    paths = [tmp_path / "train.csv", tmp_path / "test.csv"]
+    for path in paths:
+        path.write_text(f"text\nfrom {path.stem}\n")
+    state = ImportState(context, paths)
+    try:
+        assert state.split == corpus.BY_NAME and len(state.offered_splits) == 2
+        before = corpus.counts(context.project).splits
+        finish(state, context)
+        after = corpus.counts(context.project).splits
+        assert {name: after[name] - before.get(name, 0) for name in ("train", "test")} == {
+            "train": 1,
+            "test": 1,
+        }
+        state.set_files(paths[:1])
+        assert state.split == "" and not state.offered_splits
+    finally:
+        state.close()

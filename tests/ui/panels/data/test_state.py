@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.ui.panels.data.conftest import Context
 from workbench.operations import annotate, corpus
+from workbench.operations import labels as schema
+from workbench.project.project import Project
 from workbench.storage import labels
 from workbench.ui.panels.data.state import DataState
 
@@ -101,3 +104,77 @@ def test_enter_leads_to_annotate(state, context):
     state.open(state.ids[2])
 
     assert context.went == [("annotate", {"document": state.ids[2]})]
+
+
+# ---------------------------------------------------------------- layers
+
+
+@pytest.fixture
+def sample(sample_file, inline_jobs):
+    """The sample's Data page: layers class and spans for one text, pairs for two."""
+    project = Project.open(sample_file)
+    state = DataState(Context(project, inline_jobs))
+    yield state
+    state.close()
+    project.close()
+
+
+def layer_ids(state):
+    return {layer.name: layer.id for layer in state.layers}
+
+
+def test_rows_counts_and_filters_are_those_of_the_layers_shown(sample):
+    assert sample.counts.states == {"pending": 120, "draft": 8, "submitted": 360, "discarded": 0}
+    pairs = layer_ids(sample)["pairs"]
+
+    sample.switch_layer(pairs, False)
+    assert sample.counts.states["submitted"] == 300 and sample.counts.outside == 60
+    sample.set_filter(state="submitted")
+    assert len(sample.ids) == 300
+
+    for name in ("class", "spans"):
+        sample.switch_layer(layer_ids(sample)[name], False)
+    sample.switch_layer(pairs, True)
+    assert len(sample.ids) == 60 == sample.counts.states["submitted"]
+    assert {layer for row in sample.rows(sample.ids) for layer, _label in row.classes} == {"pairs"}
+
+
+def test_data_counts_what_annotate_has_left_to_do(sample):
+    annotate.submit(sample.project, sample.ids[310], [layer_ids(sample)["spans"]])
+    sample.look()
+
+    for off in ("", "pairs", "class"):
+        if off:
+            sample.switch_layer(layer_ids(sample)[off], False)
+        states = sample.counts.states
+        left = annotate.open_count(sample.project, sample.shown_ids)
+        assert states["pending"] + states["draft"] == left
+
+
+def test_a_filter_by_a_label_of_a_hidden_layer_is_dropped(sample):
+    (layer,) = [layer for layer in sample.layers if layer.name == "class"]
+    sample.set_filter(label=(layer.id, layer.labels[0].id))
+    assert 0 < len(sample.ids) < 488
+
+    sample.switch_layer(layer.id, False)
+
+    assert sample.label is None and len(sample.ids) == 488
+
+
+def test_a_filter_by_a_deleted_label_is_dropped(sample):
+    (layer,) = [layer for layer in sample.layers if layer.name == "class"]
+    sample.set_filter(label=(layer.id, layer.labels[0].id))
+
+    schema.delete_label(sample.project, layer.labels[0].id)
+
+    assert sample.label is None
+
+
+def test_the_layers_shown_are_one_choice_for_all_pages(sample, inline_jobs):
+    other = DataState(sample.context)
+    spans = layer_ids(sample)["spans"]
+
+    sample.switch_layer(spans, False)
+
+    assert other.off == frozenset({spans}) == sample.off
+    other.close()

@@ -1,12 +1,20 @@
 """The Data page in a window: the table, search, the bar of acts, the dialogs."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
-from workbench.operations import corpus
+from workbench.operations import annotate, corpus
 from workbench.ui.widgets.button import Segments
-from workbench.ui.widgets.document_table import KEY, DocumentTable
+from workbench.ui.widgets.document_table import (
+    CLASSES,
+    KEY,
+    LENGTH,
+    SPANS,
+    STATE,
+    TEXT,
+    DocumentTable,
+)
 
 
 @pytest.fixture
@@ -131,7 +139,7 @@ def test_the_import_dialog_imports_with_two_clicks(panel, qtbot, app, tmp_path):
     qtbot.waitUntil(lambda: state.phase == "done", timeout=20_000)
 
     assert (
-        state.summary == "1 document came in, 1 record was skipped."
+        state.summary == "Imported 1 document. 1 record was skipped."
         and named(dialog, QPushButton, "Close").isVisible()
     )
     qtbot.waitUntil(lambda: len(shown(panel)) == 4)
@@ -205,6 +213,27 @@ def test_the_export_dialog_writes_and_says_what_is_lost(panel, qtbot, app, tmp_p
     dialog.reject()
 
 
+def test_a_typed_name_never_replaces_a_file_without_a_question(panel, qtbot, app, tmp_path):
+    from workbench.ui.panels.data.export_dialog import ExportDialog
+
+    (tmp_path / "mine.jsonl").write_text("keep")
+    dialog = ExportDialog(app.window, panel.context)
+    qtbot.addWidget(dialog)
+    dialog.show()
+
+    dialog._path.setText(str(tmp_path / "mine.jsonl"))
+    dialog.start()
+
+    assert (tmp_path / "mine.jsonl").read_text() == "keep"
+    assert "exists" in dialog._path_field.error()
+    dialog._path.setText(str(tmp_path / "new.jsonl"))
+    for _again in range(2):  # what this dialog has written may be written again
+        dialog._told.set("")
+        dialog.start()
+        qtbot.waitUntil(lambda: "3 documents written" in dialog._told.text())
+    dialog.reject()
+
+
 class _Row:
     def __init__(self, id):
         self.id, self.key, self.text = id, f"k{id}", f"text {id}"
@@ -262,7 +291,8 @@ def test_the_sample_fills_every_column(make_panel, sample_file, qtbot, app):
 def test_of_thousands_of_columns_the_import_dialog_shows_those_that_matter(
     panel, qtbot, app, tmp_path
 ):
-    from workbench.ui.panels.data.import_dialog import COLUMNS_SHOWN, ImportDialog
+    from workbench.ui.panels.data.import_columns import COLUMNS_SHOWN
+    from workbench.ui.panels.data.import_dialog import ImportDialog
     from workbench.ui.panels.data.import_state import ImportState
 
     path = tmp_path / "wide.csv"
@@ -272,7 +302,7 @@ def test_of_thousands_of_columns_the_import_dialog_shows_those_that_matter(
     dialog = ImportDialog(app.window, state)
     qtbot.waitUntil(lambda: state.phase == "ready")
 
-    table = dialog._columns._table
+    table = dialog._columns.table
     assert table.columnCount() == COLUMNS_SHOWN
     assert [
         table.horizontalHeaderItem(n).text() for n in (0, COLUMNS_SHOWN - 2, COLUMNS_SHOWN - 1)
@@ -303,3 +333,161 @@ def test_the_filters_stay_within_the_window_with_large_text(make_panel, project_
 
 def right_edge(widget, page) -> int:
     return widget.mapTo(page, widget.rect().topRight()).x()
+
+
+# ---------------------------------------------------------------- sorting and searching
+
+
+def click_header(qtbot, table, column: int) -> None:
+    table.window().resize(1280, 800)
+    qtbot.waitUntil(lambda: not table.isColumnHidden(column))
+    head = table.horizontalHeader()
+    at = head.sectionViewportPosition(column) + head.sectionSize(column) // 2
+    qtbot.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at, head.height() // 2))
+
+
+def test_a_click_on_a_header_sorts_again_the_other_way_and_then_as_it_was(panel, qtbot):
+    table, seen = panel.view.table, []
+    for _turn in range(3):
+        click_header(qtbot, table, LENGTH)
+        settled(qtbot, panel)
+        head = table.horizontalHeader()
+        arrow = head.sortIndicatorOrder().name if head.isSortIndicatorShown() else ""
+        seen.append((shown(panel), arrow))
+
+    # texts of 21, 11 and 18 characters
+    assert seen == [
+        (["k1", "k2", "k0"], "AscendingOrder"),
+        (["k0", "k2", "k1"], "DescendingOrder"),
+        (["k0", "k1", "k2"], ""),
+    ]
+
+
+def test_the_current_document_stays_current_when_the_order_changes(panel, qtbot):
+    table = panel.view.table
+    table.choose_rows(0, 0)
+    click_header(qtbot, table, LENGTH)
+    settled(qtbot, panel)
+
+    assert shown(panel)[-1] == "k0" and table.current_id() == panel.state.ids[-1]
+
+
+def test_a_click_on_the_header_of_the_texts_sorts_nothing(panel, qtbot):
+    click_header(qtbot, panel.view.table, TEXT)
+
+    assert panel.state.order is None
+    assert not panel.view.table.horizontalHeader().isSortIndicatorShown()
+
+
+def test_keys_are_searched_and_what_was_found_is_marked(panel, qtbot):
+    search = named(panel.view, QLineEdit, "Search")
+    search.setFocus()
+    qtbot.keyClicks(search, "K2")
+    qtbot.waitUntil(lambda: shown(panel) == ["k2"])
+    table = panel.view.table
+    plain = table.visualRect(table.documents.index(0, TEXT))
+    marked = picture(table)
+    table.set_search("")
+
+    assert marked != picture(table)  # the key is marked
+    assert table.viewport().grab(plain).toImage() == marked_text(table, "K2", plain)
+
+
+def picture(table):
+    return table.viewport().grab().toImage()
+
+
+def marked_text(table, wanted, box):
+    """The text cell while `wanted` is searched: it holds none of it, so nothing is marked there."""
+    table.set_search(wanted)
+    return table.viewport().grab(box).toImage()
+
+
+def test_the_export_dialog_offers_to_escape_formulas_in_tables_only(panel, qtbot, app, tmp_path):
+    from PySide6.QtWidgets import QCheckBox
+
+    from workbench.ui.panels.data.export_dialog import ExportDialog
+
+    dialog = ExportDialog(app.window, panel.context)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    escape = named(dialog, QCheckBox, "Escape formulas")
+    for format, offered in (("csv", True), ("tsv", True), ("conll", False)):
+        dialog._format.setCurrentIndex(dialog._format.findData(format))
+        dialog._format_changed()
+        assert escape.isVisible() == offered and not escape.isChecked()
+
+    dialog._format.setCurrentIndex(dialog._format.findData("csv"))
+    dialog._format_changed()
+    escape.setChecked(True)
+    dialog._path.setText(str(tmp_path / "out.csv"))
+    dialog.start()
+    qtbot.waitUntil(lambda: "3 documents written" in dialog._told.text())
+
+    assert "escaped cells" in (tmp_path / "out.csv").read_text().splitlines()[0]
+
+
+# ---------------------------------------------------------------- layers
+
+
+@pytest.fixture
+def sample(make_panel, sample_file, qtbot):
+    panel = make_panel("data", sample_file)
+    qtbot.waitUntil(lambda: panel.state.counts is not None and not panel.state.searching)
+    return panel
+
+
+def switch(panel, qtbot, name):
+    """Tick or untick a layer in the menu."""
+    menu = named(panel.view, QPushButton, "Layers").menu()
+    next(action for action in menu.actions() if action.text() == name).trigger()
+    settled(qtbot, panel)
+
+
+def state_words(panel, *words):
+    buttons = panel.view.findChild(Segments).findChildren(QPushButton)
+    return {button.accessibleName() for button in buttons} >= set(words)
+
+
+def test_columns_and_counts_follow_the_layers_chosen_in_the_menu(sample, qtbot):
+    table = sample.view.table
+    assert state_words(sample, "Pending  120", "Draft  8", "Submitted  360")
+    assert not table.isColumnHidden(CLASSES) and not table.isColumnHidden(SPANS)
+
+    switch(sample, qtbot, "pairs")
+    assert state_words(sample, "Pending  120", "Draft  8", "Submitted  300")
+    switch(sample, qtbot, "spans")
+    assert table.isColumnHidden(SPANS) and not table.isColumnHidden(CLASSES)
+    assert "layers: class" in sample.view._header.findChildren(QLabel)[1].text()
+    switch(sample, qtbot, "spans")
+    switch(sample, qtbot, "class")
+    assert table.isColumnHidden(CLASSES) and not table.isColumnHidden(SPANS)
+
+
+def test_annotate_and_data_show_the_same_state_of_a_document(sample, app, qtbot):
+    document = sample.state.ids[310]
+    app.go("annotate", document=document)
+    annotating = app.window.panel("annotate").state
+    annotate.submit(app.project, document, [annotating.layers[1].id])
+    qtbot.waitUntil(lambda: annotating.state_of_document == "draft")
+
+    annotating.switch_layer(annotating.layers[0].id, False)
+    assert annotating.state_of_document == "submitted"
+    app.go("data")
+    settled(qtbot, sample)
+    assert sample.state.rows([document])[0].state == "submitted"
+
+    switch(sample, qtbot, "class")
+    assert sample.state.rows([document])[0].state == annotating.state_of_document == "draft"
+
+
+def test_no_spans_are_shown_as_0_and_a_document_without_state_has_none(sample, qtbot):
+    pairs = [place for place, id in enumerate(sample.state.ids) if place >= 428]
+    model = sample.view.table.documents
+    assert model.index(pairs[0], SPANS).data() == "0"
+
+    switch(sample, qtbot, "pairs")
+
+    assert model.index(pairs[0], STATE).data() == ""
+    sample.view.table.scrollToBottom()
+    sample.view.table.grab()  # paints no icon for it

@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench.base import owned_folder
 from workbench.jobs.events import Finished, Output, Started
 from workbench.storage import runs
 from workbench.ui.panels.export.state import ExportState
@@ -136,7 +137,8 @@ def test_from_the_click_on_cancel_the_page_says_so_and_nothing_of_a_killed_worke
     job = context.queue.jobs[0]
     job.tell(Started(4711, "2026-01-01T00:00:00Z"))
     draft = tmp_path / ".target.partial-4711"
-    (draft / "hf").mkdir(parents=True)
+    owned_folder.create(draft)
+    (draft / "hf").mkdir()
 
     state.cancel()
     job.tell(Output({"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph"}))

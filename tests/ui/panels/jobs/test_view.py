@@ -26,7 +26,7 @@ def test_without_work_it_says_so(view):
 
 def test_a_job_has_its_row_with_title_and_cancel_and_loses_it_at_its_end(view, inline_jobs):
     job = inline_jobs.add(SPEC)
-    line = view._rows[job.id]
+    line = view.list.rows[job.id]
     assert line._title.text() == "Count to four"
     assert line._cancel.isVisible()
 
@@ -41,7 +41,7 @@ def test_clearing_leaves_the_empty_list(view, inline_jobs):
 
     view.clear.click()
 
-    assert view._rows == {}
+    assert view.list.rows == {}
     assert view._stack.currentWidget() is view._empty
 
 
@@ -49,6 +49,6 @@ def test_cancel_in_the_row_ends_the_job(view, inline_jobs):
     inline_jobs.add(SPEC)
     second = inline_jobs.add(SPEC)
 
-    view._rows[second.id]._cancel.click()
+    view.list.rows[second.id]._cancel.click()
 
     assert second.status == "cancelled"

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import tiny_models
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
@@ -51,7 +52,15 @@ class Context(SimpleNamespace):
     """What a panel reaches for, with the thread taken out."""
 
     def run(self, work, done, failed=None):
-        done(work())
+        try:
+            found = work()
+        except WorkbenchError as error:
+            (failed or self.faults.append)(error)
+        else:
+            done(found)
+
+    def fail(self, error):
+        self.faults.append(error)
 
     def attempt(self, act, *args, **named):
         try:
@@ -105,7 +114,7 @@ def test_a_folder_is_added_and_the_note_takes_it_back(state, context, mine):
 
 
 def test_a_folder_that_is_no_model_is_told_and_changes_nothing(state, context, tmp_path):
-    assert state.add(tmp_path) is None
+    state.add(tmp_path)
 
     assert "config.json is missing" in str(context.faults[0]) and names(state) == [
         "starter-bert",
@@ -113,14 +122,48 @@ def test_a_folder_that_is_no_model_is_told_and_changes_nothing(state, context, t
     ]
 
 
-def test_pickled_weights_are_asked_about_and_nothing_else_is(state, mine, tmp_path):
-    (mine / "model.safetensors").rename(mine / "pytorch_model.bin")
+def test_a_folder_is_examined_before_it_is_added(state, mine, tmp_path):
+    tiny_models.pickle_weights(mine)
+    found = []
 
-    assert state.wants_trust(mine) and not state.wants_trust(tmp_path)
+    state.examine(mine, found.append)
+    state.examine(tmp_path, found.append)
     state.add(mine, trust=True)
+    state.examine(mine, found.append)
+
+    assert [one.only_untrusted for one in found] == [True, False, False] and found[0].layers == 2
     assert state.cards[-1].usable and state.cards[-1].pickled
-    (mine / "config.json").unlink()
-    assert not state.wants_trust(mine)
+
+
+def test_forgetting_a_broken_folder_can_be_undone_too(state, context, mine):
+    context.settings.model_folders = [str(mine), str(mine / "gone")]
+    state.look()
+
+    state.forget(state.cards[-1])
+    assert names(state)[-1] == "mine"
+    context.notes[-1][1]()
+    assert names(state)[-1] == "gone" and not state.cards[-1].usable
+
+
+def test_a_download_is_deleted_and_the_note_says_what_is_free(state, context, user_dir, mine):
+    from tests.operations.test_models import cached
+
+    repository = cached(user_dir, mine, ours=True)
+    state.look()
+    assert state.cards[-1].downloaded
+
+    state.delete(state.cards[-1])
+    assert names(state) == ["starter-bert", "starter-gpt"] and not repository.exists()
+    assert "some/tiny was deleted" in context.notes[-1][0]
+
+
+def test_unchanged_cards_are_not_shown_anew(state):
+    told = []
+    state.listen(state.changed, told.append)
+
+    state.look()
+
+    assert not any("cards" in fields for fields in told)
 
 
 def test_forgetting_can_be_taken_back(state, context, mine):
@@ -153,11 +196,12 @@ def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
     state.look()
     first = waiting[0][0]()
     state.add(mine)
-
-    waiting[0][1](first)
     waiting[1][1](waiting[1][0]())
 
-    assert names(state)[-1] == "mine" and not state.busy and len(waiting) == 2
+    waiting[0][1](first)
+    waiting[2][1](waiting[2][0]())
+
+    assert names(state)[-1] == "mine" and not state.busy and len(waiting) == 3
     state.close()
 
 

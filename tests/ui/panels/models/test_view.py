@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
-from workbench.ui.panels.models.dialogs import Download, Trust
+from tests import tiny_models
+from workbench.ui.panels.models.dialogs import Delete, Download, Trust
 from workbench.ui.panels.models.view import ModelCard
 
 
@@ -43,16 +44,23 @@ def said(widget):
 def with_dialog(qtbot, open_it, act):
     """Do `act(dialog)` in the modal dialog that `open_it` brings up."""
 
+    done = []
+
     def later():
         dialog = QApplication.activeModalWidget()
+        if dialog is None:
+            QTimer.singleShot(20, later)
+            return
         try:
             act(dialog)
         finally:
-            if dialog is not None and dialog.isVisible():
+            done.append(True)
+            if dialog.isVisible():
                 dialog.reject()
 
-    QTimer.singleShot(50, later)
+    QTimer.singleShot(20, later)
     open_it()
+    qtbot.waitUntil(lambda: bool(done))
 
 
 def test_each_starter_has_a_card_with_its_figures_and_uses(panel):
@@ -88,23 +96,37 @@ def test_a_broken_folder_stays_to_be_seen_with_what_is_missing(panel, mine, qtbo
     qtbot.waitUntil(lambda: len(cards(panel)) == 2)
 
 
-def test_a_folder_that_is_no_model_is_told_at_the_top(panel, tmp_path, app):
+def test_a_folder_that_is_no_model_is_told_at_the_top(panel, tmp_path, app, qtbot):
     panel.view.add(tmp_path)
 
-    assert "config.json is missing" in app.window.banner.text()
+    qtbot.waitUntil(lambda: "config.json is missing" in app.window.banner.text())
+
+
+def test_a_folder_that_cannot_even_be_parsed_is_shown_with_its_fault(panel, mine, qtbot):
+    panel.view.add(mine)
+    qtbot.waitUntil(lambda: len(cards(panel)) == 3)
+    (mine / "config.json").write_text('{"architectures": 5, "hidden_size": [1], "model_type": {}}')
+
+    panel.state.look()
+
+    qtbot.waitUntil(lambda: any("hidden_size as [1]" in said(one) for one in cards(panel)))
+    assert button(panel, "Forget mine").isEnabled()
 
 
 def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, qtbot):
-    (mine / "model.safetensors").rename(mine / "pytorch_model.bin")
+    tiny_models.pickle_weights(mine)
+    answered = []
     with_dialog(
         qtbot,
         lambda: panel.view.add(mine),
-        lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Return),
+        lambda dialog: answered.append(qtbot.keyClick(dialog, Qt.Key.Key_Return)),
     )
     assert len(cards(panel)) == 2  # Return gives the safe answer
 
     def trust(dialog):
         assert isinstance(dialog, Trust)
+        for shown in ("bert", "2 × 16", "float32, pickled", "pytorch_model.bin ("):
+            assert shown in said(dialog)
         next(
             one
             for one in dialog.findChildren(QAbstractButton)
@@ -173,3 +195,22 @@ def test_everything_can_be_reached_by_tab(panel, qtbot):
         seen.add(QApplication.focusWidget().accessibleName())
 
     assert {"Train with starter-bert", "Inspect starter-bert", "Train with starter-gpt"} <= seen
+
+
+def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbot):
+    from tests.operations.test_models import cached
+
+    repository = cached(user_dir, mine, ours=True)
+    panel.state.look()
+    qtbot.waitUntil(lambda: len(cards(panel)) == 3)
+
+    with_dialog(qtbot, button(panel, "Delete some/tiny").click, lambda dialog: dialog.reject())
+    assert repository.is_dir()
+
+    def confirm(dialog):
+        assert isinstance(dialog, Delete) and "cannot be undone" in said(dialog)
+        dialog.accept()
+
+    with_dialog(qtbot, button(panel, "Delete some/tiny").click, confirm)
+    qtbot.waitUntil(lambda: len(cards(panel)) == 2)
+    assert not repository.exists()

@@ -15,6 +15,8 @@ from workbench.operations.wire import wire
 from workbench.project.project import Project
 from workbench.ui.panels.prompts.state import OWN, PromptsState
 
+pytestmark = pytest.mark.process  # the worker that renders templates
+
 
 class StillQueue:
     """A queue that starts nothing; tests tell its events."""
@@ -27,6 +29,7 @@ class StillQueue:
         job = SimpleNamespace(
             spec=spec,
             asked=asked,
+            ending="",
             stop=lambda: asked.append("stop"),
             cancel=lambda: asked.append("cancel"),
         )
@@ -51,7 +54,7 @@ def context(tmp_path):
 
     made = SimpleNamespace(
         project=project, queue=StillQueue(), settings=Settings(), run=run, fail=faults.append, faults=faults, went=went,
-        commands_changed=lambda: None, go=lambda page, **args: went.append((page, args)), dispatch=None,
+        commands_changed=lambda: None, go=lambda page, **args: went.append((page, args)), dispatch=lambda act: act(),
         attempt=lambda act, *args, **named: act(*args, **named),
     )  # fmt: skip
     wiring = wire(project, made.queue)
@@ -81,6 +84,18 @@ def test_what_is_wrong_with_a_template_is_told_and_holds_the_run_back(state, con
 
     assert "Line 1" in state.problem and not state.ready and context.faults == []
     assert state.chosen == OWN
+
+
+def test_a_template_that_runs_without_end_is_reported_and_the_next_good_one_previews(state):
+    good = state.template
+    state.set_template("{% for a in text %}" * 6 + "{% endfor %}" * 6 + "{{ label }}")
+    assert "takes too long (limit 2 s)" in state.problem and not state.ready
+
+    state.set_template("{{ (('x' * 9999) * 9999)|replace('x', 'y' * 9999) }}{{ label }}")
+    assert "too much memory (limit 512 MB)" in state.problem and not state.ready
+
+    state.set_template(good)
+    assert state.problem == "" and state.ready
 
 
 def test_more_shots_than_fit_are_left_out_and_counted(state):
@@ -132,6 +147,7 @@ def test_a_run_is_followed_to_its_scores(state, context):
 
     assert state.live.status == "done" and state.evaluation.n == 60
     assert state.evaluation.scores["accuracy"] == pytest.approx(1 / 6)
+    assert state.prior == pytest.approx(dict.fromkeys(state.preview.prompts, 1 / 6))
     assert state.ready
 
 
@@ -139,13 +155,10 @@ def _answer(job, label):
     lines = [json.loads(one) for one in Path(job.spec.params["prompts"]).read_text().splitlines()]
     rows = []
     for line in lines:
-        about = {name: line[name] for name in ("document_id", "text_hash", "split", "cut")}
-        rows.append(
-            {
-                **about,
-                "logprobs": {name: [-1.0] if name == label else [-4.0] for name in line["prompts"]},
-            }
-        )
+        about = {name: line[name] for name in line if name not in ("parts", "prompts")}
+        chosen = label if line["document_id"] is not None else None
+        scores = {name: [-1.0] if name == chosen else [-4.0] for name in line["prompts"]}
+        rows.append({**about, "logprobs": scores})
     (Path(job.spec.folder) / "scores.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in rows)
     )
@@ -169,6 +182,31 @@ def test_stop_and_cancel_reach_the_job(state, context):
     assert context.queue.jobs[-1].asked == ["stop", "cancel"]
 
 
+def test_cancelling_while_the_prompts_are_filled_starts_no_run(state, context):
+    """The progress that filling reports is the moment at which someone cancels."""
+    shares = []
+
+    def cancel(fields):
+        if "prepared" in fields:
+            shares.append(state.prepared)
+            state.cancel()
+
+    state.listen(state.changed, cancel)
+    state.run_on_dev()
+
+    assert shares and context.queue.jobs == () and context.faults == []
+    assert not state.preparing and state.ready
+
+
+def test_a_deleted_document_gives_way_to_another(state, context):
+    first = state.document
+    corpus.delete_documents(context.project, [first.id])
+
+    state.refresh()
+
+    assert state.problem == "" and state.document.id != first.id
+
+
 def test_a_failed_run_says_why(state, context):
     state.run_on_dev()
     context.queue.tell(
@@ -176,3 +214,143 @@ def test_a_failed_run_says_why(state, context):
     )
 
     assert state.live.status == "failed" and state.live.message == "No memory. Close something."
+
+
+# ---------------------------------------------------------------- answers to one text
+
+
+class StillHost:
+    """A model that answers when the test says so; the first label is the most probable."""
+
+    made: list = []
+
+    def __init__(self, *_args, **_named):
+        StillHost.made.append(self)
+        self.requests, self.waiting = [], []
+
+    def ask(self, _kind, request, done):
+        self.requests.append(request["prompts"])
+        self.waiting = [(request["prompts"], done)]  # only the newest counts
+
+    def answer(self):
+        for tables, done in self.waiting:
+            found = [
+                {label: [-1.0 - number] for number, label in enumerate(table)} for table in tables
+            ]
+            done({"logprobs": found}, None)
+        self.waiting = []
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def host(state, monkeypatch):
+    """The host that the first question makes."""
+    monkeypatch.setattr("workbench.jobs.host.Host", StillHost)
+    monkeypatch.setattr(StillHost, "made", [])
+    state.try_text()
+    (made,) = StillHost.made
+    return made
+
+
+def test_answers_show_score_prior_and_share(state, host):
+    assert state.asking and state.answers == ()
+    host.answer()
+
+    assert not state.asking and len(state.answers) == 6
+    delay = next(row for row in state.answers if row.label == "delay")
+    assert delay.score == -1.0 and delay.share == pytest.approx(
+        1 / 6
+    )  # as likely as without a text
+    assert sum(row.prior for row in state.answers) == pytest.approx(1)
+
+
+def test_answers_stay_when_the_page_is_left_and_shown_again(state, host):
+    host.answer()
+    before = state.answers
+
+    state.refresh()
+
+    assert state.answers == before and len(host.requests) == 1
+
+
+def test_an_answer_that_arrives_while_the_page_is_left_is_kept(state, host):
+    state.refresh()
+    assert state.asking
+
+    host.answer()
+
+    assert not state.asking and len(state.answers) == 6
+
+
+def test_answers_to_another_template_come_back_with_it(state, host):
+    host.answer()
+    template, before = state.template, state.answers
+
+    state.set_template("{{ text }} is about {{ label }}")
+    assert state.answers == ()
+    state.set_template(template)
+
+    assert state.answers == before and len(host.requests) == 1
+
+
+def test_answers_stay_while_the_template_has_an_error(state, host):
+    host.answer()
+    before = state.answers
+
+    state.set_template("{{ text }")
+
+    assert state.problem and state.answers == before
+
+
+def test_the_prior_is_asked_once_for_all_texts_with_the_same_examples(state, host):
+    host.answer()
+    state.step(1)
+    assert state.answers == () and not state.asking
+
+    state.try_text()
+    host.answer()
+
+    assert len(state.answers) == 6
+    assert [len(tables) for tables in host.requests] == [4, 1]  # a text and three without one
+
+
+def test_another_calibration_shows_its_answers_at_once(state, host):
+    host.answer()
+    state.set(calibration="none")
+    assert state.answers[0].prior is None and state.answers[0].share > 0.5
+
+    state.set(calibration="pmi")
+
+    assert (
+        state.answers[0].prior is not None and len(host.requests) == 1
+    )  # the prior of "" is known
+
+
+def test_a_calibration_whose_prior_is_not_known_asks_for_it(state, monkeypatch):
+    monkeypatch.setattr("workbench.jobs.host.Host", StillHost)
+    monkeypatch.setattr(StillHost, "made", [])
+    state.set(calibration="none")
+    state.try_text()
+    (host,) = StillHost.made
+    host.answer()
+
+    state.set(calibration="content-free")
+    assert state.asking
+    host.answer()
+
+    assert state.answers[0].prior is not None
+    assert [len(tables) for tables in host.requests] == [1, 3]
+
+
+def test_the_run_stays_when_the_page_is_left_and_shown_again(state, context):
+    state.run_on_dev()
+    job = context.queue.jobs[-1]
+    context.queue.tell(job, Started(1, "2026-01-01T00:00:00"))
+    context.queue.tell(job, Output({"kind": "progress", "done": 30, "total": 60}))
+
+    state.refresh()
+    context.queue.tell(job, Output({"kind": "progress", "done": 45, "total": 60}))
+
+    assert state.running and state.live.share == 0.75

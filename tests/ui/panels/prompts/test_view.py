@@ -1,10 +1,21 @@
 """The Prompts page in a window."""
 
+import time
+
 import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QPushButton, QSpinBox, QTableView
 
 from workbench.operations import corpus
-from workbench.ui.panels.prompts.state import AnswerRow
+from workbench.project.project import Project
+from workbench.prompting.score import LabelAnswer
+from workbench.storage import labels
+from workbench.ui.panels.prompts import scorer
+from workbench.ui.panels.prompts.state import Live
+from workbench.ui.panels.prompts.view import NO_LAYER
+
+pytestmark = pytest.mark.process  # the worker that renders templates
 
 
 @pytest.fixture
@@ -33,6 +44,150 @@ def test_typing_in_the_template_shows_at_once_what_is_wrong(panel, qtbot):
     assert not named(panel, QPushButton, "Run on dev").isEnabled()
 
 
+def test_the_window_goes_on_while_a_template_runs_without_end(panel, qtbot):
+    """One call of native code, which in this process would hold the interpreter lock for minutes."""
+    template, good = named(panel, QPlainTextEdit, "Template"), panel.state.preview.text
+    beats = [time.monotonic()]
+    timer = QTimer()
+    timer.timeout.connect(lambda: beats.append(time.monotonic()))
+    timer.start(20)
+    source = template.toPlainText()
+
+    template.setPlainText("{{ ([[text] * 3000] * 10000)|sum(start=[])|length }}{{ label }}")
+    qtbot.waitUntil(lambda: "takes too long" in panel.view._fault.text(), timeout=60_000)
+    template.setPlainText(source)
+    qtbot.waitUntil(lambda: panel.state.ready, timeout=20_000)
+    timer.stop()
+
+    assert max(b - a for a, b in zip(beats, beats[1:], strict=False)) < 1.0
+    assert named(panel, QPlainTextEdit, "Preview").toPlainText() == good
+
+
+def test_an_error_is_marked_at_its_line_and_the_last_good_prompt_as_outdated(panel, qtbot):
+    view, good = panel.view, panel.state.preview.text
+    template = named(panel, QPlainTextEdit, "Template")
+    template.setPlainText("\n" * 60 + "{{ texxt }} {{ label }}")
+    qtbot.waitUntil(lambda: panel.state.problem != "", timeout=10_000)
+
+    (mark,) = template.extraSelections()
+    assert mark.cursor.blockNumber() + 1 == panel.state.line == 61
+    assert "'texxt' is undefined" in template.accessibleDescription()
+    preview = named(panel, QPlainTextEdit, "Preview")
+    assert preview.toPlainText() == good and preview.property("outdated")
+    assert "Outdated" in view._outdated.text() and view._outdated.isVisible()
+
+    named(panel, QPushButton, "Go to line 61").click()
+    assert template.textCursor().blockNumber() + 1 == 61 and template.shows(61)
+
+    template.setPlainText("{{ text }} {{ label }}")
+    assert template.extraSelections() == []  # at once: the line is another one now
+    qtbot.waitUntil(lambda: panel.state.ready, timeout=10_000)
+    assert not preview.property("outdated") and not view._outdated.isVisible()
+
+
+def test_the_candidate_is_marked_in_the_prompt(panel, qtbot):
+    panel.view._template.setPlainText("🚋 {{ text }}\r\n{{ label }}, isn't it?")
+    panel.view.take_template()
+    qtbot.waitUntil(lambda: panel.state.preview.text.startswith("🚋"), timeout=10_000)
+
+    (mark,) = named(panel, QPlainTextEdit, "Preview").extraSelections()
+    assert mark.cursor.selectedText() == panel.state.preview.label
+
+
+def test_characters_are_shown_one_by_one_without_ligatures(panel):
+    """The bundled font would draw "=>" as one arrow."""
+    for name in ("Template", "Preview"):
+        font = named(panel, QPlainTextEdit, name).font()
+        assert font.featureValue(QFont.Tag("calt")) == 0 and font.isFeatureSet(QFont.Tag("calt"))
+
+
+def test_a_template_with_no_break_spaces_stays_as_it_was_typed(panel):
+    source = "{{ text }}\u00a0: {{ label }}\n"
+    panel.state.set_template(source)
+
+    assert panel.view._template.source() == source
+    panel.view.take_template()
+    assert panel.state.template == source
+
+
+def test_running_takes_what_was_just_typed(panel, monkeypatch):
+    asked = []
+    monkeypatch.setattr(panel.state, "run_on_dev", lambda: asked.append(panel.state.template))
+    panel.view._template.setPlainText("{{ text }} = {{ label }}")
+
+    panel.view.run_on_dev()
+
+    assert asked == ["{{ text }} = {{ label }}"]
+
+
+def test_answers_and_progress_stay_when_the_page_is_left_and_shown_again(panel, app, qtbot):
+    state, outcome = panel.state, panel.view._outcome
+    tables = (state.preview.prompts, *state.preview.without_text)
+    for table in tables:
+        key = scorer._digest(state.card, table)
+        state._scorer._keep({key: {label: [-1.0] for label in table}})
+    state._show_answers()
+    state.update(live=Live(1, "prompt-1", "running", 30, 60, 12.0))
+
+    for side, index in (("run", 0), ("text", 1)):
+        outcome._which.button(side).click()
+        preview = state.preview
+        app.go("data")
+        app.go("prompts")
+        qtbot.waitUntil(lambda before=preview: state.preview is not before, timeout=10_000)
+        assert outcome._which.value() == side and outcome._pages.currentIndex() == index
+
+    assert named(panel, QTableView, "Answers").model().rowCount() == 6
+    assert outcome._time.text() == "30 of 60, 0:12 left"
+    assert outcome._progress.isVisibleTo(outcome._live)
+    state.live = None
+
+
+def test_asking_about_a_text_shows_its_answers(panel, monkeypatch):
+    monkeypatch.setattr(panel.state._scorer, "ask", lambda *_asked: None)
+    assert panel.view._outcome._which.value() == "run"
+
+    named(panel, QPushButton, "Try on this text").click()
+
+    assert panel.view._outcome._which.value() == "text" and panel.state.asking
+
+
+def test_without_documents_the_preview_leads_to_data(make_panel, tmp_path, qtbot):
+    path = tmp_path / "empty.glossbench"
+    project = Project.create(path)
+    with project.edit("layer"):
+        layer = labels.add_layer(project.db, "topic", "class")
+        for name in ("a", "b"):
+            labels.add_label(project.db, layer, name)
+    project.close()
+
+    panel = make_panel("prompts", path)
+    qtbot.waitUntil(lambda: panel.state.no_document, timeout=10_000)
+
+    assert named(panel, QPushButton, "Go to Data").isVisible()
+    assert panel.state.problem == "" and not panel.state.ready
+
+
+def test_a_failed_run_shows_its_message_in_full(panel):
+    message = "The worker ran out of memory. " * 10
+    width = panel.view._outcome.width()
+    panel.state.update(live=Live(1, "prompt-1", "failed", message=message))
+
+    assert panel.view._outcome._failure.text() == message
+    assert panel.view._outcome.width() == width
+    panel.state.live = None
+
+
+def test_the_calibration_can_be_chosen(panel, qtbot):
+    box = named(panel, QComboBox, "Calibration")
+    assert box.currentText() == "Content-free" and len(panel.state.preview.without_text) == 3
+
+    box.setCurrentText("PMI")
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: len(panel.state.preview.without_text) == 1, timeout=10_000)
+    assert panel.state.spec.calibration == "pmi"
+
+
 def test_fewer_examples_make_a_shorter_prompt(panel, qtbot):
     before = panel.state.preview.tokens
     named(panel, QSpinBox, "Examples").setValue(1)
@@ -42,12 +197,12 @@ def test_fewer_examples_make_a_shorter_prompt(panel, qtbot):
 
 
 def test_answers_stand_in_a_table_with_bars(panel):
-    panel.state.update(
-        answers=(AnswerRow("delay", -2.31, 0.46, 1), AnswerRow("ticket", -2.96, 0.24, 2))
-    )
+    rows = (LabelAnswer("delay", -2.31, 0.61, 0.46, 1), LabelAnswer("ticket", -2.96, None, 0.24, 2))
+    panel.state.update(answers=rows)
 
     model = named(panel, QTableView, "Answers").model()
-    assert [model.index(0, column).data() for column in range(4)] == ["delay", "-2.31", "1", "46.0"]
+    cells = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
+    assert cells == [["delay", "-2.31", "61.0", "1", "46.0"], ["ticket", "-2.96", "–", "2", "24.0"]]
 
 
 def test_every_control_has_a_name(panel):
@@ -57,17 +212,13 @@ def test_every_control_has_a_name(panel):
 
 
 def test_without_a_layer_with_classes_it_leads_to_labels(make_panel, tmp_path):
-    from workbench.project.project import Project
-
     Project.create(tmp_path / "empty.glossbench").close()
     panel = make_panel("prompts", tmp_path / "empty.glossbench")
 
-    assert panel.view._empty.isVisible()
+    assert panel.view._stack.currentIndex() == NO_LAYER
 
 
 def test_while_a_run_goes_on_the_answers_to_one_text_can_be_looked_at(panel):
-    from workbench.ui.panels.prompts.state import Live
-
     outcome = panel.view._outcome
     panel.state.update(preparing=True)
     assert outcome._which.value() == "run"

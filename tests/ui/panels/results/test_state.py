@@ -3,9 +3,10 @@
 import pytest
 
 from workbench.base.events import Signal
+from workbench.base.watch import QUIET
 from workbench.project.project import Project
 from workbench.storage import runs
-from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.panels.results.state import ResultsState, describe
 
 
 class Context:
@@ -22,6 +23,9 @@ class Context:
             failed(error)
         else:
             done(found)
+
+    def long(self, title, act, done):
+        self.run(lambda: act(QUIET), done)
 
     def go(self, page, **args):
         self.gone.append((page, args))
@@ -96,7 +100,7 @@ def test_scores_follow_todays_gold_while_those_as_run_stay(state):
     wrong = state.errors[0].document_id
     annotate.set_class(state.project, wrong, layer.label("good").id)
 
-    rows = {name: (as_run, today) for name, as_run, today, _test in state.score_rows()}
+    rows = {row.name: (row.as_run, row.today) for row in state.score_rows()}
     assert rows["Accuracy"] == (pytest.approx(0.5), pytest.approx(4 / 6))
 
 
@@ -154,10 +158,22 @@ def test_deleting_takes_the_run_off_and_chooses_another(state):
 def test_settings_tell_seed_options_and_looks(state):
     rows = dict(state.settings_rows())
 
-    assert (rows["Seed"], rows["Epochs"], rows["Looks at the test score"], rows["Model"]) == (
+    assert (rows["Seed"], rows["Epochs"], rows["Test score views"], rows["Model"]) == (
         "1",
         "2",
         "0",
         "starter-bert",
     )
     assert "--seed 1" in state.command()
+
+
+def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
+    spec = {"task": "classify", "shots": 6, "order": "balanced", "calibration": "content-free"}
+    with project.write():
+        run = runs.add(project.db, "p", "prompt", spec=spec)
+        runs.update(project.db, run.id, result={"prior": {"praise": 0.61, "delay": 0.39}})
+
+    found = dict(describe(runs.get(project.db, run.id)))
+
+    assert (found["Examples"], found["Calibration"]) == ("6, balanced", "content-free")
+    assert (found["Prior of praise"], found["Prior of delay"]) == ("61.0 %", "39.0 %")

@@ -4,6 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QTableView, QWidget
 
+from workbench.storage import runs
+
 
 @pytest.fixture
 def panel(app, scored_file, qtbot):
@@ -22,6 +24,30 @@ def test_the_runs_stand_in_a_table_called_runs(panel):
 
     assert table.model().rowCount() == 2
     assert [table.model().index(row, 0).data() for row in (0, 1)] == ["second", "first"]
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+@pytest.mark.parametrize("size", [(960, 600), (1280, 800), (1920, 1080)])
+def test_no_number_of_the_run_list_is_cut_and_long_names_keep_both_ends(panel, size, percent):
+    app, state = panel.context.app, panel.state
+    name = "classify-with-a-name-that-is-far-too-long-for-the-list-42"
+    with state.project.write():
+        runs.update(state.project.db, state.run.id, name=name, scores={"dev": {"macro_f1": 1.0}})
+    app.settings.text_size = percent
+    app.restyle()
+    app.window.resize(*size)
+    app.qt.processEvents()
+
+    table = named(panel, "Runs", QTableView)
+    assert table.model().index(0, 2).data() == "100.0"
+    assert table.sizeHintForColumn(2) <= table.columnWidth(2)
+    assert table.textElideMode() == Qt.TextElideMode.ElideMiddle
+    shown = sum(
+        table.columnWidth(column) for column in range(4) if not table.isColumnHidden(column)
+    )
+    assert shown <= table.viewport().width() and table.columnWidth(0) > 80
+    app.settings.text_size = 100
+    app.restyle()
 
 
 def test_choosing_another_run_shows_its_scores_and_errors(panel, qtbot):
@@ -56,12 +82,11 @@ def test_enter_on_a_cell_of_the_matrix_opens_its_documents(panel, qtbot, monkeyp
     gone = []
     monkeypatch.setattr(panel.context.app, "go", lambda page, **args: gone.append((page, args)))
     matrix = named(panel, "Confusion")
-    matrix.setCurrentCell(0, 1)
+    matrix.choose(0, 1)
 
     qtbot.keyClick(matrix, Qt.Key.Key_Return)
-    assert gone[0][0] == "data" and len(gone[0][1]["ids"]) == matrix.item(0, 1).data(
-        Qt.ItemDataRole.UserRole
-    )
+    count = matrix.model().index(0, 1).data(Qt.ItemDataRole.UserRole)
+    assert gone[0][0] == "data" and len(gone[0][1]["ids"]) == count
 
 
 def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
@@ -81,7 +106,7 @@ def test_buttons_that_need_weights_rest_without_them_and_the_page_says_why(panel
     assert named(panel, "Train again").isEnabled()
 
 
-def test_deleting_asks_and_go_back_keeps_the_run(panel, monkeypatch):
+def test_deleting_asks_and_go_back_keeps_the_run(panel, monkeypatch, qtbot):
     from workbench.ui.panels.results import dialogs
 
     monkeypatch.setattr(dialogs.DeleteRuns, "exec", lambda self: 0)
@@ -90,7 +115,7 @@ def test_deleting_asks_and_go_back_keeps_the_run(panel, monkeypatch):
 
     monkeypatch.setattr(dialogs.DeleteRuns, "exec", lambda self: 1)
     panel.view.delete()
-    assert len(panel.state.runs) == 1
+    qtbot.waitUntil(lambda: len(panel.state.runs) == 1)
 
 
 def test_without_runs_a_button_leads_to_train(app, project_file):
@@ -146,13 +171,15 @@ def test_a_changed_gold_is_told_beside_the_interval_of_its_score(panel):
 
     scores, found = panel.view._pages.widget(0), panel.state.details
     scores._tiles(found)
-    assert scores._second._hint.text().startswith("95 %: ")
+    # 3 of 6 right: Wilson 1927
+    told = "as run · today's gold 50.0, 95 %: 18.8 – 81.2 (6 documents)"
+    assert scores._second._hint.text() == told
 
     today = replace(found.results.today, scores={**found.results.today.scores, "accuracy": 1.0})
     scores._tiles(replace(found, results=replace(found.results, today=today)))
-    assert scores._second._hint.text().startswith("today 100.0, 95 %: ")
+    assert scores._second._hint.text().startswith("as run · today's gold 100.0, 95 %: ")
     scores._tiles(replace(found, low=0.0, high=0.0))
-    assert scores._second._hint.text() == "6 documents"
+    assert scores._second._hint.text() == "as run · today's gold 50.0 (6 documents)"
 
 
 def test_the_key_of_an_error_gives_way_to_its_text_where_there_is_little_room(panel):
@@ -203,3 +230,63 @@ def test_comparing_by_the_menu_leaves_the_focus_on_the_runs(panel, qtbot):
 
     qtbot.waitUntil(lambda: panel.state.comparison is not None)
     assert named(panel, "Runs", QTableView).hasFocus()
+
+
+def test_answers_never_replace_a_file_without_a_question(panel, app, qtbot, tmp_path):
+    from workbench.ui.panels.results.dialogs import ApplyToFiles
+
+    (tmp_path / "texts.txt").write_text("one")
+    (tmp_path / "texts.answers.jsonl").write_text("keep")
+    dialog = ApplyToFiles(app.window, panel.state)
+    qtbot.addWidget(dialog)
+
+    dialog._take(str(tmp_path / "texts.txt"))
+    dialog.start()
+
+    assert "exists" in dialog._out_field.error() and not panel.context.queue.jobs
+    assert (tmp_path / "texts.answers.jsonl").read_text() == "keep"
+
+
+def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(panel, qtbot):
+    """Answers that are stored need no model, so a prompt run can suggest here."""
+    project, window = panel.state.project, panel.context.app.window
+    new = with_answers(project, ("late one", "late two"))
+    panel.state.look()
+    panel.state.choose((new,))
+    qtbot.waitUntil(lambda: panel.state.run is not None and panel.state.can_answer)
+    panel.state.suggest()
+    qtbot.waitUntil(lambda: "made 2 suggestions" in window.note_line.text())
+    link = next(
+        one
+        for one in window.note_line.findChildren(QAbstractButton)
+        if one.accessibleName() == "Look at them"
+    )
+    qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+
+    annotate = window.panel("annotate").state
+    assert window.page == "annotate" and annotate.doc.document.key == "late one"
+    assert len(annotate.suggestions) == 1 and len(annotate.ids) == 2
+
+
+def with_answers(project, keys) -> int:
+    """Documents that nobody has begun, and a prompt run that has answered them; gives its id."""
+    from workbench.operations import results
+    from workbench.storage import documents, runs
+    from workbench.text.dataset import Record
+    from workbench.text.document import Document
+
+    records = [Record(Document(key, (("text", f"Text of {key}"),))) for key in keys]
+    with project.edit("Add documents"):
+        ids = documents.add(project.db, records, source_id=project.source("person"))
+    layer = results.all_runs(project)[0].layer_id
+    with project.write():
+        run = runs.add(
+            project.db, "asked", "prompt", layer_id=layer, spec={"task": "classify"}, status="done"
+        )
+        answer = {
+            "scores": {"good": 0.9, "bad": 0.1}, "label": "good", "tokens": [], "spans": [],
+            "cut": False,
+        }  # fmt: skip
+        rows = [(id, r.document.text_hash, answer) for id, r in zip(ids, records, strict=True)]
+        runs.save_predictions(project.db, run.id, rows)
+    return run.id

@@ -11,7 +11,8 @@ from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import corpus, train
 from workbench.project.project import Project
 from workbench.storage import labels
-from workbench.ui.panels.train.live import smoothed
+from workbench.tasks import spec as tasks
+from workbench.ui.panels.train.live import RunningMean
 from workbench.ui.panels.train.state import TrainState
 
 
@@ -127,6 +128,21 @@ def test_start_queues_a_run_and_its_events_become_curves(state, context):
     assert state.live.scores["macro_f1"] == [0.5] and state.live.best == 2
 
 
+def test_steps_that_come_in_one_message_are_points_of_their_own(state, context):
+    state.start()
+    (job,) = context.queue.jobs
+    context.queue.tell(job, Started(1, "2026-01-01T00:00:00Z"))
+
+    context.queue.tell(job, step(1, loss=2.0))
+    burst = step(4, loss=0.5)
+    burst.payload["earlier"] = {"step": [2, 3], "losses": {"task": [1.5, 1.0]}}
+    context.queue.tell(job, burst)
+
+    assert state.live.steps == [1, 2, 3, 4] and state.live.step == 4
+    assert state.live.losses == {"task": [2.0, 1.5, 1.0, 0.5]}
+    assert len(state.live.smoothed["task"]) == 4
+
+
 def test_stop_and_cancel_reach_the_job_of_the_run(state, context):
     state.start()
     (job,) = context.queue.jobs
@@ -204,8 +220,9 @@ def test_a_page_made_while_a_run_goes_on_shows_what_it_has_missed(state, context
 
 
 def test_smoothing_starts_at_the_first_value_and_follows_a_constant():
-    assert smoothed([2.0, 2.0, 2.0]) == pytest.approx([2.0, 2.0, 2.0])
-    assert smoothed([1.0, 0.0])[1] == pytest.approx(0.09 / 0.19)  # (0.9·0.1·1 + 0.1·0) / (1 − 0.9²)
+    assert [*map(RunningMean().add, (2.0, 2.0, 2.0))] == pytest.approx([2.0, 2.0, 2.0])
+    # (0.9 · 0.1 · 1 + 0.1 · 0) / (1 − 0.9²)
+    assert [*map(RunningMean().add, (1.0, 0.0))][1] == pytest.approx(0.09 / 0.19)
 
 
 def test_a_hidden_page_counts_again_only_when_it_is_shown(state, context):
@@ -337,3 +354,16 @@ def test_a_count_that_is_no_longer_wanted_is_given_up_and_one_that_is_known_is_n
     assert len(held) == made and [
         one for one in state.warnings if "of 240 texts are longer than 12" in one
     ]
+
+
+def test_a_model_that_lacks_what_the_task_needs_is_refused(state, monkeypatch):
+    state.choose_model("starter-gpt")
+    assert state.unfit == {} and state.ready
+    monkeypatch.setattr(type(tasks.info("tag")), "needs", frozenset({"masked_lm"}))
+
+    state.choose_task("tag")
+
+    assert state.model == "starter-gpt" and not state.ready
+    assert "needs predictions of masked words" in state.unfit["starter-gpt"]
+    state.choose_model("starter-bert")
+    assert state.ready

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import corpus
+from workbench.tasks import spec as tasks
 from workbench.ui.panels.train.live import Live, follow
 
 
@@ -205,3 +206,16 @@ def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of
         and right.hasFocus()
         and not right._results.isVisible()
     )
+
+
+def test_a_model_that_lacks_what_the_task_needs_is_grey_with_the_reason(page, monkeypatch):
+    monkeypatch.setattr(type(tasks.info("tag")), "needs", frozenset({"masked_lm"}))
+
+    page.state.choose_task("tag")
+
+    box = named(page.view, "Model")
+    item = box.model().item(box.findData("starter-gpt"))
+    assert not item.isEnabled() and "needs predictions of masked words" in item.toolTip()
+    page.state.choose_model("starter-gpt")
+    assert "starter-gpt (gpt2)" in page.view._left._model_field.error()
+    assert not named(page.view, "Start training").isEnabled()

@@ -19,6 +19,18 @@ def _has_errors(panel) -> bool:
     return bool(panel.state.errors)
 
 
+def _has_queue(panel) -> bool:
+    return panel.state.total > 0 and not panel.state.errors
+
+
+def _narrowed(panel) -> bool:
+    return _has_queue(panel) and not panel.state.narrowed.empty
+
+
+def _can_take(panel) -> bool:
+    return _has_errors(panel) and panel.state.can_edit
+
+
 def _bare(id: str, title: str, keys: tuple[str, ...] | str) -> Command:
     """A key that the text and the lists handle themselves, for the key sheet."""
     return Command(f"annotate.{id}", title, keys=keys, shown_only=True)
@@ -26,14 +38,21 @@ def _bare(id: str, title: str, keys: tuple[str, ...] | str) -> Command:
 
 class AnnotatePanel(Panel):
     commands = (
+        Command("annotate.find", _("&Find in the text"), lambda p: p.view.find(), "Edit", "Ctrl+F", enabled=_has_document, group="find"),
+        Command("annotate.find-next", _("Find &next"), lambda p: p.view.find_step(1), "Edit", "F3", enabled=_has_document, group="find"),
+        Command("annotate.find-previous", _("Find pre&vious"), lambda p: p.view.find_step(-1), "Edit", "Shift+F3", enabled=_has_document, group="find"),
         Command("annotate.submit", _("&Submit and go on"), lambda p: p.state.submit(), "Labels", ("Ctrl+Return", "Ctrl+Enter"), enabled=_can_edit, group="done"),
         Command("annotate.discard", _("&Discard document"), lambda p: p.state.discard(), "Labels", "Ctrl+Backspace", enabled=_can_edit, group="done"),
         Command("annotate.skip", _("S&kip document"), lambda p: p.state.skip(), "Labels", enabled=_has_document, group="done"),
         Command("annotate.next", _("&Next document"), lambda p: p.state.step(1), "Labels", "Ctrl+Right", enabled=_has_document, group="walk"),
         Command("annotate.previous", _("&Previous document"), lambda p: p.state.step(-1), "Labels", "Ctrl+Left", enabled=_has_document, group="walk"),
         Command("annotate.unlabelled", _("Next &unlabelled document"), lambda p: p.view.go_unlabelled(), "Labels", "Ctrl+Down", enabled=_has_document, group="walk"),
+        Command("annotate.only-unlabelled", _("&Unlabelled documents alone"), lambda p: p.state.toggle_unlabelled(), "Labels", "Ctrl+Shift+U", enabled=_has_queue, checked=lambda p: p.state.only_unlabelled, group="queue"),
+        Command("annotate.only-suggested", _("&Documents with suggestions alone"), lambda p: p.state.narrow(suggested=not p.state.narrowed.suggested), "Labels", enabled=_has_queue, checked=lambda p: p.state.narrowed.suggested, group="queue"),
+        Command("annotate.clear-filters", _("&Clear the filters of the queue"), lambda p: p.state.clear_filters(), "Labels", "Ctrl+Shift+F", enabled=_narrowed, group="queue"),
         Command("annotate.error", _("Next &error"), lambda p: p.state.next_error(1), "Labels", "F8", enabled=_has_errors, group="errors"),
         Command("annotate.error-back", _("Previous e&rror"), lambda p: p.state.next_error(-1), "Labels", "Shift+F8", enabled=_has_errors, group="errors"),
+        Command("annotate.accept-answer", _("&Accept the prediction as gold"), lambda p: p.state.accept_answer(), "Labels", enabled=_can_take, group="errors"),
         Command("annotate.accept-all", _("&Accept all sure suggestions"), lambda p: p.state.accept_all(), "Labels", "Ctrl+Shift+A", enabled=_can_edit, group="suggestions"),
         Command("annotate.reject-all", _("Re&ject all suggestions"), lambda p: p.state.reject_all(), "Labels", "Ctrl+Shift+X", enabled=_can_edit, group="suggestions"),
         Command("annotate.guideline", _("&Guideline"), lambda p: p.view.toggle_guideline(), "View", "Ctrl+G", checked=lambda p: p.view.guideline_shown, group="annotate"),
@@ -54,8 +73,8 @@ class AnnotatePanel(Panel):
         _bare("start", _("Move the start of the chosen span by a word (with Ctrl by a character)"), ("[", "]")),
         _bare("end", _("Move the end of the chosen span by a word (with Ctrl by a character)"), ("{", "}")),
         _bare("stretch", _("Move the end of the chosen span by a character"), ("Shift+Left", "Shift+Right")),
-        _bare("accept", _("Accept the chosen suggestion, else the first"), "A"),
-        _bare("reject", _("Reject the chosen suggestion, else the first"), "X"),
+        _bare("accept", _("Accept the chosen suggestion, else the first; in error review the prediction"), "A"),
+        _bare("reject", _("Reject the chosen suggestion, else the first; in error review keep gold and go on"), "X"),
         _bare("unselect", _("Unselect"), ("Esc", "U")),
     )  # fmt: skip
 
@@ -73,10 +92,13 @@ class AnnotatePanel(Panel):
         span: int | None = None,
         run: int | None = None,
         errors=(),
+        suggestions: bool = False,
         **_args,
     ) -> None:
         if run is not None and errors:
             self.state.show_errors(run, errors, document)
+        elif suggestions:
+            self.state.show_suggestions(run)
         elif document is not None:
             if self.state.errors:
                 self.state.leave_errors()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from workbench.base.i18n import _
 from workbench.operations import annotate
-from workbench.operations.annotate import SpanRow, SuggestionRow
+from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
+from workbench.ui.panels.annotate.queue import DONE, Narrowed
 from workbench.ui.panels.annotate.state import (
     CLASS_KINDS,
     GOLD,
@@ -147,11 +148,70 @@ class AnnotateActs(AnnotateState):
         return self.chosen_suggestion() or next(iter(self.suggestions), None)
 
     def accept(self, suggestion_id: int | None = None) -> None:
-        """This suggestion, else the chosen one, else the first; then the next is chosen."""
-        self._decide(annotate.accept, suggestion_id)
+        """This suggestion, else the chosen one, else the first; then the next is chosen.
+
+        While errors of a run are reviewed its answer becomes gold, and the next error is opened.
+        """
+        if self.errors and suggestion_id is None:
+            self.accept_answer()
+        else:
+            self._decide(annotate.accept, suggestion_id)
 
     def reject(self, suggestion_id: int | None = None) -> None:
-        self._decide(annotate.reject, suggestion_id)
+        """The suggestion, as `accept` takes it; among errors gold is kept and the next one opened."""
+        if self.errors and suggestion_id is None:
+            self.next_error()
+        else:
+            self._decide(annotate.reject, suggestion_id)
+
+    def accept_answer(self) -> None:
+        """Make the answer of the run whose errors are reviewed gold, and open the next error."""
+        if not self.can_edit or not self.errors or self.run_layer is None:
+            return
+        key, run = self.doc.document.key, self.run
+        if self.predicted is None:
+            self.context.note(_("The prediction for this text is no longer stored."))
+            return
+        extra, missed, other = self.differences
+        if extra or missed or other is not None:
+            answer = self._as_suggestions(extra, other)
+            if answer is None:
+                return
+            done = self._do(self._take, answer, missed)
+            if done is None:
+                return
+            told = _("Accepted the prediction of {run} as gold for {key}.")
+            self.context.note(told.format(run=run.name, key=key), undo=True)
+        self.next_error()
+
+    def _take(self, project, answer: list[NewSuggestion], missed, *, origin) -> bool:
+        spans = [one for one in answer if one.kind == "span"]
+        label = next((one for one in answer if one.kind == "class"), None)
+        annotate.take_answer(
+            project, self.run.id, self.document_id, self.run_layer,
+            label=label, spans=spans, instead_of=missed, origin=origin,
+        )  # fmt: skip
+        return True
+
+    def _as_suggestions(self, extra, other: str | None) -> list[NewSuggestion] | None:
+        """What the run answers and gold lacks; None, which is told, where a label is gone."""
+        layer = next(one for one in self.layers if one.id == self.run_layer)
+        ids = {label.name: label.id for label in layer.labels}
+        names = [one.label for one in extra] + ([other] if other is not None else [])
+        gone = next((name for name in names if name not in ids), None)
+        if gone is not None:
+            told = _("The layer {layer} has no label {name} any more.")
+            self.context.note(told.format(layer=layer.name, name=gone))
+            return None
+        here = self.document_id, layer.id
+        found = [
+            NewSuggestion(*here, ids[one.label], one.start, one.end, one.field, one.score)
+            for one in extra
+        ]
+        if other is not None:
+            scores = self.predicted.classes.scores if self.predicted.classes else ()
+            found.append(NewSuggestion(*here, ids[other], score=max(scores, default=None)))
+        return found
 
     def _decide(self, act, suggestion_id: int | None) -> None:
         if not self.can_edit:
@@ -231,25 +291,69 @@ class AnnotateActs(AnnotateState):
         if self.doc is None or self.errors:
             self.next_error()
             return
-        here = self.document_id
+        here, at, key = self.document_id, self.place, self.doc.document.key
+        if list(self.ids) == [here]:
+            self.context.note(_("This is the only document in the queue."))
+            return
         following = self._next_open(here)
-        self.update(skipped=(*(id for id in self.skipped if id != here), here))
-        self._load_queue()
-        if following is None or following == here:
-            self.step(1)
-        else:
+        self._put_last(here)
+        if following not in (None, here):
             self.open(following)
+        elif at is not None:
+            self.open(self.ids[at])
+        self.context.note(
+            _("Skipped {key}; moved to the end of the queue.").format(key=key),
+            lambda: self._put_back(here),
+        )
+
+    def show_suggestions(self, run_id: int | None = None) -> None:
+        """Narrow the queue to documents with suggestions and open the first.
+
+        The layer of the run is shown for that, whatever is switched off.
+        """
+        if self.errors:
+            self.leave_errors()
+        off, narrowed, here = self.off, self.narrowed, self.document_id
+        if run_id is not None:
+            layer = next((one for one in self.layers if one.id == self._layer_of(run_id)), None)
+            self.update(off=off - {layer.id} if layer else off)
+        self.update(narrowed=Narrowed(suggested=True), skipped=())
+        self.document_id = None  # the open document may be the first
+        first = self._next_open(None)
+        if first is None:
+            self.document_id = here
+            self.update(off=off, narrowed=narrowed)
+            self.context.note(_("Nothing is suggested in the layers being labelled."))
+            return
+        self.open(first)
+        self._load_queue()
+
+    def _layer_of(self, run_id: int) -> int | None:
+        from workbench.operations import results
+
+        run = self.context.attempt(results.run, self.project, run_id)
+        return run.layer_id if run is not None else None
 
     def _go_on(self, *, keep_note: bool = False) -> None:
-        """After submitting: the next with something to do; else the next in the queue."""
+        """After submitting: the next with something to do; else the next of a narrowed queue."""
         if self.errors:
             self.next_error()
-        elif self._next_open(self.document_id) in (None, self.document_id):
-            if not keep_note:
-                self.context.note(
-                    _("Nothing is left to label here."),
-                    lambda: self.context.go("train"),
-                    action=_("Train"),
-                )
-        else:
+        elif self._next_open(self.document_id) not in (None, self.document_id):
             self.next_unlabelled()
+        elif not (self.narrowed.state in DONE and self.step(1)) and not keep_note:
+            self.say_all_is_done()
+
+    def say_all_is_done(self) -> None:
+        """Tell that nothing is left to label, and offer what comes next."""
+        if self.narrowed.empty:
+            self.context.note(
+                _("Nothing is left to label here."),
+                lambda: self.context.go("train"),
+                action=_("Train"),
+            )
+        else:
+            self.context.note(
+                _("Nothing is left to label in this part of the queue."),
+                self.clear_filters,
+                action=_("Show all"),
+            )

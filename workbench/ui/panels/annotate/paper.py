@@ -173,7 +173,7 @@ class Paper(QFrame):
             title = layer.name if many else _("Span")
             self._bars[layer.id].set(
                 title,
-                layer.labels,
+                state.with_keys(layer),
                 chosen=state.marked,
                 checkable=layer.kind in CLASS_KINDS,
                 enabled=state.can_edit,
@@ -266,6 +266,14 @@ class Paper(QFrame):
             text.choose(name if mine else None)
             if mine:
                 text.show_range(row.start, row.end)
+
+    def choose_text(self, field: str, start: int, end: int) -> None:
+        """Choose code points of a text and scroll to them; that text takes the keys from now on."""
+        for number, text in enumerate(self.texts):
+            if text.field == field and not text.isHidden():
+                self._last = number
+                text.select(start, end, show=False)
+                text.show_range(start, end)
 
     def restyle(self) -> None:
         for bar in self._bars.values():

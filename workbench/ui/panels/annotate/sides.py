@@ -1,38 +1,29 @@
-"""The two sides of Annotate: the queue at the left; guideline, suggestions and spans at the right."""
+"""The right side of Annotate: guideline, suggestions and spans."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QUrl
+from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import (
-    QDesktopServices,
     QFontMetrics,
     QPainter,
     QPixmap,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextCursor,
-    QTextFormat,
 )
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QSizePolicy,
     QStyledItemDelegate,
-    QTextBrowser,
-    QToolTip,
     QVBoxLayout,
 )
 
-from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import icons, theme
+from workbench.ui import icons, plain, theme
 from workbench.ui.panels.annotate.state import GOLD, SPAN_KINDS, SUGGESTED
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import chip_width, paint_chip
 from workbench.ui.widgets.delegates import ground
-from workbench.ui.widgets.document_list import DocumentList
 from workbench.ui.widgets.layout import column, line, row
-from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.markdown import MarkdownView
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, KeyCap, call, words
 
@@ -40,70 +31,6 @@ WIDEST_LEAST = 340  # pixels that a side claims at most, however large the text
 EXCERPT = 120  # code points of a span that a row shows
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
 CROSS = 30  # pixels at the end of a span's row, at 100 %, where a click deletes it
-
-
-class QueueSide(QFrame):
-    """The documents in the order of the queue, how many are done, the way to the next one."""
-
-    def __init__(self, state):
-        super().__init__()
-        self.state = state
-        self.setProperty("part", "side")
-        self.setMinimumWidth(min(theme.px(180), WIDEST_LEAST))
-        self.setMaximumWidth(480)
-        self._title = words(_("Queue"), "ui", weight=600)
-        self._count = words("", "small", "muted")
-        self._meter = Meter(0.0, name=_("Done"))
-        unlabelled = Button(_("Next unlabelled"), small=True, on=self._next, tip=_("Ctrl+Down"))
-        self._onward = row(unlabelled, KeyCap("Ctrl ↓"), None)
-        self.list = DocumentList(state.rows, _("Queue"))
-        self.list.picked.connect(state.open)
-        head = column(
-            row(self._title, None, self._count),
-            self._meter,
-            self._onward,
-            gap=7,
-            margins=(14, 12, 14, 10),
-        )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 1, 0)
-        layout.setSpacing(0)
-        layout.addWidget(head)
-        layout.addWidget(self.list, 1)
-
-    def _next(self) -> None:
-        if not self.state.next_unlabelled():
-            self.state.context.note(_("Nothing is left to label here."))
-
-    def restyle(self) -> None:
-        self.setMinimumWidth(min(theme.px(180), WIDEST_LEAST))
-        self.list.restyle()
-
-    def render(self, fields: frozenset[str]) -> None:
-        state = self.state
-        if concerns(fields, "ids"):
-            self.list.show_ids(state.ids, state.place)
-        else:
-            if concerns(fields, "stale_rows"):
-                self.list.documents.forget(state.stale_rows)
-            if concerns(fields, "document_id"):
-                self.list.show_row(state.place)
-        self._title.setText(_("Errors") if state.errors else _("Queue"))
-        self._onward.setVisible(not state.errors)
-        total = len(state.ids)
-        if state.errors:
-            place = (state.place or 0) + 1
-            self._count.setText(f"{place:,} / {total:,}")
-            self._meter.set(place / total if total else 0.0)
-        elif state.left is not None:
-            done = max(0, total - state.left)
-            self._count.setText(f"{done:,} / {total:,}")
-            self._count.setToolTip(
-                _("{done} done, {left} left in the layers switched on").format(
-                    done=done, left=state.left
-                )
-            )
-            self._meter.set(done / total if total else 0.0)
 
 
 class _Sign(QStyledItemDelegate):
@@ -228,7 +155,7 @@ class _LabelAndText(QStyledItemDelegate):
 
     def helpEvent(self, event, view, option, index) -> bool:
         if self._on_cross and self._at_cross(event.pos().x(), option):
-            QToolTip.showText(event.globalPos(), _("Delete the span (Del)"), view)
+            plain.show_tip(event.globalPos(), _("Delete the span (Del)"), view)
             return True
         return super().helpEvent(event, view, option, index)
 
@@ -258,11 +185,7 @@ class RightSide(QFrame):
     # ------------------------------------------------------------ parts
 
     def _build_guideline(self) -> None:
-        self._text = QTextBrowser()
-        self._text.setAccessibleName(_("Guideline text"))
-        self._text.setOpenLinks(False)
-        self._text.anchorClicked.connect(self._open_link)
-        self._text.setProperty("plain", True)
+        self._text = MarkdownView(_("Guideline text"), compact=True)
         self._guideline_part = column(
             words(_("Guideline"), weight=600),
             (self._text, 1),
@@ -271,13 +194,6 @@ class RightSide(QFrame):
             margins=(14, 12, 14, 0),
         )
         self._guideline_part.hide()
-        self._shown_guideline = None
-
-    def _open_link(self, url: QUrl) -> None:
-        if url.scheme() in ("http", "https"):
-            QDesktopServices.openUrl(url)
-        elif url.hasFragment():
-            self._text.scrollToAnchor(url.fragment())
 
     def _build_suggestions(self) -> None:
         state = self.state
@@ -457,10 +373,7 @@ class RightSide(QFrame):
         text = self.state.guideline or _(
             "These layers have no guideline yet. It is written on the Labels page."
         )
-        if text != self._shown_guideline:
-            self._shown_guideline = text
-            self._text.setMarkdown(text)
-            self._dress_guideline()
+        self._text.set_markdown(text)
 
     def restyle(self) -> None:
         """After another theme or text size."""
@@ -469,26 +382,3 @@ class RightSide(QFrame):
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self._sure.setFixedWidth(theme.px(74))
         self._fit_suggestions()
-        self._dress_guideline()
-
-    def _dress_guideline(self) -> None:
-        """Headings of a guideline in our sizes: Markdown's own are those of a whole page."""
-        document = self._text.document()
-        document.setDefaultFont(theme.font("ui"))
-        document.setDocumentMargin(0)
-        block = document.begin()
-        while block.isValid():
-            if block.blockFormat().headingLevel():
-                look = QTextCharFormat()
-                look.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)
-                look.setFont(
-                    theme.font("heading" if block.blockFormat().headingLevel() == 1 else "ui", 600)
-                )
-                cursor = QTextCursor(block)
-                cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
-                cursor.mergeCharFormat(look)
-                air = QTextBlockFormat()
-                air.setTopMargin(10 if block.position() else 0)
-                air.setBottomMargin(3)
-                cursor.mergeBlockFormat(air)
-            block = block.next()

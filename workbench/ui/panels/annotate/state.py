@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.base.events import State
 from workbench.operations import annotate, labels
-from workbench.operations.annotate import DocumentRow, DocumentView, Filter, SpanRow, SuggestionRow
-from workbench.text.labels import Label, Layer
+from workbench.operations.annotate import DocumentView, SpanRow, SuggestionRow
+from workbench.text.document import TEXT
+from workbench.text.labels import CLASS_KEYS, Label, Layer, keys_without_spans
+from workbench.text.spans import Span, flatten
+from workbench.ui import shown_layers
+from workbench.ui.panels.annotate.finder import Finder
+from workbench.ui.panels.annotate.queue import FEW, QueueState
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
@@ -21,10 +26,9 @@ if TYPE_CHECKING:
 GOLD, SUGGESTED = "gold", "suggested"
 CLASS_KINDS, SPAN_KINDS = ("class", "multi"), ("span", "tag")
 KINDS = (*CLASS_KINDS, *SPAN_KINDS)
-MANY = 20_000  # documents from which counting and listing leave the main thread
-LARGE = 8_000_000  # bytes of a project file from which its list is read off the main thread
 SURE = 0.85  # score from which "Accept all" takes suggestions, at first
 
+LABELLED = ("mark", "span", "state", "suggestion")  # tables with what is said of a document
 NO_DIFFERENCES = (), frozenset(), None
 Name = tuple[str, int]
 
@@ -47,24 +51,16 @@ class Predicted(NamedTuple):
     score: float | None
 
 
-class AnnotateState(State):
-    """`ids`: the queue in order. `doc`: the document shown. `chosen`: a Name or None. `off`: layers switched off.
+class AnnotateState(QueueState):
+    """`doc`: the document shown. `chosen`: a Name or None. `off`: layers switched off.
 
     `errors`: the documents that Results handed over, with the run's `predicted` answer beside gold; empty outside of that.
     """
 
     def __init__(self, context):
-        super().__init__()
-        self.context, self.project = context, context.project
-        self.doc: DocumentView | None = None
-        self.document_id: int | None = None
+        super().__init__(context)
+        self.finder = Finder(context)
         self.chosen: Name | None = None
-        self.layers: tuple[Layer, ...] = ()
-        self.off: frozenset[int] = frozenset()
-        self.ids: Sequence[int] = array("q")
-        self.skipped: tuple[int, ...] = ()
-        self.left: int | None = None
-        self.errors: tuple[int, ...] = ()
         self.run: Run | None = None
         self.run_layer: int | None = None
         self.predicted: Prediction | None = None
@@ -76,6 +72,7 @@ class AnnotateState(State):
         self._load_layers()
         self.listen(self.project.changed, self._on_changed)
         self.listen(self.project.selected, self._on_selected)
+        self.listen(self.project.layers_shown, self._layers_shown)
         self._load_queue()
 
     # ------------------------------------------------------------ what is there
@@ -100,11 +97,6 @@ class AnnotateState(State):
             if self.doc
             else ()
         )
-
-    @property
-    def active_ids(self) -> tuple[int, ...]:
-        """The layers being labelled, of any document."""
-        return tuple(layer.id for layer in self.layers if layer.id not in self.off)
 
     @property
     def spans(self) -> tuple[SpanRow, ...]:
@@ -142,8 +134,33 @@ class AnnotateState(State):
 
     @property
     def keys(self) -> Mapping[str, int]:
-        """Key → label id, of the labels shown."""
-        return {label.key: label.id for layer in self.active for label in layer.labels if label.key}
+        """Key → label id, of the labels shown. A stored key works beside the one that is shown."""
+        stored = {
+            label.key: label.id for layer in self.active for label in layer.labels if label.key
+        }
+        return {**stored, **{key: id for id, key in self.shown_keys.items()}}
+
+    @property
+    def shown_keys(self) -> Mapping[int, str]:
+        """Label id → the key that stands on its chip: digits first where no span layer is shown."""
+        shown = [label for layer in self.active for label in layer.labels]
+        if not self.doc or any(layer.kind in SPAN_KINDS for layer in self.active):
+            return {label.id: label.key for label in shown if label.key}
+        texts = len(self.doc.document.texts)
+        together = [layer for layer in self.layers if layer.texts == texts]
+        count = sum(len(one.labels) for one in together if one.kind in CLASS_KINDS)
+        used = {label.key for label in shown}
+        return keys_without_spans(shown, CLASS_KEYS[:count], used)
+
+    def with_keys(self, layer: Layer) -> tuple[Label, ...]:
+        """The labels of a layer with the keys that are shown."""
+        keys = self.shown_keys
+        return tuple(
+            label
+            if keys.get(label.id, "") == label.key
+            else replace(label, key=keys.get(label.id, ""))
+            for label in layer.labels
+        )
 
     @property
     def state_of_document(self) -> str:
@@ -179,57 +196,13 @@ class AnnotateState(State):
     def has_labels(self) -> bool:
         return any(layer.labels for layer in self.layers)
 
-    def rows(self, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
-        return annotate.queue_page(self.project, ids, self.active_ids)
-
     # ------------------------------------------------------------ loading
 
     def _load_layers(self) -> None:
         layers = tuple(layer for layer in labels.layers(self.project) if layer.kind in KINDS)
-        kept = self.context.settings.window.get("annotate.off", {}).get(self.project.uid, [])
-        self.update(layers=layers, off=frozenset(layer.id for layer in layers if layer.uid in kept))
-
-    def _filter(self) -> Filter:
-        """Documents that a switched-on layer is for."""
-        texts = {layer.texts for layer in self.layers if layer.id not in self.off}
-        return Filter(texts=next(iter(texts))) if len(texts) == 1 else Filter()
-
-    def _load_queue(self) -> None:
-        if self.errors:
-            return
-        wanted = self._filter()
-        if len(self.ids) > MANY or (not self.ids and self.project.path.stat().st_size > LARGE):
-            if self.document_id is None:
-                self.next_unlabelled(start=True)
-            self.context.run(lambda: annotate.queue(self.project, wanted), self._take_queue)
-        else:
-            self._take_queue(annotate.queue(self.project, wanted))
-
-    def _take_queue(self, ids: Sequence[int]) -> None:
-        there = set(ids) if self.skipped else set()
-        last = tuple(id for id in self.skipped if id in there)
-        if last:
-            ids = array("q", [id for id in ids if id not in set(last)] + list(last))
-        self.update(ids=ids, skipped=last)
-        self._count()
-        if self.document_id not in ids and not self.errors:
-            self._open_first()
-
-    def _count(self) -> None:
-        ids = self.active_ids
-        if len(self.ids) > MANY:
-            self.context.run(
-                lambda: annotate.open_count(self.project, ids), lambda left: self.update(left=left)
-            )
-        else:
-            self.update(left=annotate.open_count(self.project, ids))
-
-    def _open_first(self) -> None:
-        self.document_id = None
-        if self.ids:
-            self.next_unlabelled(start=True)
-        else:
-            self.update(doc=None, document_id=None, chosen=None, predicted=None)
+        self.update(layers=layers, off=shown_layers.hidden(self.context, layers))
+        if self.narrowed.label_id not in (None, *self.label_of):
+            self.update(narrowed=replace(self.narrowed, label_id=None))
 
     def open(self, document_id: int, chosen: Name | None = None) -> None:
         """Show a document. One that is gone leads to the first that has something left to do."""
@@ -238,7 +211,11 @@ class AnnotateState(State):
         except KeyError:
             self._load_queue()
             return
+        before = self.document_id
         self.update(doc=doc, document_id=document_id, chosen=chosen, predicted=self._answer(doc))
+        self.finder.show_texts(doc.document.texts)
+        if before != document_id:
+            self._check(id for id in (before, document_id) if id is not None)
 
     def _reload(self, changes=None) -> None:
         try:
@@ -266,12 +243,16 @@ class AnnotateState(State):
             self._load_layers()
             self._reload_all()
             return
-        if changes.touches("document"):
+        labelled = any(changes.touches(table) for table in LABELLED)
+        few = changes.documents is not None and len(changes.documents) <= FEW
+        if changes.touches("document") or (labelled and not few and not self.narrowed.empty):
             self._load_queue()
-        if any(changes.touches(table) for table in ("mark", "span", "state", "suggestion")):
+        if labelled:
             self.update(stale_rows=changes.documents)
             if changes.touches("state"):
                 self._count()
+            if few:
+                self._check(changes.documents)
             self._follow(changes)
 
     def _reload_all(self) -> None:
@@ -285,7 +266,7 @@ class AnnotateState(State):
     def _follow(self, changes) -> None:
         """Show the change; an undo or redo elsewhere in the queue brings its document up."""
         here = self.document_id is not None and any(
-            changes.touches(t, self.document_id) for t in ("mark", "span", "state", "suggestion")
+            changes.touches(table, self.document_id) for table in LABELLED
         )
         if here:
             self._reload(changes)
@@ -301,57 +282,15 @@ class AnnotateState(State):
     # ------------------------------------------------------------ layers
 
     def switch_layer(self, layer_id: int, on: bool) -> None:
-        """Label in a layer or not; remembered for this project."""
+        """Label in a layer or not; remembered for this project, and followed by Data."""
         off = self.off - {layer_id} if on else self.off | {layer_id}
-        kept = dict(self.context.settings.window.get("annotate.off", {}))
-        kept[self.project.uid] = [layer.uid for layer in self.layers if layer.id in off]
-        self.context.settings.window["annotate.off"] = kept
-        self.context.settings.save()
-        self.update(off=off, chosen=None)
+        shown_layers.hide(self.context, [layer for layer in self.layers if layer.id in off])
+
+    def _layers_shown(self) -> None:
+        self.update(off=shown_layers.hidden(self.context, self.layers), chosen=None)
         self._load_queue()
 
-    # ------------------------------------------------------------ walking
-
-    def step(self, way: int) -> None:
-        """The next (+1) or previous (-1) document of the queue."""
-        if not self.ids:
-            return
-        at = self.place
-        if at is None:
-            self.open(self.ids[0])
-        elif 0 <= at + way < len(self.ids):
-            self.open(self.ids[at + way])
-
-    @property
-    def place(self) -> int | None:
-        """Where the document stands in the queue."""
-        try:
-            return self.ids.index(self.document_id)
-        except (ValueError, TypeError):
-            return None
-
-    def next_unlabelled(self, *, start: bool = False) -> bool:
-        """The next document with something to do, those skipped last; False (and nothing changes) if there is none."""
-        found = self._next_open(None if start else self.document_id)
-        if found is not None:
-            self.open(found)
-        elif start and self.ids:
-            self.open(self.ids[0])
-        return found is not None
-
-    def _next_open(self, after: int | None) -> int | None:
-        """Something to do behind `after`: first what was not skipped, then the skipped, at last this document itself."""
-        waiting: set[int] = set()
-        while True:
-            found = annotate.next_unlabelled(self.project, after, self.active_ids)
-            if found is None or found in waiting:
-                break
-            if found not in self.skipped and found != self.document_id:
-                return found
-            waiting.add(found)
-            after = found
-        rest = (*(id for id in self.skipped if id != self.document_id), self.document_id)
-        return next((id for id in rest if id in waiting), None)
+    # ------------------------------------------------------------ errors of a run
 
     def next_error(self, way: int = 1) -> None:
         """Through the documents that Results handed over."""
@@ -423,8 +362,9 @@ class AnnotateState(State):
         extra = tuple(
             Predicted(*key, one.score) for key, one in answered.items() if key not in gold
         )
+        read = self._learned(mine)
         missed = (
-            frozenset(id for key, id in gold.items() if key not in answered)
+            frozenset(id for key, id in gold.items() if key not in answered and id in read)
             if self.predicted.classes is None
             else frozenset()
         )
@@ -439,3 +379,13 @@ class AnnotateState(State):
             else None
         )
         return extra, missed, other
+
+    def _learned(self, rows: Sequence[SpanRow]) -> frozenset[int]:
+        """Gold spans that the run was to answer: flat ones of the text as far as it was read."""
+        given = [Span(row.start, row.end, "", row.field, None, row.id) for row in rows]
+        flat, _left_out = flatten(one for one in given if one.field == TEXT)
+        end = None
+        if self.predicted is not None and self.predicted.cut:
+            read = (*self.predicted.words, *self.predicted.spans)
+            end = max((one.end for one in read), default=0)
+        return frozenset(one.id for one in flat if end is None or one.start < end)

@@ -15,24 +15,27 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.paper import Paper
-from workbench.ui.panels.annotate.sides import QueueSide, RightSide
+from workbench.ui.panels.annotate.queue_side import QueueSide
+from workbench.ui.panels.annotate.sides import RightSide
 from workbench.ui.panels.annotate.state import SPAN_KINDS, Target
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.find_bar import FindBar
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.label_palette import Choice, LabelPalette
 from workbench.ui.widgets.layout import bar, row
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, KeyCap, set_tone
 
+LONGEST_FIND = 100  # code points of chosen text that Ctrl+F takes over
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 
 
@@ -112,10 +115,25 @@ class AnnotateView(View):
         )
         self._errors = Callout(
             "", "accent",
-            Button(_("Next error"), small=True, on=lambda: state.next_error(1)), KeyCap("F8"),
             Button(_("Leave"), kind="quiet", small=True, name=_("Leave errors"), on=state.leave_errors), icon="scan-search",
         )  # fmt: skip
+        self._accept_answer = Button(
+            _("Accept prediction"),
+            "check",
+            small=True,
+            on=state.accept_answer,
+            tip=_("Make the answer of the run gold and open the next error"),
+        )
+        on_next = Button(
+            _("Next error"),
+            small=True,
+            on=lambda: state.next_error(1),
+            tip=_("Keep gold as it is and open the next error"),
+        )
+        acts = (self._accept_answer, KeyCap("A"), 8, on_next, KeyCap("F8"), None)
+        self._errors.layout().addWidget(row(*acts, gap=6, margins=(25, 0, 0, 0)))
         self._errors.hide()
+        self._build_find()
         self._paper = Paper(state)
         self._paper.picked.connect(self.label)
         self._paper.more.connect(self.open_palette)
@@ -129,10 +147,22 @@ class AnnotateView(View):
         framed = QVBoxLayout()
         framed.setContentsMargins(24, 0, 24, 16)
         framed.setSpacing(8)
+        framed.addWidget(self._find)
         framed.addWidget(self._errors)
         framed.addWidget(self._paper, 1)
         layout.addLayout(framed, 1)
         layout.addWidget(self._build_acts())
+
+    def _build_find(self) -> None:
+        finder = self.state.finder
+        self._find, self._shown_match = FindBar(), None
+        self._find.typed.connect(lambda text: finder.set(text=text))
+        self._find.cased.connect(lambda on: finder.set(match_case=on))
+        self._find.whole.connect(lambda on: finder.set(whole_words=on))
+        self._find.stepped.connect(self.find_step)
+        self._find.left.connect(self.leave_find)
+        self._find.hide()
+        self.state.listen(finder.changed, lambda _fields: self._show_find())
 
     def _build_acts(self) -> QWidget:
         state = self.state
@@ -215,7 +245,9 @@ class AnnotateView(View):
         state = self.state
         if concerns(fields, "layers", "off", "doc"):
             self._show_layers()
-        if concerns(fields, "ids", "stale_rows", "left", "document_id", "doc", "off"):
+        if concerns(
+            fields, "ids", "stale_rows", "left", "total", "document_id", "doc", "off", "narrowed"
+        ):
             self.queue.render(fields)
         if concerns(fields, "doc", "off", "predicted", "layers", "errors"):
             new = state.document_id != self._shown_document
@@ -223,6 +255,7 @@ class AnnotateView(View):
             self._paper.render(new=new)
             self.right.render()
             self._show_head()
+            self._show_find()
         if concerns(fields, "sure"):
             self.right.show_sure()
         if concerns(fields, "chosen", "doc", "off", "predicted"):
@@ -233,7 +266,7 @@ class AnnotateView(View):
     def _show_page(self) -> None:
         state = self.state
         self._stack.setCurrentIndex(
-            1 if not state.ids and state.doc is None else 2 if not state.has_labels else 0
+            1 if not state.total and state.doc is None else 2 if not state.has_labels else 0
         )
 
     def _show_layers(self) -> None:
@@ -244,7 +277,7 @@ class AnnotateView(View):
         self._shown_layers = now
         self._layers.clear()
         for layer in state.layers:
-            action = QAction(layer.name, self._layers)
+            action = QAction(plain.menu_text(layer.name), self._layers)
             action.setCheckable(True)
             action.setChecked(layer.id not in state.off)
             action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
@@ -304,18 +337,22 @@ class AnnotateView(View):
             )
         ]
         if other is not None:
-            told.append(_("It answered {label}.").format(label=other))
-        if extra or missed:
-            told.append(
-                _("Dotted: its {extra} spans that gold lacks; {missed} missed.").format(
-                    extra=len(extra), missed=len(missed)
-                )
-            )
+            told.append(_("Predicted: {label}.").format(label=other))
+        if extra:
+            n = len(extra)
+            positives = ngettext("{n} false positive (dotted).", "{n} false positives (dotted).", n)
+            told.append(positives.format(n=n))
+        if missed:
+            n = len(missed)
+            told.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
         if state.predicted is None:
-            told.append(_("Its answer to this text is no longer there."))
+            told.append(_("The prediction for this text is no longer stored."))
         elif not (extra or missed or other):
             told.append(_("It agrees with gold now."))
         self._errors.set(" ".join(told))
+        self._accept_answer.setEnabled(
+            state.can_edit and state.predicted is not None and bool(extra or missed or other)
+        )
 
     def take_focus(self) -> None:
         if self._stack.currentIndex() == 0:
@@ -347,13 +384,54 @@ class AnnotateView(View):
         if not self.state.can_edit:
             return
         layers = sorted(self.state.active, key=lambda layer: layer.kind not in SPAN_KINDS)
-        choices = [Choice(label, layer.name) for layer in layers for label in layer.labels]
+        choices = [
+            Choice(label, layer.name) for layer in layers for label in self.state.with_keys(layer)
+        ]
         at = self._paper.mapTo(self, QPoint(self._paper.width() // 2, self._paper.height() - 52))
         self._palette.ask(choices, at)
 
+    # ------------------------------------------------------------ find
+
+    def find(self) -> None:
+        """Find in the text; a few chosen words are what is searched for."""
+        text = self._paper.text
+        start, end = text.selection or (text.caret, text.caret)
+        chosen = text.text.text[start : min(end, start + LONGEST_FIND)]
+        wanted = chosen if end - start <= LONGEST_FIND and len(chosen.splitlines()) == 1 else ""
+        self.state.finder.open(wanted, text.field, start)
+        self._find.begin()
+
+    def find_step(self, way: int) -> None:
+        text = self._paper.text
+        self.state.finder.step(way, text.field, text.caret)
+
+    def leave_find(self) -> None:
+        """Close the search; the current match stays chosen, so that a key can label it."""
+        self.state.finder.close_search()
+        self._paper.text.setFocus()
+
+    def _show_find(self) -> None:
+        finder = self.state.finder
+        self._find.setVisible(finder.shown)
+        self._find.show_search(
+            finder.text, match_case=finder.match_case, whole_words=finder.whole_words
+        )
+        self._find.show_count(
+            finder.current, finder.count, cut=finder.cut, searching=finder.searching
+        )
+        for text in self._paper.texts:
+            text.set_found(finder.found.get(text.field) if finder.shown else None)
+        match, place = finder.match, (self.state.document_id, finder.match)
+        if match is not None and place != self._shown_match:
+            self._paper.choose_text(*match)
+            self.state.choose(None)
+        self._shown_match = place
+
     def unselect(self) -> None:
         text = self._paper.text
-        if self.state.chosen is not None:
+        if self.state.finder.shown:
+            self.leave_find()
+        elif self.state.chosen is not None:
             self.state.choose(None)
         elif text.selection:
             text.select(text.caret, text.caret)
@@ -371,7 +449,7 @@ class AnnotateView(View):
 
     def go_unlabelled(self) -> None:
         if not self.state.next_unlabelled():
-            self.state.context.note(_("Nothing is left to label here."))
+            self.state.say_all_is_done()
 
     def next_pane(self, way: int) -> None:
         """The text, suggestions, spans, the queue, and round again."""

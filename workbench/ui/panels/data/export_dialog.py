@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit
 
 from workbench.base import paths
 from workbench.base.errors import Cancelled, WorkbenchError
@@ -15,6 +15,7 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import corpus
 from workbench.operations import results as runs
+from workbench.ui import plain
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -24,6 +25,9 @@ from workbench.ui.widgets.meter import Meter
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
+
+
+TABLES = ("csv", "tsv")
 
 
 class ExportDialog(Dialog):
@@ -40,6 +44,7 @@ class ExportDialog(Dialog):
         self._formats = {one.id: one for one in corpus.formats()}
         self._runs = [one for one in runs.all_runs(self._project) if one.layer_id is not None]
         self._written: Path | None = None
+        self._replaceable: Path | None = None  # chosen in a dialog that asked
         self._format = combo(
             [(one.id, _(one.title)) for one in self._formats.values()], name=_("Format")
         )
@@ -61,6 +66,15 @@ class ExportDialog(Dialog):
             [(one.id, f"{one.name}  ({one.layer})") for one in self._runs], name=_("Run")
         )
         self._run_field = Field(_("Predictions of which run?"), self._run, name=_("Run"))
+        self._escape = QCheckBox(_("Escape cells that spreadsheet programs would run as formulas"))
+        self._escape.setAccessibleName(_("Escape formulas"))
+        plain.set_tip(
+            self._escape,
+            _(
+                "Puts ' before cells that begin with =, +, -, @, a tab or a carriage return. "
+                "An import of the file removes it again."
+            ),
+        )
         self._path = QLineEdit()
         self._path_field = Field(_("File"), self._path)
         browse = Button(_("Browse…"), "folder-open", on=self._browse)
@@ -90,9 +104,10 @@ class ExportDialog(Dialog):
         )
         self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
         self._path_field.put_beside(browse)
-        self.put(self._path_field, self._lost, self._told, self._meter)
+        self.put(self._path_field, self._escape, self._lost, self._told, self._meter)
         self.end(self._open, None, self._close, self._start)
         self._format.activated.connect(lambda _i: self._format_changed())
+        self._escape.toggled.connect(lambda _on: self._show())
         for box in (self._split, self._run):
             box.activated.connect(lambda _i: self._show())
         self._source.chosen.connect(lambda _value: self._show())
@@ -120,16 +135,18 @@ class ExportDialog(Dialog):
         format = self._format.currentData()
         several = bool(self._formats[format].options.get("several"))
         self._source.button("both").setEnabled(several and bool(self._runs))
-        self._source.button("both").setToolTip(
-            "" if several else _("This format has no room for both")
+        plain.set_tip(
+            self._source.button("both"), "" if several else _("This format has no room for both")
         )
         self._source.button("predictions").setEnabled(bool(self._runs))
-        self._source.button("predictions").setToolTip(
-            "" if self._runs else _("There is no run with predictions yet")
+        plain.set_tip(
+            self._source.button("predictions"),
+            "" if self._runs else _("There is no run with predictions yet"),
         )
         if not several and self._source.value() == "both":
             self._source.set("gold")
         self._run_field.setVisible(self._source.value() != "gold")
+        self._escape.setVisible(format in TABLES)
         self._lost.set(
             "\n".join(
                 corpus.what_is_lost(
@@ -150,6 +167,7 @@ class ExportDialog(Dialog):
             self, _("Export data"), self._path.text(), f"*{self._suffix()};;" + _("All files (*)")
         )
         if found:
+            self._replaceable = Path(found)
             self._path.setText(found)
             self._path_field.set_error("")
 
@@ -161,10 +179,14 @@ class ExportDialog(Dialog):
             self._path_field.set_error(_("A file name is needed."))
             return
         path = Path(self._path.text().strip()).expanduser()
+        if path.is_file() and path not in (self._replaceable, self._written):
+            self._path_field.set_error(_("This file exists. Browse… asks before it is replaced."))
+            return
         values = {
             "format": self._format.currentData(),
             "split": self._split.currentData() or None,
             "source": self._source.value(),
+            "escape_formulas": self._escape.isChecked() and self._format.currentData() in TABLES,
         }
         run = self._chosen_run()
         self._begin(values["split"])
@@ -216,7 +238,8 @@ class ExportDialog(Dialog):
         self._end()
         self._written = path
         text = _("{n:,} documents written to {path}").format(n=found.documents, path=path)
-        self._told.set("\n".join((text, *found.warnings)), "good" if found.documents else "warn")
+        good = found.documents and not found.warnings
+        self._told.set("\n".join((text, *found.warnings)), "good" if good else "warn")
         self._open.show()
 
     def _failed(self, error: Exception) -> None:

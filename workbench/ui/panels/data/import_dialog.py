@@ -1,35 +1,31 @@
-"""The import dialog, three steps on one page: file and format, columns, import and result. It never closes on an error."""
+"""The import dialog, three steps on one page: file and format, columns, import and result.
+
+It never closes on an error.
+"""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFileDialog,
-    QFrame,
-    QHeaderView,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-)
+from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout
 
 from workbench.base import paths
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.operations import corpus
 from workbench.ui import theme
-from workbench.ui.panels.data.import_state import COLUMNS, GUESS, TABULAR, ImportState
+from workbench.ui.panels.data.import_columns import ImportColumns
+from workbench.ui.panels.data.import_state import GUESS, TABULAR, ImportState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.table import Column, Table, dress
+from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
 ENCODINGS = (
@@ -47,23 +43,21 @@ ENCODINGS = (
     "euc-kr",
 )
 DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Bar")))
-SHOWN = 2000  # skipped records listed; the number is told in any case
-CELL = 300  # code points of a cell shown
-COLUMNS_SHOWN = 60  # each takes a box for its role; those that bear one are always among them
+SHOWN = 2000  # skipped records that are listed; their number is shown in any case
 
 
 class ImportDialog(Dialog):
     def __init__(self, parent, state: ImportState):
-        hint = _("All of a file comes in as one step that can be undone, or nothing does.")
+        hint = _("Imports are all-or-nothing and can be undone.")
         super().__init__(parent, _("Import data"), hint, width=880)
         self.state = state
         self.setAcceptDrops(True)
         self._file, self._columns, self._result = (
             _File(state, self.browse),
-            _Columns(state),
+            ImportColumns(state),
             _Result(state),
         )
-        inner = column(self._file, (self._columns, 10), self._result, None, gap=12)
+        inner = column(self._file, (self._columns, 1000), self._result, None, gap=12)
         area = scrolled(inner)
         area.setMinimumHeight(theme.px(200))
         self.put(area)
@@ -72,7 +66,7 @@ class ImportDialog(Dialog):
         self._start = Button(_("Import"), "download", "primary", on=state.start)
         self._start.setDefault(True)
         self.end(None, self._cancel, self._start)
-        self.resize(theme.px(920), theme.px(700))
+        self.resize(*_size(self.screen().availableGeometry()))
         state.listen(state.changed, self.render)
         self.render(ALL)
         (self._start if state.files else self._file.choose).setFocus()
@@ -80,7 +74,7 @@ class ImportDialog(Dialog):
     def showEvent(self, event) -> None:
         super().showEvent(event)
         room = self.screen().availableGeometry()
-        self.resize(min(theme.px(920), room.width() - 40), min(theme.px(700), room.height() - 60))
+        self.resize(*_size(room))
         parent = self.parentWidget()
         if parent is not None:  # in the middle of the window, never beyond the screen
             middle = parent.frameGeometry().center()
@@ -144,6 +138,11 @@ class ImportDialog(Dialog):
         self.state.set_files(
             [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         )
+
+
+def _size(room: QRect) -> tuple[int, int]:
+    """Large enough for a table of texts, and within the screen."""
+    return min(theme.px(1080), room.width() - 40), min(theme.px(960), room.height() - 60)
 
 
 class _File(QFrame):
@@ -232,155 +231,32 @@ def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-class _Preview(QTableWidget):
-    """Asks for a few rows and takes what room there is, so that the third step stays in sight."""
-
-    def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), theme.px(134))
-
-    minimumSizeHint = sizeHint
-
-
-class _Columns(QFrame):
-    """Step 2: the first rows; above each column what it is."""
-
-    def __init__(self, state: ImportState):
-        super().__init__()
-        self.state = state
-        self._note = Elided("", "small", "muted")
-        self._table = _Preview()
-        dress(self._table, _("First rows"))
-        self._table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self._problems = Callout("", "warn")
-        self._boxes: dict[str, object] = {}
-        body = card(
-            row(words(_("2  Columns"), weight=600), 12, (self._note, 1)),
-            self._table,
-            self._problems,
-            gap=10,
-        )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(body)
-
-    def render(self, fields: frozenset[str]) -> None:
-        state, preview = self.state, self.state.preview
-        self.setVisible(preview is not None and state.phase != "done")
-        if concerns(fields, "preview", "mapping") and preview is not None:
-            places = _places(preview.columns, state.roles)
-            self._show(preview, places)
-            hidden = len(preview.columns) - len(places)
-            more = [_("{n:,} more columns are not shown").format(n=hidden)] if hidden else []
-            self._note.setText(" · ".join((_first_upper(preview.note), *more)))
-            shown = preview.problems[:4]
-            more = [_("… and more")] if len(preview.problems) > len(shown) else []
-            self._problems.set(" ".join(("\n".join(shown), *more)))
-        for box in self._boxes.values():
-            box.setEnabled(state.phase not in ("importing", "done"))
-
-    def _show(self, preview, places: list[int]) -> None:
-        table, roles = self._table, self.state.has_roles and self.state.used_format in COLUMNS
-        columns = [preview.columns[place] for place in places]
-        rows = [[cells[place] for place in places if place < len(cells)] for cells in preview.rows]
-        table.clear()
-        self._boxes = {}
-        table.setColumnCount(len(columns))
-        table.setRowCount(len(rows) + int(roles))
-        table.setHorizontalHeaderLabels([one[:60] for one in columns])
-        if roles:
-            table.setRowHeight(0, theme.px(42))
-            for place, name in enumerate(columns):
-                self._boxes[name] = self._role_box(name)
-                holder = row((self._boxes[name], 1), margins=(6, 4, 6, 5))
-                table.setCellWidget(0, place, holder)
-        for number, cells in enumerate(rows):
-            for place, cell in enumerate(cells):
-                text = " ".join(cell[:CELL].split())
-                item = QTableWidgetItem(text)
-                item.setToolTip(text)
-                table.setItem(number + int(roles), place, item)
-        head = table.horizontalHeader()
-        widths = _widths(rows, len(columns), table.viewport().width())
-        fits = sum(widths) <= table.viewport().width()
-        policy = (
-            Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
-        )
-        table.setHorizontalScrollBarPolicy(policy)
-        for place, width in enumerate(widths):
-            head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
-            table.setColumnWidth(place, width)
-        head.setStretchLastSection(True)
-
-    def _role_box(self, name: str):
-        box = combo(
-            self.state.role_choices(name),
-            value=self.state.roles.get(name, ""),
-            name=_("Role of {column}").format(column=name),
-        )
-        box.activated.connect(
-            lambda _i, name=name, box=box: self.state.set_role(name, box.currentData())
-        )
-        return box
-
-
-def _places(columns, roles) -> list[int]:
-    """Which columns are shown, in their order: those that bear a role of their own, and the first of the others."""
-    metadata = [
-        place for place, name in enumerate(columns) if roles.get(name, "meta").startswith("meta")
-    ]
-    surplus = set(metadata[max(0, COLUMNS_SHOWN - (len(columns) - len(metadata))) :])
-    return [place for place in range(len(columns)) if place not in surplus]
-
-
-def _widths(rows, count: int, room: int) -> list[int]:
-    """Pixels for each column: by its longest cell, but all within `room` as long as each keeps enough for its role."""
-    least, most = theme.px(190), theme.px(420)
-    longest = [
-        max((len(cells[n]) for cells in rows if n < len(cells)), default=0) for n in range(count)
-    ]
-    widths = [min(most, max(least, theme.px(8 * one))) for one in longest]
-    spare = sum(widths) - room
-    loose = sum(one - least for one in widths)
-    if 0 < spare <= loose:
-        widths = [one - math.ceil(spare * (one - least) / loose) for one in widths]
-    return widths
-
-
 class _Result(QFrame):
-    """Step 3: the last choices, then how far it is, then what came in and what did not."""
+    """Step 3: the last choices, then the progress, then what was imported and what was not."""
 
     def __init__(self, state: ImportState):
         super().__init__()
         self.state = state
-        self._split = combo(
-            [
-                ("", _("As the file says, else none")),
-                *((one, term(one)) for one in ("train", "dev", "test")),
-            ],
-            name=_("Put into split"),
-        )
+        self._split = combo(name=_("Put into split"))
         self._split.activated.connect(lambda _i: state.set_option(split=self._split.currentData()))
         choices = (
-            ("skip", _("Skip it")),
-            ("suggest", _("Take its labels as suggestions")),
-            ("add", _("Add it again, with a new key")),
+            ("skip", _("Skip it if its key is there, too")),
+            ("skip-text", _("Skip it, whatever its key is")),
+            ("suggest", _("Labels as suggestions if its key is there, too")),
+            ("suggest-text", _("Labels as suggestions, whatever its key is")),
+            ("add", _("Import it again under a new key")),
         )
         self._duplicates = combo(choices, name=_("Duplicates"))
         self._duplicates.activated.connect(
             lambda _i: state.set_option(duplicates=self._duplicates.currentData())
         )
-        self._choices = row(
-            (Field(_("Put into split"), self._split), 1),
-            (
-                Field(
-                    _("A record that stands in the project already"),
-                    self._duplicates,
-                    name=_("Duplicates"),
-                ),
-                1,
-            ),
-            gap=12,
+        self._split_field = Field(_("Put into split"), self._split)
+        self._duplicates_field = Field(
+            _("If a text is already in the project"), self._duplicates, name=_("Duplicates")
         )
+        self._choices = row((self._split_field, 1), (self._duplicates_field, 1), gap=12)
+        for field in (self._split_field, self._duplicates_field):
+            self._choices.layout().setAlignment(field, Qt.AlignmentFlag.AlignTop)
         self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
         self._progress = column(self._meter, self._step, gap=6)
         self._told = Callout("", "good")
@@ -408,14 +284,32 @@ class _Result(QFrame):
         state = self.state
         self.setVisible(state.preview is not None)
         self._choices.setVisible(state.phase not in ("importing", "done"))
+        if concerns(fields, "files", "split"):
+            self._show_splits()
         self._progress.setVisible(state.phase == "importing")
         self._meter.set(state.progress[0] if state.progress[0] < 1 else None)
         self._step.setText(state.progress[1])
         if concerns(fields, "outcome", "phase"):
             found = state.outcome
-            self._told.set(state.summary, "good" if found and found.documents else "warn")
+            good = found is not None and found.documents and not found.skipped
+            self._told.set(state.summary, "good" if good else "warn")
             self._warnings.set("\n".join(found.warnings) if found else "")
             rows = found.skipped[:SHOWN] if found else ()
             self._skipped.set_rows(rows)
             self._skipped.setVisible(bool(rows))
             self._skipped.fit_height(8)
+
+    def _show_splits(self) -> None:
+        """The choices; splits that the names of the files suggest are one of them."""
+        state = self.state
+        offered = state.offered_splits
+        described = corpus.described_splits(offered)
+        by_name = [(corpus.BY_NAME, _("By file name: {splits}").format(splits=described))]
+        choices = [
+            *(by_name if offered else []),
+            ("", _("As the file says, else none")),
+            *((split, term(split)) for split in ("train", "dev", "test")),
+        ]
+        fill(self._split, choices, state.split)
+        hint = _("Suggested by the file names; a split in the data goes before it.")
+        self._split_field.set_hint(hint if state.split == corpus.BY_NAME else "")

@@ -1,4 +1,4 @@
-"""What the import dialog shows: files, how they would be read, how far the import is, what came of it."""
+"""What the import dialog shows: files, how they would be read, progress and outcome."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from pathlib import Path
 from workbench.base import registry
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import corpus
 from workbench.operations import labels as schema
 
-ROWS = 20
+MOST_REFUSED = 3  # reasons that are shown
 TABULAR = ("csv", "tsv")
 COLUMNS = ("csv", "tsv", "doccano", "conll", "conllu")  # formats whose columns can be given roles
 GUESS = ""
+SHARED = ("tag", "spans")  # roles that several columns may have for the same layer
 
 
 class ImportState(State):
-    """`phase`: choosing, looking, ready, importing, done. An error never ends it: something else can be chosen then."""
+    """`phase`: choosing, looking, ready, importing, done. After an error something else can be chosen.
+
+    `refused`: why files after the first cannot be imported. `anyway`: the user wants the readable
+    records of a file most of whose records have errors.
+    """
 
     def __init__(self, context, files: Sequence[Path | str] = ()):
         super().__init__()
@@ -29,6 +34,8 @@ class ImportState(State):
         self.mapping: tuple[tuple[str, str], ...] | None = None  # None: as guessed
         self.split, self.duplicates = "", "skip"
         self.preview: corpus.Preview | None = None
+        self.refused: tuple[str, ...] = ()
+        self.anyway = False
         self.error = ""
         self.phase = "choosing"
         self.handle: corpus.ImportHandle | None = None
@@ -43,7 +50,7 @@ class ImportState(State):
 
     @property
     def formats(self) -> tuple[tuple[str, str], ...]:
-        return tuple((one.id, _(one.title)) for one in registry.builtins().all("importer"))
+        return tuple((one.id, _(one.title)) for one in registry.registry().all("importer"))
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -51,7 +58,7 @@ class ImportState(State):
         return tuple(
             dict.fromkeys(
                 one
-                for entry in registry.builtins().all("importer")
+                for entry in registry.registry().all("importer")
                 for one in entry.options.get("patterns", ())
             )
         )
@@ -76,30 +83,74 @@ class ImportState(State):
 
     @property
     def can_start(self) -> bool:
-        return self.phase == "ready" and self.preview is not None and not self.project.read_only
+        ready = self.phase == "ready" and self.preview is not None
+        return ready and not self.project.read_only and not self.obstacle
+
+    @property
+    def obstacle(self) -> str:
+        """Why Import is disabled although the file can be read, "" if it is not."""
+        found = self.preview
+        if found is None:
+            return ""
+        if found.question:
+            return _("{question} Import each of its lines as a document?").format(
+                question=found.question
+            )
+        if self.refused:
+            return "\n".join(self.refused[:MOST_REFUSED])
+        if found.mostly_wrong and not self.anyway:
+            return _mostly_wrong(found)
+        return ""
+
+    @property
+    def can_override(self) -> bool:
+        """Whether the user can have what is not recommended: lines of markup, or the other records."""
+        found = self.preview
+        if found is None or not self.obstacle:
+            return False
+        return bool(found.question) or (not self.refused and found.failed < found.checked)
+
+    def override(self) -> None:
+        """Import as plain text, or without the records that have errors."""
+        if self.preview is not None and self.preview.question:
+            self.set_form(format="text")
+        else:
+            self.update(anyway=True)
+
+    @property
+    def offered_splits(self) -> dict[Path, str]:
+        """The splits that the names of the files suggest."""
+        return corpus.suggested_splits(self.files)
 
     def set_files(self, files: Sequence[Path | str]) -> None:
+        """Choose files; splits that their names suggest are preselected."""
         self.update(
-            files=tuple(Path(one) for one in files),
+            files=tuple(Path(file) for file in files),
             format=GUESS,
             encoding=GUESS,
             delimiter=GUESS,
             mapping=None,
             outcome=None,
+            split=corpus.BY_NAME if corpus.suggested_splits(files) else "",
         )
         self.look()
 
     def set_form(self, **values: str) -> None:
         """`format`, `encoding`, `delimiter`: corrected by hand; roles are guessed anew."""
-        self.update(mapping=None, **values)
+        self.update(mapping=None, anyway=False, **values)
         self.look()
 
     def set_role(self, column: str, role: str) -> None:
-        """Give a column a role ("" leaves it out); another column with that role loses it, where it can stand only once."""
+        """Give a column a role ("" leaves it out).
+
+        Another column with that role loses it, except for tags and spans: several columns may hold
+        levels of one layer.
+        """
         roles = self.roles
         roles.pop(column, None)
-        if role:
+        if role.partition(":")[0] not in SHARED:
             roles = {other: its for other, its in roles.items() if its != role}
+        if role:
             roles[column] = role
         order = self.preview.columns if self.preview else ()
         self.update(mapping=tuple((roles[one], one) for one in order if one in roles))
@@ -134,7 +185,9 @@ class ImportState(State):
         for kind, title, wanted, texts in kinds:
             default = {"label": "pairs" if pairs else "class"}.get(kind, "spans")
             names = [one.name for one in self.layers if one.kind in wanted and one.texts == texts]
-            own = " ".join(column.split()) if not column.isdigit() else ""
+            own = " ".join(column.split())
+            if self.used_format in ("conll", "conllu") and column.isdigit():
+                own = f"column {column}"
             now = self.roles.get(column, "").partition(":")
             names += [now[2]] if now[0] == kind else []
             found += [
@@ -153,37 +206,39 @@ class ImportState(State):
     # ------------------------------------------------------------ looking
 
     def look(self) -> None:
-        """Read the beginning of the first file off the main thread."""
+        """Read the beginnings of the files off the main thread."""
         if not self.files:
-            self.update(phase="choosing", preview=None)
+            self.update(phase="choosing", preview=None, refused=())
             return
         self._asked += 1
-        asked, path = self._asked, self.files[0]
+        asked, path, others = self._asked, self.files[0], self.files[1:]
         wanted = {
             "format": self.format or None,
             "encoding": self.encoding or None,
             "delimiter": self.delimiter or None,
         }
-        mapping = self.mapping
+        mapping, layers = self.mapping, self.layers
         self.update(phase="looking", error="")
 
-        def done(preview: corpus.Preview) -> None:
+        def work() -> tuple[corpus.Preview, tuple[str, ...]]:
+            refused = corpus.refused(others, format=wanted["format"], encoding=wanted["encoding"])
+            return corpus.preview(path, mapping=mapping, layers=layers, **wanted), refused
+
+        def done(found: tuple[corpus.Preview, tuple[str, ...]]) -> None:
             if asked == self._asked:
-                self.update(preview=preview, phase="ready", error="")
+                self.update(preview=found[0], refused=found[1], phase="ready", error="")
 
         def failed(error: Exception) -> None:
             if asked != self._asked:
                 return
-            # A wrong choice leaves the last preview standing, so that it can be corrected.
+            # After a wrong choice the last preview stays, so that it can be corrected.
             self.update(
                 phase="choosing",
                 error=_words(error),
                 preview=self.preview if self.mapping is not None else None,
             )
 
-        self.context.run(
-            lambda: corpus.preview(path, mapping=mapping, limit=ROWS, **wanted), done, failed
-        )
+        self.context.run(work, done, failed)
 
     # ------------------------------------------------------------ importing
 
@@ -228,38 +283,42 @@ class ImportState(State):
             self.update(phase="ready", error=str(handle.error))
             return
         self.update(phase="done", outcome=handle.outcome)
-        if handle.outcome.documents:
-            text = _("{n:,} documents came in.").format(n=handle.outcome.documents)
-            self.context.note(
-                text if handle.outcome.documents != 1 else _("1 document came in."), undo=True
-            )
+        if n := handle.outcome.documents:
+            told = ngettext("Imported {n:,} document.", "Imported {n:,} documents.", n)
+            self.context.note(told.format(n=n), undo=True)
 
     @property
     def summary(self) -> str:
-        """The result in one sentence."""
+        """The result in one or two sentences."""
         found = self.outcome
         if found is None:
             return ""
-        parts = [
-            _("{n:,} documents").format(n=found.documents)
-            if found.documents != 1
-            else _("1 document")
-        ]
+        documents = ngettext("{n:,} document", "{n:,} documents", found.documents)
+        parts = [documents.format(n=found.documents)]
         if found.spans:
-            parts.append(
-                _("{n:,} spans").format(n=found.spans) if found.spans != 1 else _("1 span")
-            )
+            parts.append(ngettext("{n:,} span", "{n:,} spans", found.spans).format(n=found.spans))
         if found.suggestions:
-            parts.append(_("{n:,} suggestions").format(n=found.suggestions))
-        skipped = len(found.skipped)
-        told = _("{parts} came in.")
-        if skipped:
-            told = (
-                _("{parts} came in, {n:,} records were skipped.")
-                if skipped > 1
-                else _("{parts} came in, 1 record was skipped.")
-            )
-        return told.format(parts=", ".join(parts), n=skipped)
+            told = ngettext("{n:,} suggestion", "{n:,} suggestions", found.suggestions)
+            parts.append(told.format(n=found.suggestions))
+        told = _("Imported {parts}.").format(parts=", ".join(parts))
+        if not (skipped := len(found.skipped)):
+            return told
+        left_out = ngettext("{n:,} record was skipped.", "{n:,} records were skipped.", skipped)
+        return f"{told} {left_out.format(n=skipped)}"
+
+
+def _mostly_wrong(found: corpus.Preview) -> str:
+    if found.failed == found.checked:
+        return _(
+            "No record can be read. Choose another format, encoding or delimiter, or other columns."
+        )
+    told = (
+        _("{failed:,} of {checked:,} records have errors.")
+        if found.complete
+        else _("{failed:,} of the first {checked:,} records have errors.")
+    )
+    advice = _("Choose another format or delimiter, or other columns.")
+    return f"{told.format(failed=found.failed, checked=found.checked)} {advice}"
 
 
 def _words(error: Exception) -> str:

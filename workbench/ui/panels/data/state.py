@@ -13,13 +13,18 @@ from workbench.base.watch import Watch
 from workbench.operations import corpus
 from workbench.operations import labels as schema
 from workbench.text.labels import Label, Layer
+from workbench.ui import shown_layers
 
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body")
-CLASS_KINDS = ("class", "multi")
+CLASS_KINDS, SPAN_KINDS = ("class", "multi"), ("span", "tag")
 
 
 class DataState(State):
-    """`ids` are the documents that pass; `searching` is true while they are being looked up, `acting` while a long act on the project runs."""
+    """`ids` are the documents that pass. `layers`: those that can be labelled; `off`: ids of hidden ones.
+
+    Classes, spans, states and their counts are those of the layers shown, taken together as in
+    Annotate. `searching` is true while documents are looked up, `acting` during a long act.
+    """
 
     def __init__(self, context):
         super().__init__()
@@ -31,9 +36,12 @@ class DataState(State):
         self.only: tuple[tuple[int, ...], str] | None = (
             None  # these documents alone, and what they are
         )
+        self.order: corpus.Order | None = None
         self.ids = array("q")
+        self.found_by = ""  # the text by which `ids` were found
         self.counts: corpus.Counts | None = None
         self.layers: tuple[Layer, ...] = ()
+        self.off: frozenset[int] = frozenset()
         self.labels: dict[tuple[str, str], Label] = {}
         self.chosen: Sequence[int] = ()
         self.touched: frozenset[int] | None = frozenset()  # rows to be read again; None: all
@@ -41,6 +49,7 @@ class DataState(State):
         self.stale = False
         self._asked = 0
         self.listen(self.project.changed, self._project_changed)
+        self.listen(self.project.layers_shown, self._layers_shown)
         self.listen(context.work.changed, lambda: self.update(acting=context.work.active))
         self.acting = context.work.active
         self._read_schema()
@@ -55,6 +64,15 @@ class DataState(State):
     @property
     def can_act(self) -> bool:
         return self.editable and not self.acting and bool(self.chosen)
+
+    @property
+    def shown(self) -> tuple[Layer, ...]:
+        """The layers that are not switched off."""
+        return tuple(layer for layer in self.layers if layer.id not in self.off)
+
+    @property
+    def shown_ids(self) -> tuple[int, ...]:
+        return tuple(layer.id for layer in self.shown if layer.id is not None)
 
     @property
     def total(self) -> int:
@@ -73,12 +91,13 @@ class DataState(State):
             split=self.split,
             label_id=label,
             layer_id=layer if label is None else None,
-            state=self.state,
+            queued=self.state,
+            queue_layers=self.shown_ids,
             ids=ids,
         )
 
     def rows(self, ids: Sequence[int]) -> tuple[corpus.DocumentRow, ...]:
-        return corpus.rows(self.project, ids)
+        return corpus.rows(self.project, ids, self.shown_ids, found_by=self.found_by)
 
     def set_filter(self, **values: Any) -> None:
         """`text`, `split`, `label`, `state`, `only`: change some and look again."""
@@ -87,6 +106,16 @@ class DataState(State):
 
     def clear_filters(self) -> None:
         self.set_filter(text="", split=None, label=None, state=None, only=None)
+
+    def order_by(self, by: str) -> None:
+        """Sort by a column; again: the other way round; once more: as the documents came in."""
+        now = self.order
+        if now is None or now.by != by:
+            order = corpus.Order(by)
+        else:
+            order = None if now.descending else corpus.Order(by, descending=True)
+        self.update(order=order)
+        self.look()
 
     def show_only(self, ids: Sequence[int], caption: str) -> None:
         """These documents alone, until the caption is closed."""
@@ -101,16 +130,18 @@ class DataState(State):
     def look(self) -> None:
         """Look up ids and counts off the main thread; an answer that is out of date is dropped."""
         self._asked += 1
-        asked, wanted, project = self._asked, self.filter, self.project
+        asked, wanted, order, project = self._asked, self.filter, self.order, self.project
+        layers = self.shown_ids
         self.update(searching=True, stale=False)
 
         def work():
-            return corpus.filter_ids(project, wanted), corpus.counts(project)
+            ids = corpus.filter_ids(project, wanted, order, layers)
+            return ids, corpus.counts(project, layers)
 
         def done(found) -> None:
             if asked == self._asked:
                 ids, counts = found
-                self.update(ids=ids, counts=counts, searching=False)
+                self.update(ids=ids, counts=counts, searching=False, found_by=wanted.text)
 
         def failed(error: Exception) -> None:
             if asked == self._asked:
@@ -133,13 +164,31 @@ class DataState(State):
             self.update(stale=True, touched=changes.documents)
 
     def _read_schema(self) -> None:
-        layers = schema.layers(self.project)
+        kinds = (*CLASS_KINDS, *SPAN_KINDS)
+        layers = tuple(layer for layer in schema.layers(self.project) if layer.kind in kinds)
         self.update(
             layers=layers,
             labels={(layer.name, label.name): label for layer in layers for label in layer.labels},
+            off=shown_layers.hidden(self.context, layers),
         )
-        if self.label and all(layer.id != self.label[0] for layer in layers):
+        self._drop_lost_filter()
+
+    def _drop_lost_filter(self) -> None:
+        """A filter by a label that is deleted, or of a layer that is not shown, would hide all."""
+        there = {(layer.id, None) for layer in self.shown}
+        there |= {(layer.id, label.id) for layer in self.shown for label in layer.labels}
+        if self.label is not None and self.label not in there:
             self.update(label=None)
+
+    def switch_layer(self, layer_id: int, on: bool) -> None:
+        """Show a layer or not, here and in Annotate; remembered for this project."""
+        off = self.off - {layer_id} if on else self.off | {layer_id}
+        shown_layers.hide(self.context, [layer for layer in self.layers if layer.id in off])
+
+    def _layers_shown(self) -> None:
+        self.update(off=shown_layers.hidden(self.context, self.layers), touched=None)
+        self._drop_lost_filter()
+        self.look()
 
     # ------------------------------------------------------------ acts on the chosen
 

@@ -10,11 +10,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui import icons, theme
+from workbench.ui import icons, plain, theme
 from workbench.ui.panel import View
-from workbench.ui.panels.data.state import CLASS_KINDS, DataState
+from workbench.ui.panels.data.state import CLASS_KINDS, SPAN_KINDS, DataState
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.document_table import DocumentTable
 from workbench.ui.widgets.empty import EmptyState
@@ -39,15 +39,26 @@ class DataView(View):
         self._import = Button(_("Import…"), "download", "primary", on=self.ask_import)
         self._export = Button(_("Export…"), "upload", on=self.ask_export)
         self._splits = Button(_("Make splits"), "filter", "quiet", on=state.make_splits)
-        self._splits.setToolTip(
-            _("80 % train, 10 % dev, 10 % test of what is submitted; splits that stand are kept")
+        plain.set_tip(
+            self._splits,
+            _("80 % train, 10 % dev, 10 % test of what is submitted; splits that stand are kept"),
         )
-        self._header = PageHeader(_("Data"), "", self._splits, self._export, self._import)
+        self._layers = QMenu(self)
+        self._layers_button = Button(
+            _("Layers"),
+            "tags",
+            menu=self._layers,
+            tip=_("Classes, spans and states are those of the layers chosen, here and in Annotate"),
+        )
+        self._header = PageHeader(
+            _("Data"), "", self._layers_button, self._splits, self._export, self._import
+        )
         self._filters = _Filters(state)
         self.table = DocumentTable(state.rows, lambda: state.labels, _("Documents"))
         self.table.opened.connect(state.open)
         self.table.chosen.connect(lambda: state.choose(self.table.chosen_ids()))
         self.table.removed.connect(self.delete_chosen)
+        self.table.ordered.connect(state.order_by)
         self._acts = _Acts(state)
         self.first = self.table
         self._wants_focus = False
@@ -112,7 +123,16 @@ class DataView(View):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "ids", "counts", "searching"):
+        if concerns(fields, "found_by"):
+            self.table.set_search(state.found_by)
+        if concerns(fields, "order"):
+            order = state.order
+            self.table.set_order(
+                order.by if order else "", descending=bool(order and order.descending)
+            )
+        if concerns(fields, "layers", "off"):
+            self._show_layers()
+        if concerns(fields, "ids", "counts", "searching", "layers", "off"):
             self._show_documents()
         if concerns(fields, "touched") and state.touched != frozenset():
             self.table.documents.forget(state.touched)
@@ -142,7 +162,27 @@ class DataView(View):
         count = _("{n:,} documents").format(n=state.total) if state.total != 1 else _("1 document")
         if state.filtered and not state.searching:
             count = _("{some:,} of {all:,} documents").format(some=len(state.ids), all=state.total)
-        self._header.set_hint(f"{state.project.name} · {count}")
+        parts = [state.project.name, count]
+        if state.off:
+            layers = ", ".join(layer.name for layer in state.shown) or _("none")
+            parts.append(_("layers: {layers}").format(layers=layers))
+        self._header.set_hint(" · ".join(parts))
+
+    def _show_layers(self) -> None:
+        """The menu of layers, and the columns that the layers shown need."""
+        state = self.state
+        self._layers_button.setVisible(len(state.layers) > 1)
+        self._layers.clear()
+        for layer in state.layers:
+            action = self._layers.addAction(plain.menu_text(layer.name))
+            action.setCheckable(True)
+            action.setChecked(layer.id not in state.off)
+            action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
+        kinds = {layer.kind for layer in state.shown}
+        self.table.show_columns(
+            classes=not kinds.isdisjoint(CLASS_KINDS) or not state.layers,
+            spans=not kinds.isdisjoint(SPAN_KINDS) or not state.layers,
+        )
 
     def showEvent(self, event) -> None:
         self.state.look_again()
@@ -165,7 +205,9 @@ class _Filters(QWidget):
         self._glass = QAction(icons.icon("search", "muted", 16), "", self.search)
         self.search.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
         self.search.setMinimumWidth(theme.px(180))
-        call(self.search, _("Search"), _("Words in the texts, found as you type"))
+        found = _("Words in the texts or a part of a key, found as you type")
+        call(self.search, _("Search"), found)
+        plain.set_tip(self.search, found)
         self._typed = QTimer(self)
         self._typed.setSingleShot(True)
         self._typed.setInterval(TYPED)
@@ -234,6 +276,7 @@ class _Filters(QWidget):
             self._typed.stop()
         if concerns(fields, "counts", "state"):
             self._show_states()
+            self._explain_states()
         if concerns(fields, "counts", "split"):
             splits = state.counts.splits if state.counts else {}
             items = [("", _("All splits"))] + [
@@ -244,7 +287,7 @@ class _Filters(QWidget):
                 [*items, ("none", _("no split  {n:,}").format(n=splits.get("none", 0)))],
                 state.split or "",
             )
-        if concerns(fields, "labels", "layers", "label"):
+        if concerns(fields, "labels", "layers", "off", "label"):
             fill(self._label, [("", _("All labels")), *self._label_items()], state.label or "")
             self._label.view().setMinimumWidth(theme.px(220))
         if concerns(fields, "only"):
@@ -268,9 +311,27 @@ class _Filters(QWidget):
         )
         self._fit()
 
+    def _explain_states(self) -> None:
+        """How one state comes of several layers; the rule is that of `storage.states.overall`."""
+        outside = self.state.counts.outside if self.state.counts else 0
+        every = ngettext(
+            "All documents. {n} of them belongs to none of the layers shown and has no state.",
+            "All documents. {n} of them belong to none of the layers shown and have no state.",
+            outside,
+        )
+        tips = {
+            "": every.format(n=outside) if outside else _("All documents"),
+            "pending": _("Nothing was done yet in any of the layers shown"),
+            "draft": _("Begun: a draft in a layer, or submitted in some layers and not in others"),
+            "submitted": _("Submitted in all layers shown, but for those in which it is discarded"),
+            "discarded": _("Discarded in all layers shown"),
+        }
+        for state, tip in tips.items():
+            plain.set_tip(self._states.button(state), tip)
+
     def _label_items(self) -> list[tuple[tuple[int, int | None], str]]:
         items: list[tuple[tuple[int, int | None], str]] = []
-        for layer in self.state.layers:
+        for layer in self.state.shown:
             if layer.labels:
                 items.append(((layer.id, None), _("{layer}: any").format(layer=layer.name)))
                 items += [
@@ -341,8 +402,8 @@ class _Acts(QWidget):
         chosen = len(state.chosen)
         for part in self._parts:
             part.setVisible(chosen > 0)
-        self._class.setVisible(chosen > 0 and any(one.kind in CLASS_KINDS for one in state.layers))
-        self._state.setVisible(chosen > 0 and bool(state.layers))
+        self._class.setVisible(chosen > 0 and any(one.kind in CLASS_KINDS for one in state.shown))
+        self._state.setVisible(chosen > 0 and bool(state.shown))
         self._hint.setVisible(not chosen)
         for button in (self._class, self._split, self._state, self._suggest, self._delete):
             button.setEnabled(state.can_act)
@@ -358,12 +419,13 @@ class _Acts(QWidget):
     def _fill_class(self) -> None:
         menu, state = self._menus["class"], self.state
         menu.clear()
-        layers = [one for one in state.layers if one.kind in CLASS_KINDS]
+        layers = [one for one in state.shown if one.kind in CLASS_KINDS]
         for layer in layers:
-            into = menu if len(layers) == 1 else menu.addMenu(layer.name)
+            into = menu if len(layers) == 1 else menu.addMenu(plain.menu_text(layer.name))
             for label in layer.labels:
                 into.addAction(
-                    label.name, lambda layer=layer, label=label: state.set_class(layer, label)
+                    plain.menu_text(label.name),
+                    lambda layer=layer, label=label: state.set_class(layer, label),
                 )
             into.addSeparator()
             into.addAction(_("No class"), lambda layer=layer: state.set_class(layer, None))
@@ -371,7 +433,7 @@ class _Acts(QWidget):
     def _fill_state(self) -> None:
         menu, state = self._menus["state"], self.state
         menu.clear()
-        for layer in state.layers:
-            into = menu if len(state.layers) == 1 else menu.addMenu(layer.name)
+        for layer in state.shown:
+            into = menu if len(state.shown) == 1 else menu.addMenu(plain.menu_text(layer.name))
             for one, title in STATES:
                 into.addAction(title, lambda layer=layer, one=one: state.set_state(layer, one))

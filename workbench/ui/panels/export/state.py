@@ -232,7 +232,8 @@ class ExportState(State):
         folders = self.result.get("folders", {})
         task = (self.run.spec.get("task") if self.run else "") or "classify"
         return "\n".join(
-            export.loading_code(name, folder, task) for name, folder in folders.items()
+            export.loading_code(name, folder, task, own_head=bool(self.result.get("own_head")))
+            for name, folder in folders.items()
         )
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.operations.export import FORMATS
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.moments import points, size, when_iso
 from workbench.ui.panel import View
 from workbench.ui.panels.export.state import Checked, ExportState
@@ -163,7 +163,7 @@ class _Choices(QFrame):
         if focused is self.start and state.busy:
             self.cancel.setFocus()
         self.start.setEnabled(state.ready)
-        self.start.setToolTip(state.missing)
+        plain.set_tip(self.start, state.missing)
         if focused is self.cancel and not state.busy:
             self.start.setFocus()
 
@@ -229,7 +229,9 @@ class _Outcome(QFrame):
         self._result = Callout("", "good", self._copy, self._open)
         self._result.hide()
         self._more = words("", "small", "muted", wrap=True, select=True)
-        self._table = Table(_columns(), name=_("Checked texts"), key=lambda one: one.number)
+        self._table = Table(
+            _columns(), name=_("Checked texts"), key=lambda one: one.number, sortable=True
+        )
         self._progress = card(row((self._stage, 1), self._count), self._meter, gap=10)
         self._card = card(
             (self._table, 1),

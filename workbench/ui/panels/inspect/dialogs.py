@@ -33,7 +33,9 @@ class PickDocument(Dialog):
             Column(_("Text"), lambda row: " ".join(row.text.split()), None),
             Column(_("Split"), lambda row: term(row.split) if row.split else "–", 70),
         ]
-        self._table = Table(columns, name=_("Documents to pick"), key=lambda row: row.id)
+        self._table = Table(
+            columns, name=_("Documents to pick"), key=lambda row: row.id, sortable=True
+        )
         self._table.setMinimumHeight(theme.px(320))
         self._table.opened.connect(lambda _row: self._take())
         self._table.chosen.connect(lambda: self._pick.setEnabled(bool(self._table.chosen_rows())))

@@ -42,6 +42,7 @@ class SpansView(QWidget):
             _columns(self),
             name=_("Differences"),
             key=lambda one: (one.kind, one.gold, one.predicted),
+            sortable=True,
         )
         self._table.opened.connect(lambda _row: state.correct())
         texts = card(

@@ -215,7 +215,7 @@ class _Labels(QFrame):
         chip = lambda one: (one.label.name, one.label, "")  # noqa: E731
         columns = (
             Column(_("Label"), lambda one: one.label.name, 190, chip=chip, tip=lambda one: one.label.name, edit=lambda one, text: state.rename(one.id, text)),
-            Column(_("Key"), lambda one: one.label.key, 60, hint=_("One letter or digit: labels what is chosen in Annotate"), edit=lambda one, text: state.set_key(one.id, text)),
+            Column(_("Key"), lambda one: one.label.key, 60, hint=_("One letter or digit that labels the selection in Annotate; classes have 1 to 9 there while no span layer is shown"), edit=lambda one, text: state.set_key(one.id, text)),
             Column(_("Count"), lambda one: f"{one.count:,}", 76, right=True, hint=_("Texts and spans that bear it")),
             Column(_("Description"), lambda one: one.label.description, tip=lambda one: one.label.description, edit=lambda one, text: state.describe(one.id, text)),
         )  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from workbench.base.events import ALL, concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
+from workbench.models.spec import ModelInfo
 from workbench.ui.panels.models.download import DownloadState, told_words
+from workbench.ui.panels.models.state import UNKNOWN, facts, size_words
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -15,7 +17,8 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
 PICKLE = _(
-    "Its weights are pickled: opening such a file can run any program that its maker put in. Trust it only if you know where it comes from."
+    "Its weights are pickled: opening such a file can run any program that its maker put in. "
+    "Trust it only if you know where it comes from."
 )
 
 
@@ -124,13 +127,58 @@ class Download(Dialog):
         self.resize(self.width(), self.layout().totalHeightForWidth(self.width()))
 
 
-class Trust(Dialog):
-    """Before pickled weights are opened: says what that means; the safe answer is the one Return gives."""
+MOST_FILES = 8  # named in a question
 
-    def __init__(self, parent, name: str):
-        super().__init__(parent, _("Trust pickled weights?"), width=480)
-        self.put(words(name, weight=600), Callout(PICKLE, "warn"))
+
+class Trust(Dialog):
+    """Before pickled weights are opened: the card, and what that means. Return leaves them closed."""
+
+    def __init__(self, parent, info: ModelInfo):
+        super().__init__(parent, _("Trust pickled weights?"), width=520)
+        self.put(words(info.name, weight=600, wrap=True), _figures(info), _files(info))
+        self.put(Callout(PICKLE, "warn"))
         leave = Button(_("Leave it"), kind="primary", on=self.reject)
         leave.setDefault(True)
         self.end(None, Button(_("Trust and use"), kind="danger", on=self.accept), leave)
         leave.setFocus()
+
+
+class Delete(Dialog):
+    """Before downloaded files are deleted, which cannot be undone."""
+
+    def __init__(self, parent, info: ModelInfo):
+        super().__init__(parent, _("Delete {name}?").format(name=info.name), width=480)
+        told = _(
+            "Its downloaded files ({size}) are deleted. This cannot be undone; models that were "
+            "trained from it stay. It can be downloaded again."
+        )
+        self.put(words(told.format(size=size_words(info.size_bytes)), wrap=True))
+        back = Button(_("Go back"), on=self.reject)
+        self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
+        back.setFocus()
+
+
+def _figures(info: ModelInfo) -> QWidget:
+    """The facts that are known, in two columns."""
+    box = QWidget()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(16)
+    grid.setVerticalSpacing(4)
+    known = [(name, value) for name, value in facts(info) if value != UNKNOWN]
+    for number, (name, value) in enumerate(known):
+        grid.addWidget(words(name, "small", "muted"), number // 2, 2 * (number % 2))
+        grid.addWidget(words(value, "small"), number // 2, 2 * (number % 2) + 1)
+    grid.setColumnStretch(1, 1)
+    grid.setColumnStretch(3, 1)
+    return box
+
+
+def _files(info: ModelInfo) -> QWidget:
+    lines = [
+        _("{name} ({size})").format(name=name, size=size_words(size))
+        for name, size in info.files[:MOST_FILES]
+    ]
+    if (more := len(info.files) - MOST_FILES) > 0:
+        lines.append(ngettext("… and {n} more file", "… and {n} more files", more).format(n=more))
+    return words("\n".join(lines), "small", "muted", wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from workbench.base.events import State
@@ -10,17 +11,22 @@ from workbench.models import spec
 from workbench.models.spec import ModelInfo
 from workbench.operations import models as operations
 
+UNKNOWN = "–"  # in the place of a figure
 ORIGINS = {"starter": _("starter"), "folder": _("folder"), "cache": _("Hugging Face cache")}
 
 
 class ModelsState(State):
-    """`cards` is None until they have been read; `busy` while they are read again."""
+    """`cards` is None until they have been read; `busy` while they are read again.
+
+    `adding` is the name of a folder that is being checked, "" if there is none.
+    """
 
     def __init__(self, context):
         super().__init__()
         self.context = context
         self.cards: tuple[ModelInfo, ...] | None = None
         self.busy = False
+        self.adding = ""
         self._again = False  # something changed while the cards were being read
 
     @property
@@ -42,7 +48,8 @@ class ModelsState(State):
         self.context.run(lambda: operations.list(settings), self._found, self._failed)
 
     def _found(self, cards: tuple[ModelInfo, ...]) -> None:
-        self.update(busy=False, cards=cards)
+        same = cards == self.cards  # widgets of unchanged cards stay
+        self.update(busy=False, cards=self.cards if same else cards)
         if self._again:
             self.look()
 
@@ -50,46 +57,66 @@ class ModelsState(State):
         self.update(busy=False, cards=self.cards or ())
         self.context.fail(error)
 
-    # ---------------------------------------------------------------- adding and forgetting
+    # ---------------------------------------------------------------- adding and removing
 
-    def wants_trust(self, folder: Path) -> bool:
-        """Whether all that stands against this folder is that its weights are pickled."""
-        card = spec.card(folder)
-        return card.pickled and len(card.problems) == 1
+    def examine(self, folder: Path, then: Callable[[ModelInfo], None]) -> None:
+        """Read the card of any folder, off the main thread; `then(card)` on it."""
+        allowed = str(folder.absolute()) in self.context.settings.pickle_allowed
+        self.context.run(lambda: spec.card(folder.absolute(), allow_pickle=allowed), then)
 
-    def add(self, folder: Path, *, trust: bool = False) -> ModelInfo | None:
-        """None, and the reason told, where the folder is no usable model."""
-        card = self.context.attempt(
-            operations.add, folder, allow_pickle=trust, settings=self.context.settings
+    def add(self, folder: Path, *, trust: bool = False) -> None:
+        """Put a folder on the list, if it is a usable model; else the window says why not."""
+        if self.adding:
+            return
+        allowed = trust or str(folder.absolute()) in self.context.settings.pickle_allowed
+        self.update(adding=folder.name)
+        self.context.run(
+            lambda: operations.examine(folder, allow_pickle=allowed), self._added, self._not_added
         )
-        if card is not None:
-            self.look()
-            self.context.note(
-                _("{name} can be used now.").format(name=card.name),
-                lambda: self._forget(card.name),
-                action=_("Undo"),
-            )
-        return card
+
+    def _added(self, found: ModelInfo) -> None:
+        self.update(adding="")
+        card = operations.remember(found, self.context.settings)
+        self.look()
+        self.context.note(
+            _("{name} can be used now.").format(name=card.name),
+            lambda: self._forget(card),
+            action=_("Undo"),
+        )
+
+    def _not_added(self, error: Exception) -> None:
+        self.update(adding="")
+        self.context.fail(error)
 
     def trust(self, name: str) -> None:
-        """Pickled weights of a listed model were confirmed."""
+        """The pickled weights of a listed model were confirmed."""
         if self.context.attempt(operations.allow_pickle, name, self.context.settings) is not None:
             self.look()
 
     def forget(self, card: ModelInfo) -> None:
-        if self._forget(card.name):
-            trusted = card.pickled and card.usable
-            said = _("{name} was taken off the list; its files stay.").format(name=card.name)
-            self.context.note(
-                said, lambda: self.add(Path(card.path), trust=trusted), action=_("Undo")
-            )
+        """Take an added folder off the list; its files stay."""
+        self._forget(card)
+        said = _("{name} was removed from the list; its files stay.").format(name=card.name)
+        self.context.note(said, lambda: self._remember(card), action=_("Undo"))
 
-    def _forget(self, name: str) -> bool:
-        done = self.context.attempt(
-            lambda: (operations.remove(name, self.context.settings), True)[1]
-        )
+    def _forget(self, card: ModelInfo) -> None:
+        operations.forget(card, self.context.settings)
         self.look()
-        return bool(done)
+
+    def _remember(self, card: ModelInfo) -> None:
+        operations.remember(card, self.context.settings)
+        self.look()
+
+    def delete(self, card: ModelInfo) -> None:
+        """Delete what was downloaded of a model. Cannot be undone; the view has asked."""
+        self.context.run(
+            lambda: operations.delete_files(card), lambda freed: self._deleted(card, freed)
+        )
+
+    def _deleted(self, card: ModelInfo, freed: int) -> None:
+        self._forget(card)
+        said = _("{name} was deleted; {size} are free again.")
+        self.context.note(said.format(name=card.name, size=size_words(freed)))
 
     # ---------------------------------------------------------------- leading on
 
@@ -115,7 +142,7 @@ def number_words(count: int) -> str:
     for limit, words in ((1e9, _("{n:.1f} B")), (1e6, _("{n:.1f} M")), (1e3, _("{n:.1f} k"))):
         if count >= limit:
             return words.format(n=count / limit)
-    return str(count) if count else "–"
+    return str(count) if count else UNKNOWN
 
 
 def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
@@ -131,10 +158,16 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
             _("{n} subwords").format(n=f"{card.max_length:,}") if card.max_length else "",
         ),
         (_("Size"), size_words(card.size_bytes) if card.size_bytes else ""),
-        (_("Weights"), _("pickled") if card.pickled else card.dtype),
+        (_("Weights"), _weights_words(card)),
         (_("Licence"), card.licence or (_("not stated") if card.family else "")),
     )
-    return tuple((name, value or "–") for name, value in found)
+    return tuple((name, value or UNKNOWN) for name, value in found)
+
+
+def _weights_words(card: ModelInfo) -> str:
+    if not card.pickled:
+        return card.dtype
+    return _("{dtype}, pickled").format(dtype=card.dtype) if card.dtype else _("pickled")
 
 
 def problem_words(card: ModelInfo) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QDialog, QFileDialog, QFrame, QGridLayout, QSizePolicy, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.models.spec import USES, ModelInfo
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.models.state import ORIGINS, ModelsState, facts, problem_words
 from workbench.ui.widgets.button import Button
@@ -51,10 +51,16 @@ class ModelsView(View):
     def render(self, fields: frozenset[str]) -> None:
         if concerns(fields, "cards"):
             self._make_cards()
-        if concerns(fields, "cards", "busy"):
-            cards = self.state.cards
-            told = _("What can be trained from or asked; nothing is loaded to show it")
-            self._header.set_hint(_("Reading the cards …") if cards is None else told)
+        if concerns(fields, "cards", "busy", "adding"):
+            self._header.set_hint(self._hint())
+            self._add.setEnabled(not self.state.adding)
+
+    def _hint(self) -> str:
+        if self.state.adding:
+            return _("Reading {name} …").format(name=self.state.adding)
+        if self.state.cards is None:
+            return _("Reading the cards …")
+        return _("Pretrained models to train from or to ask; no weights are loaded to show them")
 
     def _make_cards(self) -> None:
         held = next(
@@ -62,9 +68,7 @@ class ModelsView(View):
             "",
         )
         clear(self._grid)
-        self._cards = [
-            ModelCard(self.state, info, self.ask_trust) for info in self.state.cards or ()
-        ]
+        self._cards = [ModelCard(self, info) for info in self.state.cards or ()]
         self._columns = 0
         self._place()
         for card in self._cards:
@@ -92,20 +96,29 @@ class ModelsView(View):
             self.add(Path(chosen))
 
     def add(self, folder: Path) -> None:
-        """Take a folder in; pickled weights only after the question."""
-        trust = self.state.wants_trust(folder)
-        if trust and not self._trusts(folder.name):
-            return
-        self.state.add(folder, trust=trust)
+        """Add a folder to the list; pickled weights only after the question."""
+        self.state.examine(folder, lambda card: self._add_examined(folder, card))
+
+    def _add_examined(self, folder: Path, card: ModelInfo) -> None:
+        if not card.only_untrusted:
+            self.state.add(folder)
+        elif self._trusts(card):
+            self.state.add(folder, trust=True)
 
     def ask_trust(self, info: ModelInfo) -> None:
-        if self._trusts(info.name):
+        if self._trusts(info):
             self.state.trust(info.name)
 
-    def _trusts(self, name: str) -> bool:
+    def _trusts(self, info: ModelInfo) -> bool:
         from workbench.ui.panels.models.dialogs import Trust
 
-        return bool(Trust(self.window(), name).exec())
+        return _asked(Trust(self.window(), info))
+
+    def ask_delete(self, info: ModelInfo) -> None:
+        from workbench.ui.panels.models.dialogs import Delete
+
+        if _asked(Delete(self.window(), info)):
+            self.state.delete(info)
 
     def ask_id(self) -> None:
         from workbench.ui.panels.models.dialogs import Download
@@ -119,10 +132,16 @@ class ModelsView(View):
             self.state.look()
 
 
+def _asked(dialog: QDialog) -> bool:
+    answer = bool(dialog.exec())
+    dialog.deleteLater()
+    return answer
+
+
 class ModelCard(QFrame):
     """One model: what it is, what it is good for, what can be done with it; a broken one says what is missing."""
 
-    def __init__(self, state: ModelsState, info: ModelInfo, ask_trust):
+    def __init__(self, page: ModelsView, info: ModelInfo):
         super().__init__()
         self.info = info
         self.setProperty("part", "card")
@@ -136,9 +155,10 @@ class ModelCard(QFrame):
         if info.uses:
             layout.addWidget(flow(*(Chip(_(USES[one])) for one in info.uses), gap=6))
         if info.problems:
-            layout.addWidget(Callout(problem_words(info), "warn" if _trustable(info) else "bad"))
+            tone = "warn" if info.only_untrusted else "bad"
+            layout.addWidget(Callout(problem_words(info), tone))
         layout.addStretch(1)
-        buttons = self._buttons(state, info, ask_trust)
+        buttons = self._buttons(page, info)
         self.first = next((one for one in buttons if one.isEnabled()), self)
         if buttons:
             layout.addWidget(row(*buttons, None))
@@ -170,8 +190,8 @@ class ModelCard(QFrame):
             grid.setColumnStretch(names + 1, 1)
         return grid
 
-    def _buttons(self, state: ModelsState, info: ModelInfo, ask_trust) -> list[Button]:
-        name = info.name
+    def _buttons(self, page: ModelsView, info: ModelInfo) -> list[Button]:
+        name, state = info.name, page.state
         found = []
         if info.usable:
             train = Button(
@@ -182,7 +202,7 @@ class ModelCard(QFrame):
                 name=_("Train with {name}").format(name=name),
             )
             train.setEnabled(state.can_train)
-            train.setToolTip("" if state.can_train else _("Open a project first."))
+            plain.set_tip(train, "" if state.can_train else _("Open a project first."))
             inspect = Button(
                 _("Inspect"),
                 "scan-search",
@@ -193,18 +213,18 @@ class ModelCard(QFrame):
             )
             inspect.setEnabled(state.context.project is not None)
             found += [train, inspect]
-        elif _trustable(info):
+        elif info.only_untrusted:
             found.append(
                 Button(
                     _("Trust its weights…"),
                     "triangle-alert",
                     small=True,
-                    on=lambda: ask_trust(info),
+                    on=lambda: page.ask_trust(info),
                     name=_("Trust the weights of {name}").format(name=name),
                 )
             )
         if info.origin == "folder":
-            tip = _("Takes it off this list; the files stay")
+            tip = _("Removes it from this list; the files stay")
             found.append(
                 Button(
                     _("Forget"),
@@ -216,8 +236,16 @@ class ModelCard(QFrame):
                     tip=tip,
                 )
             )
+        elif info.downloaded:
+            found.append(
+                Button(
+                    _("Delete…"),
+                    "trash-2",
+                    "quiet",
+                    small=True,
+                    on=lambda: page.ask_delete(info),
+                    name=_("Delete {name}").format(name=name),
+                    tip=_("Deletes the files that Glossbench downloaded"),
+                )
+            )
         return found
-
-
-def _trustable(info: ModelInfo) -> bool:
-    return info.pickled and len(info.problems) == 1

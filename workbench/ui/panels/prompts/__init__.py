@@ -1,4 +1,4 @@
-"""Prompts: a few-shot prompt, shown exactly and measured like a run."""
+"""Prompts: a few-shot prompt, shown exactly as the model gets it and scored like a run."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from workbench.ui.panel import Panel
 
 
 class PromptsPanel(Panel):
-    """A run over dev goes on in the background whatever page is shown."""
+    """A run over dev continues in the background whichever page is shown."""
 
     commands = (
-        Command("prompts.run", _("&Run on dev"), lambda panel: panel.state.run_on_dev(), "Run", "Ctrl+R", enabled=lambda panel: panel.state.ready),
-        Command("prompts.try", _("&Try on this text"), lambda panel: panel.state.try_text(), "Run", "F5", enabled=lambda panel: panel.state.preview is not None),
+        Command("prompts.run", _("&Run on dev"), lambda panel: panel.view.run_on_dev(), "Run", "Ctrl+R", enabled=lambda panel: panel.state.ready),
+        Command("prompts.try", _("&Try on this text"), lambda panel: panel.view.try_text(), "Run", "F5", enabled=lambda panel: panel.state.preview is not None),
         Command("prompts.next", _("&Next text"), lambda panel: panel.state.step(1), "Run", "Ctrl+Right"),
         Command("prompts.previous", _("&Previous text"), lambda panel: panel.state.step(-1), "Run", "Ctrl+Left"),
         Command("prompts.stop", _("&Stop the prompt run"), lambda panel: panel.state.stop(), "Run", enabled=lambda panel: panel.state.running),
@@ -25,9 +25,9 @@ class PromptsPanel(Panel):
         state = PromptsState(context)
         return state, PromptsView(state)
 
-    _new = True  # the state has just looked
+    _new = True  # the state has just read the project
 
     def shown(self, **_args) -> None:
         if not self._new:
-            self.state.look()
+            self.state.refresh()
         self._new = False

@@ -1,21 +1,26 @@
-"""Below the exact prompt: the run under way, its scores, and the answers to the text shown."""
+"""Below the exact prompt: the active run, its scores, and the answers for the text shown."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.ui import theme
 from workbench.ui.moments import points
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_row import duration, status_words
 from workbench.ui.widgets.layout import card, column, row
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.words import Elided, words
 
 SCORES = (
     ("macro_f1", _("Macro F1")),
@@ -24,8 +29,22 @@ SCORES = (
 )
 
 
+SUBWORDS = 3  # column of the answers
+NARROW = 480  # pixels at 100 %
+CALIBRATED = {
+    "none": _("not calibrated"),
+    "content-free": _("calibrated with content-free texts"),
+    "pmi": _("calibrated by PMI"),
+}
+SCORE_HELP = _(
+    "Mean log-probability of the label's subwords at its place in the prompt, nearer to 0 is more probable. Causal models: each "
+    "subword given all before it. Masked models: one mask for each subword, filled from left to right."
+)
+PRIOR_HELP = _("Share of the label without the text, by which its probability is divided")
+
+
 class Outcome(QFrame):
-    """Two sides: the run over dev, and the answers to one text."""
+    """Two sides: the run over dev, and the answers for one text."""
 
     def __init__(self, state: PromptsState):
         super().__init__()
@@ -34,12 +53,13 @@ class Outcome(QFrame):
             ("run", _("Run on dev: scores")), ("text", _("Answers for this text")), name=_("Below")
         )
         self._which.chosen.connect(self._show_side)
-        self._note = words("", "caption", "muted")
+        self._note = Elided("", "caption", "muted")
+        self._note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         pages = QFrame()
         self._pages = QStackedLayout(pages)
         self._pages.addWidget(self._run_side())
         self._pages.addWidget(self._text_side())
-        whole = card(row(self._which, None, self._note), (pages, 1), gap=10)
+        whole = card(row(self._which, (self._note, 1)), (pages, 1), gap=10)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(whole)
@@ -48,7 +68,9 @@ class Outcome(QFrame):
 
     def _run_side(self) -> QFrame:
         state = self.state
-        self._status, self._time = words("", "small"), words("", "small", "muted")
+        self._status, self._time = Elided("", "small"), words("", "small", "muted")
+        self._failure = Callout("", "bad")
+        self._failure.hide()
         self._progress = Meter(None, name=_("Progress of the run"))
         self._stop = Button(
             _("Stop and keep"),
@@ -65,7 +87,10 @@ class Outcome(QFrame):
         )
         self._numbers = [number(title) for _key, title in SCORES]
         self._figures = row(*[frame for frame, _value, _hint in self._numbers], None, gap=28)
-        self._table = Table(_score_columns(), name=_("Scores by label"), key=lambda one: one.label)
+        columns = _score_columns(lambda label: (state.prior or {}).get(label))
+        self._table = Table(
+            columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
+        )
         self._none = EmptyState(
             "message-square-quote",
             _("Not measured yet"),
@@ -73,10 +98,16 @@ class Outcome(QFrame):
                 "“Run on dev” asks the model about every document of dev and gives the same score table as a trained run."
             ),
         )
-        head = row(self._status, self._time, None, self._stop, self._cancel, self._results)
+        head = row((self._status, 1), self._time, self._stop, self._cancel, self._results)
         self._space = QFrame()
         self._live = column(
-            head, self._progress, self._figures, (self._table, 1), (self._space, 1), gap=8
+            head,
+            self._progress,
+            self._failure,
+            self._figures,
+            (self._table, 1),
+            (self._space, 1),
+            gap=8,
         )
         side = QFrame()
         self._run_pages = QStackedLayout(side)
@@ -86,24 +117,33 @@ class Outcome(QFrame):
 
     def _text_side(self) -> QFrame:
         columns = [
-            Column(_("Label"), lambda one: one.label, 150),
+            Column(_("Label"), lambda row: row.label, 130, tip=lambda row: row.label),
             Column(
                 _("Score"),
-                lambda one: f"{one.score:.2f}",
-                80,
+                lambda row: f"{row.score:.2f}",
+                70,
                 right=True,
-                hint=_("Mean log-probability of the label's subwords; nearer to 0 is surer"),
+                hint=_(
+                    "Mean log-probability of the label's subwords; nearer to 0 is more probable"
+                ),
             ),
-            Column(_("Subwords"), lambda one: str(one.subwords), 90, right=True),
+            Column(
+                _("Prior, %"),
+                lambda row: percent(row.prior),
+                76,
+                right=True,
+                hint=PRIOR_HELP,
+            ),
+            Column(_("Subwords"), lambda row: str(row.subwords), 84, right=True),
             Column(
                 _("Share, %"),
-                lambda one: f"{100 * one.share:.1f}",
+                lambda row: f"{100 * row.share:.1f}",
                 None,
-                share=lambda one: one.share,
-                hint=_("exp(score) over the sum for all labels"),
+                share=lambda row: row.share,
+                hint=_("Probability of the label among all labels, after calibration"),
             ),
         ]
-        self._answers = Table(columns, name=_("Answers"), key=lambda one: one.label)
+        self._answers = Table(columns, name=_("Answers"), key=lambda row: row.label, sortable=True)
         self._ask = EmptyState(
             "message-square-quote",
             _("Not asked yet"),
@@ -116,7 +156,7 @@ class Outcome(QFrame):
         self._text_pages.addWidget(self._ask)
         self._text_pages.addWidget(
             column(
-                words(_("Asking; the model loads at the first time"), "small", "muted"),
+                words(_("Asking the model. The first question loads it."), "small", "muted"),
                 self._asking,
                 None,
             )
@@ -126,22 +166,39 @@ class Outcome(QFrame):
 
     # ---------------------------------------------------------------- showing
 
+    def resizeEvent(self, event) -> None:
+        """In a narrow place the number of subwords goes, so that the shares stay in view."""
+        super().resizeEvent(event)
+        self._answers.setColumnHidden(SUBWORDS, self.width() < theme.px(NARROW))
+
     def _show_side(self, which: str) -> None:
         self._which.set(which)
         self._pages.setCurrentIndex(1 if which == "text" else 0)
-        self._note.setText(_("label words, length-normalised") if which == "text" else "")
+        self._show_note()
+
+    def _show_note(self) -> None:
+        """How to read the table below."""
+        state = self.state
+        if self._which.value() != "text" or not state.answers:
+            self._note.setText("")
+        elif state.problem:
+            self._note.setText(_("for the last valid prompt"))
+        else:
+            self._note.setText(CALIBRATED[state.calibration])
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
+        if "asked" in fields:
+            self._show_side("text")
         if concerns(fields, "asking", "answers"):
-            if (state.asking or state.answers) and "*" not in fields:
-                self._show_side("text")
             self._answers.rows_model.set_rows(state.answers)
             self._text_pages.setCurrentIndex(1 if state.asking else 2 if state.answers else 0)
-        if concerns(fields, "live", "preparing", "evaluation"):
-            if (
-                state.preparing and "preparing" in fields
-            ):  # once, at its start: while it goes on a person may look at the other side
+        if concerns(fields, "asking", "answers", "problem", "calibration"):
+            set_outdated(self._answers, bool(state.problem))
+            self._show_note()
+        if concerns(fields, "live", "preparing", "prepared", "evaluation", "prior"):
+            # Once, at its start: while it runs, the other side may be looked at.
+            if state.preparing and "preparing" in fields:
                 self._show_side("run")
             self._show_run()
 
@@ -150,36 +207,36 @@ class Outcome(QFrame):
         self._run_pages.setCurrentIndex(1 if live or state.preparing else 0)
         busy = state.preparing or state.running
         self._progress.setVisible(busy)
-        for one in (self._stop, self._cancel):
-            one.setVisible(state.running)
-        self._results.setVisible(bool(live and not live.active))
+        self._stop.setVisible(state.running)
+        self._cancel.setVisible(busy)
+        self._results.setVisible(bool(live and not live.active and not state.preparing))
+        self._failure.set(live.message if live and not busy else "")
         scored = state.evaluation is not None and not busy
         self._figures.setVisible(scored)
         self._table.setVisible(scored)
         self._space.setVisible(not scored)
         if state.preparing or live is None:
-            self._status.setText(_("Filling the prompts") if state.preparing else "")
+            self._status.setText(_("Filling the prompts…") if state.preparing else "")
             self._time.setText("")
-            self._progress.set(None)
+            self._progress.set(state.prepared if state.preparing else None)
             return
         self._show_status(live)
         if scored:
             self._show_scores()
 
     def _show_status(self, live) -> None:
-        told = f"{live.name} · {status_words(live.status)}"
         if live.active and live.share is None:
-            told = _("{name} · loading the model").format(name=live.name)
-        self._status.setText(f"{told}  {live.message}".strip())
+            self._status.setText(_("{name} · loading the model").format(name=live.name))
+        else:
+            self._status.setText(f"{live.name} · {status_words(live.status, live.ending)}")
         left = live.seconds_left
-        shown = (
-            _("{done} of {total}, {left} left").format(
-                done=live.done, total=live.total, left=duration(left or 0)
+        if live.active and live.total:
+            done = _("{done} of {total}, {left} left")
+            self._time.setText(
+                done.format(done=live.done, total=live.total, left=duration(left or 0))
             )
-            if live.total
-            else ""
-        )
-        self._time.setText(shown if live.active else "")
+        else:
+            self._time.setText("")
         self._progress.set(live.share)
 
     def _show_scores(self) -> None:
@@ -191,11 +248,30 @@ class Outcome(QFrame):
         self._time.setText(_("{n} documents of {split}").format(n=found.n, split=term(found.split)))
 
 
-def _score_columns() -> list[Column]:
+def _score_columns(prior: Callable[[str], float | None]) -> list[Column]:
     return [
-        Column(_("Label"), lambda one: one.label, None, tip=lambda one: one.label),
-        Column(_("Precision"), lambda one: points(one.precision), 90, right=True),
-        Column(_("Recall"), lambda one: points(one.recall), 80, right=True),
-        Column(_("F1"), lambda one: points(one.f1), 70, right=True),
-        Column(_("Support"), lambda one: str(one.support), 80, right=True),
+        Column(_("Label"), lambda row: row.label, None, tip=lambda row: row.label),
+        Column(_("Precision"), lambda row: points(row.precision), 80, right=True),
+        Column(_("Recall"), lambda row: points(row.recall), 64, right=True),
+        Column(_("F1"), lambda row: points(row.f1), 56, right=True),
+        Column(_("Support"), lambda row: str(row.support), 72, right=True),
+        Column(
+            _("Prior, %"),
+            lambda row: percent(prior(row.label)),
+            76,
+            right=True,
+            hint=PRIOR_HELP,
+        ),
     ]
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def set_outdated(widget: QWidget, outdated: bool) -> None:
+    """Dim what belongs to an earlier prompt."""
+    if bool(widget.property("outdated")) != outdated:
+        widget.setProperty("outdated", outdated)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)

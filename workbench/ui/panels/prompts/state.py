@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Output, Started
-from workbench.jobs.spec import JobSpec
+from workbench.jobs.threads import Token
 from workbench.models.spec import ModelInfo
 from workbench.operations import models, prompt, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
+from workbench.ui.panels.prompts.scorer import Scorer
+
+if TYPE_CHECKING:
+    from workbench.operations.prompt import LabelAnswer
 
 STARTERS = ("starter-bert", "starter-gpt")
 OWN = "own"  # the template as edited, which is none of the list
@@ -26,19 +34,9 @@ class Known:
     source: str
 
 
-@dataclass(frozen=True)
-class AnswerRow:
-    """`score`: mean log-probability of the label's subwords; `share` of all labels, 0 to 1."""
-
-    label: str
-    score: float
-    share: float
-    subwords: int
-
-
 @dataclass
 class Live:
-    """The run under way or the last one. `share` done, None while the model loads."""
+    """The run that is active, or the last one. `share` done, None while the model loads."""
 
     run_id: int
     name: str
@@ -47,6 +45,7 @@ class Live:
     total: int = 0
     seconds_left: float | None = None
     message: str = ""
+    ending: str = ""  # what was asked for: "", stop, cancel
 
     @property
     def active(self) -> bool:
@@ -67,54 +66,72 @@ class PromptsState(State):
         self.layer, self.model = "", ""
         self.models: tuple[ModelInfo, ...] = ()
         self.shots, self.order, self.seed = 6, "balanced", 1
+        self.calibration = prompt.CALIBRATION
         self.document, self.label = None, ""
         self.preview: Preview | None = None
         self.problem, self.dev = "", 0
-        self.answers: tuple[AnswerRow, ...] = ()
+        self.no_document = False  # the project has none for the layer
+        self.line: int | None = None  # of the template, where the problem is; 1-based
+        self.answers: tuple[LabelAnswer, ...] = ()
         self.asking, self.preparing = False, False
+        self.asked = 0  # how often someone asked about a text
+        self.prepared = 0.0  # share of the run's prompts that are filled
         self.live: Live | None = None
         self.evaluation = None
-        self._asked = 0
-        self._scorer = None
-        self._scorer_model = ""
+        self.prior: Mapping[str, float] | None = None  # of the run, by label
+        self._fillers = prompt.Fillers(self.project)
+        self._token = Token()  # of the preview that is being worked out
+        self._preparing: Watch | None = None
+        self._scorer = Scorer(context)
+        self._pending: Preview | None = None  # what the model is being asked about
         self.listen(self.queue.changed, self._heard)
         self.listen(self.project.changed, self._project_changed)
-        self.look()
+        self.refresh()
 
     def close(self) -> None:
         super().close()
-        self._close_scorer()
+        self._token.cancel()
+        if self._preparing is not None:
+            self._preparing.cancel()
+        self.preparing = False
+        self._fillers.close()
+        self._scorer.close()
 
     # ---------------------------------------------------------------- choices
 
-    def look(self) -> None:
-        """Read layers, models and templates again; what is chosen stays where it still is."""
+    def refresh(self) -> None:
+        """Read layers, models, templates and the document again; what is chosen stays where it still exists."""
         layers = tuple((layer.name, count) for layer, count in prompt.fitting_layers(self.project))
         cards = prompt.language_models(models.list(self.context.settings))
-        names = [one.name for one in cards]
-        layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
-        model = (
-            self.model
-            if self.model in names
-            else ("starter-bert" if "starter-bert" in names else names[0] if names else "")
-        )
+        layer = _still(self.layer, [name for name, _count in layers])
+        model = _still(self.model or STARTERS[0], [card.name for card in cards])
         saved = tuple(
             Known(f"saved {one.name}", one.name, one.body) for one in prompt.saved(self.project)
         )
         known = (*(Known(one.id, _(one.title), one.source) for one in prompt.templates()), *saved)
         self.update(layers=layers, models=cards, layer=layer, model=model, known=known)
+        self.update(document=self._document_again())
         if not self.template:
             self._first_template()
-        self.update(chosen=next((one.id for one in known if one.source == self.template), OWN))
+        self.update(chosen=self._id_of(self.template))
         self._fill()
+
+    def _document_again(self):
+        """The document shown, as it is now; None if it was deleted."""
+        if self.document is None:
+            return None
+        try:
+            return prompt.document(self.project, self.document.id)
+        except KeyError:
+            return None
+
+    def _id_of(self, source: str) -> str:
+        return next((one.id for one in self.known if one.source == source), OWN)
 
     def _first_template(self) -> None:
         """One that works for the layer."""
         source = prompt.default_template(self._layer())
-        self.update(
-            template=source,
-            chosen=next((one.id for one in self.known if one.source == source), OWN),
-        )
+        self.update(template=source, chosen=self._id_of(source))
 
     def _layer(self):
         return next(
@@ -135,8 +152,7 @@ class PromptsState(State):
     def set_template(self, source: str) -> None:
         """The template as edited."""
         if source != self.template:
-            chosen = next((one.id for one in self.known if one.source == source), OWN)
-            self.update(template=source, chosen=chosen)
+            self.update(template=source, chosen=self._id_of(source))
             self._fill()
 
     def choose_layer(self, layer: str) -> None:
@@ -148,7 +164,7 @@ class PromptsState(State):
         self._fill()
 
     def set(self, **values) -> None:
-        """model, shots, order, seed."""
+        """model, shots, order, seed, calibration."""
         self.update(**values)
         self._fill()
 
@@ -184,16 +200,16 @@ class PromptsState(State):
         path, pickled = (card.path, card.pickled) if card else ("", False)
         device = self.context.settings.device
         return PromptSpec(
-            self.template,
-            path,
-            self.model,
-            self.layer,
-            self.shots,
-            self.order,
-            self.seed,
-            "",
-            device,
-            pickled,
+            template=self.template,
+            model=path,
+            model_name=self.model,
+            layer=self.layer,
+            shots=self.shots,
+            order=self.order,
+            seed=self.seed,
+            device=device,
+            allow_pickle=pickled,
+            calibration=self.calibration,
         )
 
     @property
@@ -212,77 +228,85 @@ class PromptsState(State):
 
     def _fill(self) -> None:
         """Work the preview out off the main thread; only the latest counts."""
-        self._asked += 1
-        asked = self._asked
-        self.update(answers=())
+        self._token.cancel()
+        token = self._token = Token()
         if not self.layer or not self.model:
-            self.update(preview=None, problem="", dev=0)
+            self.update(preview=None, problem="", line=None, dev=0, no_document=False)
             return
         spec, document, label, project = self.spec, self.document, self.label, self.project
+        fillers = self._fillers
 
         def work():
-            filler = prompt.Filler(project, spec)
+            filler = fillers.filler(spec, token=token)
             shown = document or prompt.first_document(project, filler.layer)
             dev = len(prompt.split_ids(project, filler.layer, "dev"))
-            return prompt.preview(project, spec, shown, label=label, filler=filler), shown, dev
+            preview = prompt.preview(filler, shown, label=label) if shown else None
+            return preview, shown, dev
 
         def done(found):
-            if asked == self._asked:
-                preview, shown, dev = found
-                self.update(
-                    preview=preview, document=shown, label=preview.label, dev=dev, problem=""
-                )
-                self.context.commands_changed()
+            if not token.cancelled:
+                self._filled(*found)
 
         def failed(error):
-            if asked != self._asked:
+            if token.cancelled:
                 return
             if not isinstance(error, WorkbenchError):
                 self.context.fail(error)
-            self.update(problem=str(error))
+            self.update(problem=str(error), line=getattr(error, "line", None))
             self.context.commands_changed()
 
         self.context.run(work, done, failed)
+
+    def _filled(self, preview: Preview | None, shown, dev: int) -> None:
+        self.update(
+            preview=preview,
+            document=shown,
+            label=preview.label if preview else "",
+            dev=dev,
+            problem="",
+            line=None,
+            no_document=shown is None,
+        )
+        self._show_answers()
+        if preview is None:
+            return
+        # Only the prior is missing, after another choice of calibration.
+        if not self.answers and self._scorer.knows(self.card, preview.prompts):
+            self._ask(preview)
+        self.context.commands_changed()
 
     # ---------------------------------------------------------------- one text
 
     def try_text(self) -> None:
         """Ask the model about the text of the preview."""
-        if self.preview is None or self.card is None or self.problem:
-            return
-        from workbench.jobs.host import Host
+        if self.preview is not None and self.card is not None and not self.problem:
+            self.update(asked=self.asked + 1)
+            self._ask(self.preview)
 
-        card = self.card
-        if self._scorer is None or self._scorer_model != card.path:
-            self._close_scorer()
-            params = {
-                "model": card.path,
-                "device": self.context.settings.device,
-                "allow_pickle": card.pickled,
-            }
-            spec = JobSpec(prompt.SCORER, params, title=card.name)
-            self._scorer, self._scorer_model = (
-                Host(spec, dispatch=self.context.dispatch, spare=self.queue.spare),
-                card.path,
-            )
-        asked, request = (
-            self.preview,
-            {"prompts": {label: list(parts) for label, parts in self.preview.prompts.items()}},
+    def _ask(self, asked: Preview) -> None:
+        self._pending = asked
+
+        def answered(error: WorkbenchError | None) -> None:
+            if self._pending is asked:
+                self._pending = None
+            self._show_answers()
+            if error is not None:
+                self.context.fail(error)
+
+        self._scorer.ask(self.card, asked, answered)
+        self._show_answers()
+
+    def _show_answers(self) -> None:
+        """Those to the prompt shown, where the model has given them already, also at another time."""
+        preview, card, pending = self.preview, self.card, self._pending
+        found = self._scorer.logprobs(card, preview) if preview and card else None
+        rows = prompt.ranked(found[0], self.calibration, found[1]) if found else ()
+        waits = pending is not None and preview is not None and pending.prompts == preview.prompts
+        answers = tuple(rows)
+        self.update(
+            answers=self.answers if answers == self.answers else answers,
+            asking=waits and not answers,
         )
-        self.update(asking=True, answers=())
-        self._scorer.ask("score", request, lambda found, error: self._answered(asked, found, error))
-
-    def _answered(self, asked: Preview, found, error: WorkbenchError | None) -> None:
-        self.update(asking=False)
-        if error is not None:
-            self.context.fail(error)
-        elif asked is self.preview:
-            self.update(answers=tuple(AnswerRow(*row) for row in prompt.ranked(found["logprobs"])))
-
-    def _close_scorer(self) -> None:
-        if self._scorer is not None:
-            self._scorer.close()
-            self._scorer = None
 
     # ---------------------------------------------------------------- the run
 
@@ -295,21 +319,30 @@ class PromptsState(State):
         if not self.ready:
             return
         self._keep_template()
-        spec, project = self.spec, self.project
-        self.update(preparing=True)
+        spec, project, fillers = self.spec, self.project, self._fillers
+        watch = self._preparing = Watch(self._prepared_share)
+        self.update(preparing=True, prepared=0.0)
 
         def started(prepared):
             self.update(preparing=False)
             run = self.context.attempt(prompt.start, project, self.queue, prepared)
             if run is not None:
-                self.update(live=Live(run.id, run.name, total=0), evaluation=None)
+                self.update(live=Live(run.id, run.name, total=0), evaluation=None, prior=None)
                 self.context.commands_changed()
 
         def failed(error):
             self.update(preparing=False)
-            self.context.fail(error)
+            if not isinstance(error, Cancelled):
+                self.context.fail(error)
+            self.context.commands_changed()
 
-        self.context.run(lambda: prompt.prepare(project, spec), started, failed)
+        self.context.run(
+            lambda: prompt.prepare(project, spec, fillers=fillers, watch=watch), started, failed
+        )
+
+    def _prepared_share(self, share: float) -> None:
+        """Called on the thread that fills the prompts."""
+        self.context.dispatch(lambda: self.update(prepared=share) if self.preparing else None)
 
     def _keep_template(self) -> None:
         if self.chosen != OWN:
@@ -323,11 +356,18 @@ class PromptsState(State):
     def stop(self) -> None:
         """End the run with the answers so far."""
         if self.live and (job := self._job()):
+            self.live.ending = "stop"
             job.stop()
+            self.changed.emit(frozenset({"live"}))
 
     def cancel(self) -> None:
-        if self.live and (job := self._job()):
+        """End the run, or filling its prompts, and keep nothing."""
+        if self.preparing and self._preparing is not None:
+            self._preparing.cancel()
+        elif self.live and (job := self._job()):
+            self.live.ending = "cancel"
             job.cancel()
+            self.changed.emit(frozenset({"live"}))
 
     def _job(self):
         for job in self.queue.jobs:
@@ -356,18 +396,17 @@ class PromptsState(State):
                 event.payload.get("seconds_left"),
             )
         elif isinstance(event, Finished):
-            live.status, live.message = event.status, f"{event.message} {event.hint}".strip()
+            live.status, live.ending = event.status, ""
+            live.message = f"{event.message} {event.hint}".strip()
             self._ended(live)
         self.changed.emit(frozenset({"live"}))
 
     def _ended(self, live: Live) -> None:
         if live.status in ("done", "stopped"):
             try:
-                self.update(
-                    evaluation=prompt.evaluation(
-                        self.project, results.run(self.project, live.run_id)
-                    )
-                )
+                run = results.run(self.project, live.run_id)
+                evaluation = prompt.evaluation(self.project, run)
+                self.update(evaluation=evaluation, prior=run.result.get("prior"))
             except KeyError:
                 pass  # nothing was answered before the stop, so the run is gone
         if live.status == "cancelled":
@@ -388,10 +427,10 @@ class PromptsState(State):
             if error is not None:
                 self.context.fail(error)
             else:
+                look = partial(self.context.go, "annotate", run=run.id, suggestions=True)
+                some = bool(outcome.suggestions)
                 self.context.note(
-                    _("{n} suggestions for {m} documents from {run}.").format(
-                        n=outcome.suggestions, m=outcome.documents, run=outcome.run
-                    )
+                    suggest.told(outcome), look if some else False, action=_("Look at them")
                 )
 
         self.context.attempt(suggest.suggest, self.project, self.queue, run, told)
@@ -399,7 +438,14 @@ class PromptsState(State):
     # ---------------------------------------------------------------- news
 
     def _project_changed(self, changes) -> None:
+        if any(changes.touches(table) for table in ("document", "mark", "state", "label")):
+            self._fillers.forget_documents()
         if any(
             changes.touches(table) for table in ("layer", "label", "prompt")
         ):  # the rest is read when the page is shown again
-            self.look()
+            self.refresh()
+
+
+def _still(chosen: str, names: list[str]) -> str:
+    """What was chosen if it still exists, else the first; "" if there is none."""
+    return chosen if chosen in names else next(iter(names), "")

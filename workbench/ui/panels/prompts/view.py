@@ -1,16 +1,16 @@
-"""Prompts: the template at the left; the exact prompt, answers and the run at the right."""
+"""Prompts: the template on the left; the exact prompt, answers and the run on the right."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QFontMetricsF, QTextOption
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSpinBox, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSpinBox, QStackedLayout, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.base.i18n import _, ngettext
+from workbench.ui import plain
 from workbench.ui.panel import View
-from workbench.ui.panels.prompts.outcome import Outcome
+from workbench.ui.panels.prompts.boxes import PreviewBox, TemplateBox
+from workbench.ui.panels.prompts.outcome import Outcome, set_outdated
 from workbench.ui.panels.prompts.state import OWN, PromptsState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -21,9 +21,25 @@ from workbench.ui.widgets.layout import card, column, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
-PAUSE = 350  # milliseconds after the last letter until the preview is worked out
-TEACHING = _(
-    "{model} is a small teaching model: expect few-shot scores far below fine-tuning. Add a larger model on the Models page."
+PAUSE = 350  # milliseconds after the last keystroke until the preview is computed
+NO_LAYER, NO_MODEL, PAGE = range(3)
+
+
+VARIABLES_HELP = _(
+    "Variables: text (text_b in pairs), label, labels, descriptions[label], examples (each with text, label)."
+)
+TEACHING = _("{model} is a small teaching model: expect scores far below fine-tuning.")
+OUTDATED = _("Outdated: the template has an error. This is the last valid prompt.")
+ORDERS = [("balanced", _("balanced")), ("random", _("at random"))]
+CALIBRATIONS = [
+    ("content-free", _("Content-free")),
+    ("pmi", _("PMI")),
+    ("none", _("None")),
+]
+CALIBRATION_HELP = _(
+    "A model prefers some labels whatever the text says. Calibration divides the probability of a label by its prior, the "
+    "probability that it has without the text. Content-free: the mean for the texts “N/A”, a mask and an empty one (Zhao et al. "
+    "2021). PMI: pointwise mutual information, for whole labels and an empty text (Holtzman et al. 2021)."
 )
 
 
@@ -33,23 +49,18 @@ class PromptsView(View):
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE)
-        self._pause.timeout.connect(lambda: state.set_template(self._template.toPlainText()))
+        self._pause.timeout.connect(self.take_template)
         self._suggest = Button(
             _("Make suggestions"),
             "sparkles",
             on=state.make_suggestions,
             tip=_("For documents that nobody has labelled, from the last run"),
         )
-        labels = Button(_("Go to Labels"), "tags", "primary", on=lambda: state.context.go("labels"))
-        hint = _(
-            "A prompt asks for one of the classes of a layer. Add a layer with classes, or import labelled data."
-        )
-        self._empty = EmptyState("message-square-quote", _("No layer with classes"), hint, labels)
-        body = row((self._left(), 5), (self._right(), 5), gap=0)
         below = QFrame()
         self._stack = QStackedLayout(below)
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(body)
+        self._stack.addWidget(self._no_layer())
+        self._stack.addWidget(self._no_model())
+        self._stack.addWidget(row((self._left(), 5), (self._right(), 5), gap=0))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -61,57 +72,96 @@ class PromptsView(View):
         layout.addWidget(below, 1)
         self.first = self._template
 
+    def take_template(self) -> None:
+        """Give the state what was typed, at once."""
+        self._pause.stop()
+        self.state.set_template(self._template.source())
+
+    # ---------------------------------------------------------------- empty
+
+    def _no_layer(self) -> EmptyState:
+        labels = Button(
+            _("Go to Labels"), "tags", "primary", on=lambda: self.state.context.go("labels")
+        )
+        hint = _(
+            "A prompt asks for one of the classes of a layer. Add a layer with classes, or import labelled data."
+        )
+        return EmptyState("message-square-quote", _("No layer with classes"), hint, labels)
+
+    def _no_model(self) -> EmptyState:
+        models = Button(
+            _("Go to Models"), "boxes", "primary", on=lambda: self.state.context.go("models")
+        )
+        hint = _("A prompt needs a masked or causal language model. Add one on the Models page.")
+        return EmptyState("message-square-quote", _("No language model"), hint, models)
+
     # ---------------------------------------------------------------- left: what is asked
 
     def _left(self) -> QWidget:
-        state = self.state
         self._known = combo(name=_("Templates"))
         self._known.activated.connect(lambda _i: self._choose_template())
-        self._template = mono(_("Template"))
+        self._template = TemplateBox(_("Template"))
         self._template.textChanged.connect(self._typed)
-        self._fault = Callout("", "bad")
+        self._go_to = Button(_("Go to line"), small=True, on=self._go_to_line)
+        self._fault = Callout("", "bad", self._go_to)
         self._fault.hide()
-        self._layer, self._model = combo(name=_("Layer")), combo(name=_("Model"))
-        self._layer.activated.connect(lambda _i: state.choose_layer(self._layer.currentData()))
-        self._model.activated.connect(lambda _i: state.set(model=self._model.currentData()))
-        self._order = combo(
-            [("balanced", _("balanced")), ("random", _("random"))], value="balanced"
-        )
-        self._order.activated.connect(lambda _i: state.set(order=self._order.currentData()))
-        self._shots, self._seed = _spin(0, 64), _spin(0, 99_999)
-        self._shots.valueChanged.connect(lambda value: state.set(shots=value))
-        self._seed.valueChanged.connect(lambda value: state.set(seed=value))
-        self._run = Button(_("Run on dev"), "play", "primary", on=state.run_on_dev)
-        self._try = Button(_("Try on this text"), on=state.try_text)
-        first = row(
-            (Field(_("Layer"), self._layer), 3), (Field(_("Model"), self._model), 4), gap=10
-        )
-        drawn = Field(_("Drawn"), self._order, name=_("Drawn"))
-        second = row(
-            (Field(_("Examples"), self._shots), 2),
-            (drawn, 3),
-            (Field(_("Seed"), self._seed), 2),
-            gap=10,
-        )
-        editor = Field(
-            _("Template (Jinja2: text, label, labels, examples)"),
-            self._template,
-            name=_("Template"),
-        )
+        editor = Field(_("Template (Jinja2)"), self._template, name=_("Template"))
+        variables = words(VARIABLES_HELP, "caption", "muted", wrap=True)
         return column(
             Field(_("Start from"), self._known, name=_("Templates")),
             (editor, 1),
             self._fault,
-            first,
-            second,
+            variables,
+            self._choices(),
             row(self._run, self._try, None),
             gap=12,
             margins=(20, 14, 20, 16),
             part="surface",
         )
 
+    def _choices(self) -> QWidget:
+        """Layer and model above examples, drawing, seed and calibration; also makes the buttons below."""
+        state = self.state
+        self._layer, self._model = combo(name=_("Layer")), combo(name=_("Model"))
+        self._layer.activated.connect(lambda _i: state.choose_layer(self._layer.currentData()))
+        self._model.activated.connect(lambda _i: state.set(model=self._model.currentData()))
+        self._order, self._calibration = combo(ORDERS), combo(CALIBRATIONS)
+        self._order.activated.connect(lambda _i: state.set(order=self._order.currentData()))
+        self._calibration.activated.connect(
+            lambda _i: state.set(calibration=self._calibration.currentData())
+        )
+        plain.set_tip(self._calibration, CALIBRATION_HELP)
+        self._shots, self._seed = _spin(0, 64), _spin(0, 99_999)
+        self._shots.valueChanged.connect(lambda value: state.set(shots=value))
+        self._seed.valueChanged.connect(lambda value: state.set(seed=value))
+        self._run = Button(_("Run on dev"), "play", "primary", on=self.run_on_dev)
+        self._try = Button(_("Try on this text"), on=self.try_text)
+        return column(
+            row((Field(_("Layer"), self._layer), 3), (Field(_("Model"), self._model), 4), gap=10),
+            row(
+                (Field(_("Examples"), self._shots), 2),
+                (Field(_("Drawn"), self._order, name=_("Drawn")), 3),
+                (Field(_("Seed"), self._seed), 2),
+                (Field(_("Calibration"), self._calibration, name=_("Calibration")), 4),
+                gap=10,
+            ),
+            gap=12,
+        )
+
+    def run_on_dev(self) -> None:
+        self.take_template()
+        self.state.run_on_dev()
+
+    def try_text(self) -> None:
+        self.take_template()
+        self.state.try_text()
+
+    def _go_to_line(self) -> None:
+        if self.state.line:
+            self._template.go_to(self.state.line)
+
     def _typed(self) -> None:
-        if self._template.toPlainText() != self.state.template:
+        if self._template.source() != self.state.template:
             self._pause.start()
 
     def _choose_template(self) -> None:
@@ -126,10 +176,9 @@ class PromptsView(View):
             words("", "caption", "muted"),
             Meter(0.0, name=_("Tokens of the prompt")),
         )
-        self._preview = mono(_("Preview"))
-        self._preview.setReadOnly(True)
-        self._preview.setProperty("plain", True)
-        self._preview.setMinimumHeight(theme.px(90))
+        self._preview = PreviewBox(_("Preview"))
+        self._outdated = Callout("", "warn")
+        self._outdated.hide()
         self._document, self._remark = (
             Elided("", "small", "muted"),
             words("", "small", "warn", wrap=True),
@@ -144,9 +193,9 @@ class PromptsView(View):
             "", "chevron-left", small=True, on=lambda: state.step(-1), name=_("Previous text")
         )
         on = Button("", "chevron-right", small=True, on=lambda: state.step(1), name=_("Next text"))
-        top = card(
-            row(words(_("What the model gets"), weight=600), None, self._count),
+        self._shown = column(
             self._meter,
+            self._outdated,
             (self._preview, 1),
             self._remark,
             row(
@@ -159,18 +208,31 @@ class PromptsView(View):
             ),
             gap=8,
         )
+        data = Button(_("Go to Data"), "database", on=lambda: state.context.go("data"))
+        hint = _("Import texts on the Data page to see the exact prompt of one.")
+        pages = QFrame()
+        self._right_pages = QStackedLayout(pages)
+        self._right_pages.addWidget(self._shown)
+        self._right_pages.addWidget(EmptyState("database", _("No documents"), hint, data))
+        top = card(
+            row(words(_("What the model gets"), weight=600), None, self._count),
+            (pages, 1),
+            gap=8,
+        )
         self._outcome = Outcome(state)
         self._teaching = Callout("", "warn")
         return column(
-            (top, 5), (self._outcome, 5), self._teaching, gap=12, margins=(16, 14, 20, 16)
+            (top, 9), (self._outcome, 10), self._teaching, gap=12, margins=(16, 14, 20, 16)
         )
 
     # ---------------------------------------------------------------- showing
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
+        if concerns(fields, "layers", "models"):
+            found = NO_LAYER if not state.layers else NO_MODEL if not state.models else PAGE
+            self._stack.setCurrentIndex(found)
         if concerns(fields, "layers", "layer"):
-            self._stack.setCurrentIndex(1 if state.layers else 0)
             fill(
                 self._layer,
                 [
@@ -184,11 +246,13 @@ class PromptsView(View):
             self._teaching.set(TEACHING.format(model=state.model) if state.teaching else "")
         if concerns(fields, "known", "chosen"):
             self._show_known()
-        if concerns(fields, "template") and self._template.toPlainText() != state.template:
+        if concerns(fields, "template") and self._template.source() != state.template:
             self._template.setPlainText(state.template)
-        if concerns(fields, "shots", "order", "seed"):
+        if concerns(fields, "shots", "order", "seed", "calibration"):
             self._show_numbers()
-        if concerns(fields, "preview", "problem", "label", "document"):
+        if concerns(fields, "template", "problem", "line"):
+            self._show_problem()
+        if concerns(fields, "preview", "problem", "label", "document", "no_document"):
             self._show_preview()
         self._show_buttons()
         self._outcome.render(fields)
@@ -204,35 +268,39 @@ class PromptsView(View):
             blocked = box.blockSignals(True)
             box.setValue(value)
             box.blockSignals(blocked)
-        fill(
-            self._order, [("balanced", _("balanced")), ("random", _("at random"))], self.state.order
-        )
+        fill(self._order, ORDERS, self.state.order)
+        fill(self._calibration, CALIBRATIONS, self.state.calibration)
+
+    def _show_problem(self) -> None:
+        state = self.state
+        self._fault.set(state.problem)
+        self._template.mark(state.line, state.problem)
+        if state.line:
+            self._go_to.set_text(_("Go to line {n}").format(n=state.line))
+        self._go_to.setVisible(bool(state.line))
 
     def _show_preview(self) -> None:
         state, found = self.state, self.state.preview
-        self._fault.set(state.problem)
-        self._preview.setEnabled(
-            not state.problem
-        )  # what stands there then is the prompt of the template before
+        self._right_pages.setCurrentIndex(1 if state.no_document else 0)
+        outdated = bool(state.problem and found)
+        set_outdated(self._preview, outdated)
+        self._outdated.set(OUTDATED if outdated else "")
         if found is None:
             self._preview.setPlainText("")
+            self._count.setText("")
+            self._meter.set(0.0)
             return
-        if self._preview.toPlainText() != found.text:
-            self._preview.setPlainText(found.text)
-            bar = self._preview.verticalScrollBar()
-            bar.setValue(bar.maximum())
-        self._count.setText(_("{n} of {limit} tokens").format(n=found.tokens, limit=found.limit))
+        self._preview.show_prompt(found.prompts[found.label])
+        count = _("{n} of {limit} tokens").format(n=found.tokens, limit=found.limit)
+        self._count.setText(count)
         self._meter.set(found.tokens / found.limit)
-        told = []
-        if found.dropped:
-            told.append(_("{n} examples left out: they do not fit.").format(n=found.dropped))
-        if found.cut:
-            told.append(_("The text itself is cut."))
-        self._remark.setText(" ".join(told))
-        self._remark.setVisible(bool(told))
+        self._remark.setText(_remarks(found))
+        self._remark.setVisible(bool(self._remark.text()))
         fill(self._candidate, [(label, label) for label in found.prompts], found.label)
         if state.document is not None:
-            self._document.setText(f"{state.document.key}: {' '.join(state.document.text.split())}")
+            # The isolates keep a text from right to left apart from the key before it.
+            text = " ".join(state.document.text.split())
+            self._document.setText(f"{state.document.key}: \u2068{text}\u2069")
 
     def _show_buttons(self) -> None:
         state = self.state
@@ -245,7 +313,7 @@ class PromptsView(View):
             if state.layer and not state.dev
             else ""
         )
-        self._run.setToolTip(why)
+        plain.set_tip(self._run, why)
         self._try.setEnabled(state.preview is not None and not state.problem and not state.asking)
         self._suggest.setEnabled(
             bool(state.live and state.live.status in ("done", "stopped"))
@@ -253,15 +321,19 @@ class PromptsView(View):
         )
 
 
-def mono(name: str) -> QPlainTextEdit:
-    """A box for prompts: fixed pitch, wrapped, Tab leads on."""
-    it = QPlainTextEdit()
-    it.setAccessibleName(name)
-    it.setProperty("kind", "mono")
-    it.setTabChangesFocus(True)
-    it.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    it.setTabStopDistance(4 * QFontMetricsF(theme.font("mono")).horizontalAdvance(" "))
-    return it
+def _remarks(preview) -> str:
+    """What did not fit into the prompt, "" for nothing."""
+    found = []
+    if n := preview.dropped:
+        left_out = ngettext(
+            "{n} example was left out: it does not fit.",
+            "{n} examples were left out: they do not fit.",
+            n,
+        )
+        found.append(left_out.format(n=n))
+    if preview.cut:
+        found.append(_("The end of the text was cut."))
+    return " ".join(found)
 
 
 def _spin(low: int, high: int) -> QSpinBox:

@@ -32,7 +32,9 @@ class ComparisonView(QFrame):
             Column(_("Second"), lambda one: points(one[2]), 110, right=True),
             Column(_("Difference"), lambda one: f"{100 * (one[2] - one[1]):+.1f}", 110, right=True),
         )
-        self._scores = Table(columns, name=_("Scores side by side"), key=lambda one: one[0])
+        self._scores = Table(
+            columns, name=_("Scores side by side"), key=lambda one: one[0], sortable=True
+        )
         self._first, self._second = (
             self._documents(_("Only the first is right")),
             self._documents(_("Only the second is right")),
@@ -70,7 +72,7 @@ class ComparisonView(QFrame):
                 hint=_("What the other run said"),
             ),
         )
-        table = Table(columns, name=name, key=lambda one: one.document_id)
+        table = Table(columns, name=name, key=lambda one: one.document_id, sortable=True)
         table.opened.connect(
             lambda one: self._state.context.go("annotate", document=one.document_id)
         )

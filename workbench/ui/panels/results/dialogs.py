@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import predict
 from workbench.operations import results as operations
 from workbench.ui.moments import size
@@ -27,10 +27,14 @@ class DeleteRuns(Dialog):
         names = ", ".join(run.name for run in runs)
         super().__init__(parent, _("Delete {names}?").format(names=names), width=440)
         freed = sum(operations.disk_space(state.project, run.id) for run in runs)
-        told = _(
-            "Its scores, answers, open suggestions and weights ({size}) go. This cannot be undone; labels that were accepted stay."
+        message = ngettext(
+            "Its scores, predictions, suggestions and weights ({size}) will be deleted. "
+            "This cannot be undone. Accepted labels are kept.",
+            "Their scores, predictions, suggestions and weights ({size}) will be deleted. "
+            "This cannot be undone. Accepted labels are kept.",
+            len(runs),
         )
-        self.put(words(told.format(size=size(freed)), wrap=True))
+        self.put(words(message.format(size=size(freed)), wrap=True))
         back = Button(_("Go back"), on=self.reject)
         self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
         back.setFocus()
@@ -68,7 +72,9 @@ class ApplyToFiles(Dialog):
         self._start = Button(_("Start"), "play", "primary", on=self.start)
         self._close = Button(_("Close"), on=self.reject)
         self.end(None, self._close, self._start)
+        self._replaceable: Path | None = None  # chosen where the user was asked, or written here
         self._source.textChanged.connect(lambda _text: self._source_field.set_error(""))
+        self._out.textChanged.connect(lambda _text: self._out_field.set_error(""))
 
     def start(self) -> None:
         self.fault("")
@@ -82,6 +88,9 @@ class ApplyToFiles(Dialog):
         if not self._out.text().strip():
             out = source.with_name(source.stem + ".answers.jsonl")
             self._out.setText(str(out))
+        if out.exists() and out != self._replaceable:
+            self._out_field.set_error(_("This file exists. Choose… asks before it is replaced."))
+            return
         state = self._state
         try:
             self._job = predict.apply_to_files(
@@ -102,6 +111,7 @@ class ApplyToFiles(Dialog):
         if error is not None:
             self.fault(str(error))
             return
+        self._replaceable = applied.out
         told = _("{n} texts answered, saved as {out}.").format(n=applied.documents, out=applied.out)
         if applied.skipped:
             first = applied.skipped[0]
@@ -136,6 +146,7 @@ class ApplyToFiles(Dialog):
             self, _("Save answers"), self._out.text(), _("JSON lines (*.jsonl);;CSV (*.csv)")
         )
         if path:
+            self._replaceable = Path(path)
             self._out.setText(path)
 
 

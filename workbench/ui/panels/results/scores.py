@@ -1,14 +1,20 @@
-"""Scores of a run: tiles, per label, all scores as run and today, the confusion matrix, the test score behind a button."""
+"""Scores of a run: tiles, per label, all scores, the confusion matrix; the test score on request.
+
+Every number says which gold labels it is against: those of the run, or today's.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.tasks import spec as tasks
-from workbench.ui import theme
-from workbench.ui.moments import points
-from workbench.ui.panels.results.state import MAIN_SCORE, TITLES, ResultsState
+from workbench.ui import plain, theme
+from workbench.ui.moments import points, when_iso
+from workbench.ui.panels.results.state import TITLES, ResultsState, ScoreRow
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, column, row, scrolled
@@ -17,6 +23,12 @@ from workbench.ui.widgets.meter import Tile
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
+if TYPE_CHECKING:
+    from workbench.operations.scoring import Evaluation
+    from workbench.ui.panels.results.state import Details
+
+SPLITS = {"dev": _("Dev"), "test": _("Test")}
+GOLDS = {"today": _("Today"), "run": _("As run")}
 FEW_LABELS = 10  # so many are read side by side with their matrix in a window of common width
 MANY_ROWS = 30  # rows of the table by label that are shown without a bar of its own
 NUMBER_COLUMNS = (84, 66, 58)  # pixels at 100 % of precision, recall and F1 without bars
@@ -40,17 +52,16 @@ class ScoresView(QFrame):
         )
         self._how.chosen.connect(lambda how: self._matrix.show_shares(how == "rows"))
         self._matrix_hint = words(
-            _("gold down, predicted across; a cell opens its documents"),
+            _("Rows: today's gold. Columns: predicted."),
             "caption",
             "muted",
             wrap=True,
         )
+        plain.set_tip(self._matrix_hint, _("Click a cell to open its documents."))
         self._beside = QHBoxLayout()
         self._beside.setSpacing(12)
-        by_label = card(
-            self._labels, title=_("By label"), note=_("today's gold; 0/0 counts as 0"), gap=6
-        )
-        every = card(self._scores, title=_("All scores"), note=_("in hundredths"), gap=6)
+        by_label = card(self._by_label_head(), self._gold_note, self._labels, gap=6)
+        every = card(self._scores, title=_("All scores"), note="%", gap=6)
         self._of_today = [by_label]
         self._beside.addWidget(column(by_label, every, None, gap=12), 1)
         head = row(words(_("Confusion"), weight=600), (self._matrix_hint, 1), self._how)
@@ -71,6 +82,16 @@ class ScoresView(QFrame):
         outer.addWidget(self._whole)
         outer.addWidget(self._none)
 
+    def _by_label_head(self) -> QFrame:
+        """Which split and which gold labels the table by label is about."""
+        state = self._state
+        self._split = Segments(*SPLITS.items(), name=_("Split"))
+        self._gold = Segments(*GOLDS.items(), name=_("Gold labels"))
+        self._split.chosen.connect(lambda split: state.show_by_label(split, "today"))
+        self._gold.chosen.connect(lambda gold: state.show_by_label(state.by_label[0], gold))
+        self._gold_note = words("", "caption", "muted", wrap=True)
+        return row(words(_("By label"), weight=600), None, self._split, self._gold)
+
     def resizeEvent(self, event) -> None:
         self._arrange()
         super().resizeEvent(event)
@@ -83,6 +104,7 @@ class ScoresView(QFrame):
         )
         room = (self.width() - 12) // 2 - 34 if beside else self.width() - 48
         self._fit_columns(room)
+        self._matrix.set_most_height(max(560, self._whole.viewport().height() - theme.px(110)))
 
     def _fit_columns(self, room: int) -> None:
         """In `room` pixels: names take what they need where there are bars, else what the numbers leave."""
@@ -98,7 +120,7 @@ class ScoresView(QFrame):
             longest = max(
                 (metrics.horizontalAdvance(one.label) for one in self._labels.rows()), default=0
             )
-            self._labels.setColumnWidth(0, min(max(longest + 28, theme.px(112)), room // 3))
+            self._labels.setColumnWidth(0, min(max(longest + 28, theme.px(112)), room * 9 // 20))
 
     def _label_table(self) -> Table:
         columns = (
@@ -129,34 +151,32 @@ class ScoresView(QFrame):
                 hint=_("How often the label stands in gold"),
             ),
         )
-        return Table(columns, name=_("By label"), key=lambda one: one.label)
+        table = Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names often differ at their end
+        return table
 
     def _score_table(self) -> Table:
         columns = (
-            Column(_("Score"), lambda one: one[0]),
+            Column(_("Score"), _score_name),
             Column(
                 _("As run"),
-                lambda one: points(one[1]),
+                lambda one: points(one.as_run),
                 76,
                 right=True,
-                hint=_("On dev, when the run ended"),
+                hint=_(
+                    "Against the gold labels when the run ended; on test, when its score was "
+                    "first shown"
+                ),
             ),
             Column(
                 _("Today"),
-                lambda one: points(one[2]),
+                lambda one: points(one.today),
                 76,
                 right=True,
-                hint=_("The same answers against today's gold"),
-            ),
-            Column(
-                _("Test"),
-                lambda one: points(one[3]),
-                76,
-                right=True,
-                hint=_("Only after Show test score"),
+                hint=_("The same predictions against today's gold labels"),
             ),
         )
-        return Table(columns, name=_("All scores"), key=lambda one: one[0])
+        return Table(columns, name=_("All scores"), key=_score_name, sortable=True)
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state = self._state
@@ -173,84 +193,118 @@ class ScoresView(QFrame):
         self._tiles(found)
         for part in self._of_today:
             part.setVisible(found.results.today is not None and bool(found.results.today.n))
-        self._labels.set_rows(found.results.today.per_label if found.results.today else ())
-        self._labels.fit_height(MANY_ROWS)
+        self._show_by_label()
         self._scores.set_rows(state.score_rows())
         self._scores.fit_height(8)
         self._arrange()
         if found.results.matrix is not None:
             self._matrix.set_counts(found.results.matrix.labels, found.results.matrix.cells)
 
+    def _show_by_label(self) -> None:
+        state = self._state
+        split, gold = state.by_label
+        shown = state.evaluation(split, gold)
+        self._labels.set_rows(shown.per_label if shown else ())
+        self._labels.fit_height(MANY_ROWS)
+        self._split.setVisible("test" in state.splits_shown)
+        self._split.set(split)
+        self._gold.set(gold)
+        stored = state.evaluation(split, "run") is not None
+        as_run = self._gold.button("run")
+        as_run.setEnabled(stored)
+        plain.set_tip(as_run, "" if stored else _("This run did not store its scores per label."))
+        self._gold_note.setText(_gold_told(shown, gold, state.gold_changed(split)))
+
     def _tiles(self, found) -> None:
-        results, today = found.results, found.results.today
-        task = results.run.spec.get("task", "classify")
-        main = MAIN_SCORE.get(task, "macro_f1")
-        second = "token_accuracy" if task == "tag" else "accuracy"
-        definition = _(tasks.BY_ID[task].definition) if task in tasks.BY_ID else ""
-        n = _("{n} documents").format(n=today.n) if today else ""
-        for tile, name in ((self._main, main), (self._second, second)):
-            now = points(today.scores.get(name)) if today else "–"
-            hint = (
-                _("as run · {score} against today's gold").format(score=now)
-                if today
-                else _("as run")
-            )
-            if found.interval_of == name:
-                hint = _interval_told(
-                    found, n, now if now != points(results.as_run.get(name)) else ""
-                )
-            tile.set(
-                points(results.as_run.get(name)), hint, _("{score}, dev").format(score=TITLES[name])
-            )
-            tile.setToolTip(definition)
-        if task == "tag":
+        results = found.results
+        info = tasks.info(results.run.spec["task"])
+        for tile, name in ((self._main, info.main), (self._second, info.second)):
+            title = _("{score}, dev").format(score=TITLES[name])
+            tile.set(points(results.as_run.get(name)), _today_told(found, name), title)
+            plain.set_tip(tile, _(info.definition))
+        if not info.has_majority:
             scores = results.as_run
             self._third.set(
                 f"{points(scores.get('span_precision'))} · {points(scores.get('span_recall'))}",
-                _("of spans, strict"),
+                _("spans, strict, as run"),
                 _("Precision · recall, dev"),
             )
         else:
-            told = (
-                _("guessing “{label}” gives").format(label=found.commonest)
-                if found.commonest
-                else ""
-            )
-            self._third.set(points(found.guessing), told, _("Commonest class"))
-        self._test_tile(main)
+            told = _("always “{label}”, today's gold") if found.commonest else ""
+            told = told.format(label=found.commonest)
+            self._third.set(points(found.guessing), told, _("Majority baseline"))
+        self._test_tile(info.main)
 
     def _test_tile(self, main: str) -> None:
         state = self._state
         run, shown = state.run, state.tests.get(state.run.id)
         self._test_button.setEnabled(state.can_show_test)
-        looks = run.seen_test
-        told = (
-            _("not looked at yet")
-            if not looks
-            else _("looked at once")
-            if looks == 1
-            else _("looked at {n} times").format(n=looks)
-        )
+        told = _("not viewed yet")
+        if run.seen_test:
+            told = ngettext("viewed once", "viewed {n} times", run.seen_test)
+            told = told.format(n=run.seen_test)
         if shown is None:
             self._test.set("", told, _("Test score"))
-        else:
-            n = _("{n} documents").format(n=shown.n)
-            self._test.set(
-                points(shown.scores.get(main)),
-                f"{n} · {told}",
-                _("{score}, test").format(score=TITLES[main]),
-            )
+            return
+        hint = f"{_documents(shown.n)} · {told}"
+        then = state.evaluation("test", "run")
+        if state.gold_changed("test") and then is not None:
+            before = points(then.scores.get(main))
+            hint = _("today's gold · as run {score} · {rest}").format(score=before, rest=hint)
+        title = _("{score}, test").format(score=TITLES[main])
+        self._test.set(points(shown.scores.get(main)), hint, title)
 
     def _open_cell(self, gold: int, predicted: int) -> None:
         names = self._state.matrix.labels
         self._state.open_cell(names[gold], names[predicted])
 
 
-def _interval_told(found, n: str, today: str) -> str:
-    """The interval is of the answers against today's gold, so where that gives another score than the run, it is told with it."""
-    if (
-        found.low == found.high
-    ):  # nothing right, or nothing wrong: drawing documents again cannot tell how sure that is
-        return _("{today} against today's gold ({n})").format(today=today, n=n) if today else n
-    told = f"95 %: {points(found.low)} – {points(found.high)} ({n})"
-    return _("today {score}, {interval}").format(score=today, interval=told) if today else told
+def _documents(n: int) -> str:
+    return ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
+
+
+def _score_name(row: ScoreRow) -> str:
+    if row.split == "dev":
+        return row.name
+    return _("{score}, test").format(score=row.name)
+
+
+def _gold_told(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
+    """Which documents and gold labels the table by label is about, in sentences."""
+    if shown is None:
+        return ""
+    about = {"split": SPLITS[shown.split], "documents": _documents(shown.n)}
+    if gold == "today":
+        told = [_("{split}: {documents}, against today's gold labels.").format(**about)]
+        if changed is not None:
+            same = _("Nothing has changed since the run.")
+            told.append(_("Documents or labels have changed since the run.") if changed else same)
+    elif shown.at:
+        text = _(
+            "{split}: {documents}, against the gold labels when this score was first shown "
+            "({when})."
+        )
+        told = [text.format(when=when_iso(shown.at), **about)]
+    else:
+        told = [
+            _("{split}: {documents}, against the gold labels when the run ended.").format(**about)
+        ]
+    return " ".join((*told, _("0/0 counts as 0.")))
+
+
+def _today_told(found: Details, name: str) -> str:
+    """What stands below a score of the run: the same against today's gold, with its interval.
+
+    There is no interval where nothing or everything is right: resampling documents says nothing
+    about the uncertainty then.
+    """
+    today = found.results.today
+    if today is None:
+        return _("as run")
+    about = {"score": points(today.scores.get(name)), "documents": _documents(today.n)}
+    if name != found.interval_of:
+        return _("as run · today's gold {score}").format(**about)
+    if found.low == found.high:
+        return _("as run · today's gold {score} ({documents})").format(**about)
+    text = _("as run · today's gold {score}, 95 %: {low} – {high} ({documents})")
+    return text.format(low=points(found.low), high=points(found.high), **about)

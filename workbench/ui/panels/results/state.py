@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.operations import results, suggest, train, wire
+from workbench.operations import results, run_folders, scoring, suggest, train, wire
 from workbench.tasks import spec as tasks
-from workbench.training.spec import BY_NAME as OPTIONS
+from workbench.training.spec import all_options
 
 if TYPE_CHECKING:
     from workbench.operations.results import Comparison, ErrorRow, Matrix, Results
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
 FINISHED = ("done", "stopped")
-MAIN_SCORE = {"classify": "macro_f1", "pairs": "macro_f1", "tag": "span_f1"}
+DEV_TODAY = ("dev", "today")
 GOLD = (
     "span",
     "mark",
@@ -44,8 +45,22 @@ TITLES = {
 
 
 @dataclass(frozen=True)
+class ScoreRow:
+    """One score on one split: against the gold of the run, and against today's."""
+
+    name: str
+    split: str
+    as_run: float | None
+    today: float | None
+
+
+@dataclass(frozen=True)
 class Details:
-    """One run in full. `low`, `high`: 95 % interval of the score in `interval_of`; `guessing`: what the commonest class gives."""
+    """One run in full.
+
+    `low`, `high`: 95 % interval of the score in `interval_of`. `guessing` is the score of always
+    predicting `commonest`. `test_set` is the fingerprint of today's test documents and gold.
+    """
 
     results: Results
     interval_of: str = ""
@@ -53,6 +68,7 @@ class Details:
     high: float = 1.0
     guessing: float | None = None
     commonest: str = ""
+    test_set: str = ""
 
 
 class ResultsState(State):
@@ -66,6 +82,7 @@ class ResultsState(State):
         self.comparison: Comparison | None = None
         self.problem = ""  # why the chosen cannot be shown in full
         self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
+        self.by_label = DEV_TODAY  # (split, gold): which scores the table by label shows
         self.asked: tuple[int, ...] = ()  # documents chosen on Data that a run shall suggest for
         self.busy = ""  # what is under way for the chosen run, in words
         self._stale = True
@@ -95,7 +112,8 @@ class ResultsState(State):
         """One run in full, two side by side."""
         if ids == self.chosen and not self._stale:
             return
-        self.update(chosen=ids, details=None, comparison=None, problem="")
+        by_label = self.by_label if ids == self.chosen else DEV_TODAY
+        self.update(chosen=ids, details=None, comparison=None, problem="", by_label=by_label)
         self._load()
 
     def watch(self, on: bool) -> None:
@@ -136,7 +154,17 @@ class ResultsState(State):
     def _loaded(self, ids: tuple[int, ...], **found) -> None:
         if ids == self.chosen:
             self.update(problem="", **found)
+            self._drop_old_test_score()
             self.context.commands_changed()
+
+    def _drop_old_test_score(self) -> None:
+        """Hide the test score once the test documents or their gold have changed."""
+        run, details = self.run, self.details
+        shown = self.tests.get(run.id) if run is not None else None
+        if shown is not None and details is not None and shown.fingerprint != details.test_set:
+            self.update(tests={id: one for id, one in self.tests.items() if id != run.id})
+            if self.by_label[0] == "test":
+                self.show_by_label(*DEV_TODAY)
 
     def _failed(self, ids: tuple[int, ...], error: Exception) -> None:
         if not isinstance(error, WorkbenchError | KeyError):
@@ -172,8 +200,7 @@ class ResultsState(State):
     def weights_here(self) -> bool:
         run = self.run
         return (
-            run is not None
-            and (paths.run_folder(self.project.path, run.id) / "model" / "config.json").is_file()
+            run is not None and (run_folders.model(self.project, run.id) / "config.json").is_file()
         )
 
     @property
@@ -212,22 +239,43 @@ class ResultsState(State):
     def matrix(self) -> Matrix | None:
         return self.details.results.matrix if self.details is not None else None
 
-    def score_rows(self) -> tuple[tuple[str, float | None, float | None, float | None], ...]:
-        """(score, as run, against today's gold, on test) of the run chosen."""
+    def score_rows(self) -> tuple[ScoreRow, ...]:
+        """The scores of the run chosen: on dev, and on test once its test score is shown."""
         if self.details is None:
             return ()
+        run, rows = self.details.results.run, []
+        for split in self.splits_shown:
+            then, today = self.evaluation(split, "run"), self.evaluation(split, "today")
+            before = then.scores if then else run.scores.get(split, {})
+            now = today.scores if today else {}
+            names = [name for name in TITLES if name in before or name in now]
+            rows += [ScoreRow(TITLES[one], split, before.get(one), now.get(one)) for one in names]
+        return tuple(rows)
+
+    @property
+    def splits_shown(self) -> tuple[str, ...]:
+        """Dev, and test once the test score of the run chosen is shown."""
+        shown = self.details is not None and self.details.results.run.id in self.tests
+        return ("dev", "test") if shown else ("dev",)
+
+    def evaluation(self, split: str, gold: str) -> Evaluation | None:
+        """Scores on dev or test against the gold of the run ("run") or today's ("today")."""
+        if self.details is None or split not in self.splits_shown:
+            return None
         found = self.details.results
-        today, test = found.today.scores if found.today else {}, self.tests.get(found.run.id)
-        names = [name for name in TITLES if name in found.as_run or name in today]
-        return tuple(
-            (
-                TITLES[name],
-                found.as_run.get(name),
-                today.get(name),
-                test.scores.get(name) if test else None,
-            )
-            for name in names
-        )
+        if gold == "run":
+            return results.as_run(self.run_of(found.run.id) or found.run, split)
+        return found.today if split == "dev" else self.tests[found.run.id]
+
+    def gold_changed(self, split: str) -> bool | None:
+        """Whether the split or its gold has changed since the run; None where it is not known."""
+        then, today = self.evaluation(split, "run"), self.evaluation(split, "today")
+        return None if then is None or today is None else then.fingerprint != today.fingerprint
+
+    def show_by_label(self, split: str, gold: str) -> None:
+        """Which scores the table by label shows."""
+        if self.evaluation(split, gold) is not None or (split, gold) == DEV_TODAY:
+            self.update(by_label=(split, gold))
 
     def settings_rows(self) -> tuple[tuple[str, str], ...]:
         """Everything that describes the run, in words."""
@@ -280,6 +328,8 @@ class ResultsState(State):
                 self.context.fail(error)
                 return
             self.update(tests={**self.tests, run.id: found})
+            if self.run is not None and self.run.id == run.id:
+                self.show_by_label("test", "today")
 
         self._attempt(
             results.start_evaluation,
@@ -295,6 +345,7 @@ class ResultsState(State):
         """Pre-label the unlabelled documents (all, or those named) in the background."""
         if not self.can_answer or self.busy:
             return
+        run = self.run
         self.update(busy=_("Suggesting …"))
 
         def suggested(found, error) -> None:
@@ -305,19 +356,17 @@ class ResultsState(State):
                 self.context.note(
                     _("Nothing is left to label: every document of this layer has been begun.")
                 )
+            elif not found.suggestions:
+                self.context.note(suggest.told(found))
             else:
-                text = _("{n} suggestions from {run} for {documents} documents.").format(
-                    n=found.suggestions, run=found.run, documents=found.documents
-                )
-                self.context.note(
-                    text, lambda: self.context.go("annotate"), action=_("Look at them")
-                )
+                look = partial(self.context.go, "annotate", run=run.id, suggestions=True)
+                self.context.note(suggest.told(found), look, action=_("Look at them"))
 
         self._attempt(
             suggest.suggest,
             self.project,
             self.context.queue,
-            self.run,
+            run,
             suggested,
             ids=ids,
             background=self._background,
@@ -381,12 +430,23 @@ class ResultsState(State):
             self.context.go("data", ids=tuple(dict.fromkeys(ids)), caption=caption)
 
     def delete(self) -> None:
-        """Delete the runs chosen, with their weights; cannot be undone, so the view has asked."""
-        freed = 0
-        for id in self.chosen:
-            freed += self.context.attempt(results.delete, self.project, id) or 0
-        self.look()
-        self.context.note(_("Deleted; {size} MB are free again.").format(size=round(freed / 1e6)))
+        """Delete the selected runs, with their weights; cannot be undone, so the view has asked."""
+        ids = self.chosen
+
+        def deleted(freed: int) -> None:
+            self.look()
+            message = ngettext(
+                "{n} run deleted; {size} MB are free again.",
+                "{n} runs deleted; {size} MB are free again.",
+                len(ids),
+            )
+            self.context.note(message.format(n=len(ids), size=round(freed / 1e6)))
+
+        self.context.long(
+            _("Delete runs"),
+            lambda watch: results.delete(self.project, *ids, watch=watch),
+            deleted,
+        )
 
     def keep_checkpoint(self) -> None:
         """Make a stopped run of one whose worker died."""
@@ -410,37 +470,21 @@ class ResultsState(State):
 def details(project, run_id: int) -> Details:
     """Everything of one run, its interval and what guessing gives. Takes longer than a moment for many documents."""
     found = results.results(project, run_id)
+    test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
     if found.today is None or not found.today.n:
-        return Details(found)
-    if results.task_of(found.run) == "tag":
-        return Details(found, "span_f1", *_span_interval(project, found.run))
-    from workbench.metrics.significance import wilson
-
-    n = found.today.n
-    low, high = wilson(round(found.today.scores["accuracy"] * n), n)
-    commonest = max(found.today.per_label, key=lambda one: one.support)
-    return Details(found, "accuracy", low, high, commonest.support / n, commonest.label)
-
-
-def _span_interval(project, run) -> tuple[float, float]:
-    from workbench.metrics.significance import pooled_f1_interval
-    from workbench.operations import predict
-    from workbench.operations.scoring import span_set
-
-    scored = results.scored(project, run, "dev")
-    answers = predict.stored(project, run, [one.document for one in scored])
-    counts = []
-    for one in scored:
-        if one.document.id in answers:
-            gold, given = span_set(one.gold.spans), span_set(answers[one.document.id].spans)
-            counts.append((len(gold & given), len(given), len(gold)))
-    return pooled_f1_interval(counts)
+        return Details(found, test_set=test_set)
+    interval = results.interval(project, found.run)
+    if not tasks.info(results.task_of(found.run)).has_majority:
+        return Details(found, *interval, test_set=test_set)
+    majority = max(found.today.per_label, key=lambda row: row.support)
+    share = majority.support / found.today.n
+    return Details(found, *interval, share, majority.label, test_set)
 
 
 def title_of(run) -> str:
     """The task of a run in words."""
-    task = run.spec.get("task", "")
-    return _(tasks.BY_ID[task].title) if task in tasks.BY_ID else term(run.kind)
+    task = run.spec.get("task")
+    return _(tasks.info(task).title) if task else term(run.kind)
 
 
 def describe(run):
@@ -459,6 +503,8 @@ def describe(run):
             yield title, f"{value:.4g}" if isinstance(value, float) else str(value)
     if "seed" in spec:
         yield _("Seed"), str(spec["seed"])
+    if run.kind == "prompt":
+        yield from _describe_prompt(spec, result)
     used = result.get("used") or spec.get("plan", {}).get("used", {})
     if used:
         yield (
@@ -467,8 +513,9 @@ def describe(run):
         )
     for one in spec.get("plan", {}).get("left_out", ()):
         yield _("Left out"), f"{one['count']} × {one['reason']}"
+    titles = {option.name: _(option.title) for option in all_options()}
     for name, value in {**spec.get("options", {}), **result.get("options", {})}.items():
-        title = _(OPTIONS[name].title) if name in OPTIONS else name.replace("_", " ").capitalize()
+        title = titles.get(name) or name.replace("_", " ").capitalize()
         yield title, term("auto" if value is None else str(value))
     for name, value in run.versions.items():
         yield _("Version of {name}").format(name=name), str(value)
@@ -476,4 +523,13 @@ def describe(run):
                          (_("Fingerprint of the test set"), run.test_fingerprint), (_("Weights (SHA-256)"), result.get("weights_sha256", ""))):  # fmt: skip
         if value:
             yield title, str(value)
-    yield _("Looks at the test score"), str(run.seen_test)
+    yield _("Test score views"), str(run.seen_test)
+
+
+def _describe_prompt(spec, result):
+    """(name, value) of what a prompt run has beside the settings of any run."""
+    if "shots" in spec:
+        yield _("Examples"), f"{spec['shots']}, {term(spec.get('order', 'balanced'))}"
+    yield _("Calibration"), term(spec.get("calibration", "none"))
+    for label, share in (result.get("prior") or {}).items():
+        yield _("Prior of {label}").format(label=label), f"{100 * share:.1f} %"

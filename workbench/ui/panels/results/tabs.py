@@ -50,7 +50,9 @@ class ErrorsView(QFrame):
                 sort=lambda one: one.predicted,
             ),
         )
-        self.table = Table(columns, name=_("Errors"), key=lambda one: one.document_id)
+        self.table = Table(
+            columns, name=_("Errors"), key=lambda one: one.document_id, sortable=True
+        )
         self.table.opened.connect(lambda one: state.open_error(one.document_id))
         self._first = Button(
             _("Go through them"), "arrow-up-right", small=True, on=state.open_first_error
@@ -97,7 +99,9 @@ class SettingsView(QFrame):
             Column(_("What"), lambda one: one[0], 240),
             Column(_("Value"), lambda one: one[1], tip=lambda one: one[1]),
         )
-        self._table = Table(columns, name=_("Settings of the run"), key=lambda one: one)
+        self._table = Table(
+            columns, name=_("Settings of the run"), key=lambda one: one, sortable=True
+        )
         self._command = QLineEdit()
         self._command.setReadOnly(True)
         self._command.setProperty("kind", "mono")
@@ -129,9 +133,11 @@ class FilesView(QFrame):
         self._state = state
         columns = (
             Column(_("File"), lambda one: one[0], tip=lambda one: one[0]),
-            Column(_("Size"), lambda one: size(one[1]), 110, right=True),
+            Column(_("Size"), lambda one: size(one[1]), 110, right=True, sort=lambda one: one[1]),
         )
-        self._table = Table(columns, name=_("Files of the run"), key=lambda one: one[0])
+        self._table = Table(
+            columns, name=_("Files of the run"), key=lambda one: one[0], sortable=True
+        )
         self._place = words("", "small", "muted", wrap=True, select=True)
         opens = Button(_("Open folder"), "folder-open", small=True, on=self._open)
         layout = QVBoxLayout(self)

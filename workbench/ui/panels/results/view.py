@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -16,12 +17,13 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
-from workbench.ui import theme
+from workbench.tasks import spec as tasks
+from workbench.ui import plain, theme
 from workbench.ui.moments import points, size, when_iso
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.scores import ScoresView
-from workbench.ui.panels.results.state import MAIN_SCORE, ResultsState, title_of
+from workbench.ui.panels.results.state import ResultsState, title_of
 from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
@@ -41,7 +43,6 @@ ICONS = {
     "waiting": ("clock", "faint"),
     "interrupted": ("triangle-alert", "warn"),
 }
-SHORT = {"classify": _("Class"), "pairs": _("Pairs"), "tag": _("Spans")}
 TABS = (N_("Scores"), N_("Errors"), N_("Settings"), N_("Files"))
 
 
@@ -97,7 +98,7 @@ class ResultsView(WatchingView):
             ),
             Column(
                 _("Task"),
-                lambda run: SHORT.get(run.spec.get("task"), term(run.kind)),
+                short_title,
                 66,
                 tip=title_of,
             ),
@@ -108,9 +109,16 @@ class ResultsView(WatchingView):
                 right=True,
                 hint=_("Macro F1, for tags strict span F1, on dev as run"),
             ),
-            Column(_("When"), lambda run: when_iso(run.at, brief=True), 82, tip=lambda run: run.at),
+            Column(
+                _("When"),
+                lambda run: when_iso(run.at, brief=True),
+                82,
+                tip=lambda run: run.at,
+                sort=lambda run: run.at,
+            ),
         )
-        table = Table(columns, name=_("Runs"), key=lambda run: run.id, many=True)
+        table = Table(columns, name=_("Runs"), key=lambda run: run.id, many=True, sortable=True)
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names often differ at their end
         table.chosen.connect(
             lambda: self.state.choose(tuple(run.id for run in table.chosen_rows()[:2]))
         )
@@ -276,7 +284,9 @@ class ResultsView(WatchingView):
     def _fill_compare(self) -> None:
         self._compare_menu.clear()
         for run in self.state.others():
-            action = self._compare_menu.addAction(f"{run.name}  ({main_score(run)})")
+            action = self._compare_menu.addAction(
+                plain.menu_text(f"{run.name}  ({main_score(run)})")
+            )
             action.triggered.connect(lambda _checked=False, id=run.id: self._compare_with(id))
 
     def _compare_with(self, id: int) -> None:
@@ -288,7 +298,8 @@ class ResultsView(WatchingView):
     def resizeEvent(self, event) -> None:
         wide = self.width() > theme.px(1240)
         room = self.width() - theme.px(610)  # what the acts of a run leave
-        self._left.setFixedWidth(theme.px(340) if wide else min(theme.px(280), max(220, room)))
+        list_width = theme.px(420 if self.width() > theme.px(1600) else 340)
+        self._left.setFixedWidth(list_width if wide else min(theme.px(280), max(220, room)))
         self._runs.setColumnHidden(
             1, self._left.width() < theme.px(270)
         )  # the name first: the task stands beside it at the right
@@ -302,4 +313,11 @@ class ResultsView(WatchingView):
 
 def main_score(run) -> str:
     """The score that chose the best version, on dev as run."""
-    return points(run.scores.get("dev", {}).get(MAIN_SCORE.get(run.spec.get("task"), "macro_f1")))
+    task = run.spec.get("task")
+    return points(run.scores.get("dev", {}).get(tasks.info(task).main)) if task else points(None)
+
+
+def short_title(run) -> str:
+    """The task of a run, short enough for a narrow column."""
+    task = run.spec.get("task")
+    return _(tasks.info(task).short) if task else term(run.kind)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import strftime
 
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started
+from workbench.jobs.steps import curves
 
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # of the curves of a loss in parts
@@ -15,10 +15,6 @@ MESSAGE_TONES = {
     "interrupted": "warn",
     "cancelled": "accent",
 }  # of what is said of an ending; bad for the rest
-ENDINGS = {
-    "stop": _("stopping"),
-    "cancel": _("cancelling"),
-}  # what a person has asked for, until the worker has ended
 SCORE_NAMES = {
     "macro_f1": _("macro F1"),
     "accuracy": _("accuracy"),
@@ -27,9 +23,28 @@ SCORE_NAMES = {
 }
 
 
+class RunningMean:
+    """Exponential moving average with bias correction: the first value is itself.
+
+    Source: Kingma and Ba 2015, section 3.
+    """
+
+    def __init__(self, weight: float = 0.9):
+        self._weight, self._mean, self._share = weight, 0.0, 1.0
+
+    def add(self, value: float) -> float:
+        """Take in one more value; returns the average now."""
+        self._mean = self._weight * self._mean + (1 - self._weight) * value
+        self._share *= self._weight
+        return self._mean / (1 - self._share)
+
+
 @dataclass
 class Live:
-    """The curves and figures of one run; grows with its events. `best` is the step that is kept so far."""
+    """Curves and figures of one run, which grow with its events; every step has its point.
+
+    `best` is the step whose checkpoint is kept so far.
+    """
 
     run_id: int
     name: str
@@ -46,7 +61,9 @@ class Live:
     memory_mb: int = 0
     device: str = ""
     steps: list[int] = field(default_factory=list)
-    losses: dict[str, list[float]] = field(default_factory=dict)
+    losses: dict[str, list[float]] = field(default_factory=dict)  # at the last of `steps`
+    smoothed: dict[str, list[float]] = field(default_factory=dict)  # running means of `losses`
+    means: dict[str, RunningMean] = field(default_factory=dict)
     seen: list[int] = field(default_factory=list)
     scores: dict[str, list[float]] = field(default_factory=dict)
     best: int | None = None
@@ -87,9 +104,7 @@ def follow(live: Live, event) -> None:
         live.device = str(event.result.get("device") or live.device)
         live.best = event.result.get("best_step", live.best)
         live.seconds_left, live.seconds = 0.0, event.result.get("seconds")
-        live.step = event.result.get(
-            "steps", live.step
-        )  # the last steps may have come too fast to be told one by one
+        live.step = event.result.get("steps", live.step)
     elif isinstance(event, Output):
         _TAKE.get(event.payload.get("kind"), _ignore)(live, event.payload)
 
@@ -102,9 +117,12 @@ def _step(live: Live, told) -> None:
     live.step, live.total, live.epoch = told["step"], told["total"], told["epoch"]
     live.learning_rate, live.speed = told["learning_rate"], told["examples_per_second"]
     live.memory_mb, live.seconds_left = told["memory_mb"], told["seconds_left"]
-    live.steps.append(told["step"])
-    for name, value in told["losses"].items():
-        live.losses.setdefault(name, []).append(value)
+    numbers, losses = curves(told)
+    live.steps += numbers
+    for name, values in losses.items():
+        live.losses.setdefault(name, []).extend(values)
+        mean = live.means.setdefault(name, RunningMean())
+        live.smoothed.setdefault(name, []).extend(map(mean.add, values))
 
 
 def _evaluated(live: Live, told) -> None:
@@ -142,13 +160,3 @@ def shown_scores(scores) -> tuple[str, ...]:
     """The two scores that are worth a curve: the one that decides, and accuracy."""
     wanted = ("macro_f1", "accuracy") if "macro_f1" in scores else ("span_f1", "token_accuracy")
     return tuple(name for name in wanted if name in scores)
-
-
-def smoothed(values: Sequence[float], weight: float = 0.9) -> list[float]:
-    """Exponential mean with bias correction (Kingma and Ba 2015, section 3): the first value is itself."""
-    found, mean, share = [], 0.0, 1.0
-    for value in values:
-        mean = weight * mean + (1 - weight) * value
-        share *= weight
-        found.append(mean / (1 - share))
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.base import paths
@@ -28,6 +29,7 @@ class TrainState(State):
         self.tasks: tuple[str, ...] = ()
         self.layers: tuple[tuple[str, int], ...] = ()
         self.models: tuple[ModelInfo, ...] = ()
+        self.unfit: Mapping[str, str] = {}  # names of models that lack the task, with the reason
         self.values: dict[str, str] = {}
         self.seed = 1
         self.errors: dict[str, str] = {}
@@ -53,7 +55,7 @@ class TrainState(State):
     def look(self) -> None:
         """Read layers and models again, keep what is chosen where it still is, and work out what would be used."""
         self._stale = False
-        fitting = train.fitting_by_task(self.project, [one.id for one in tasks.TASKS])
+        fitting = train.fitting_by_task(self.project, [info.id for info in tasks.all_tasks()])
         present = tuple(task for task, found in fitting.items() if found)
         task = (
             self.task
@@ -64,7 +66,10 @@ class TrainState(State):
         layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
         cards = tuple(one for one in models.list(self.context.settings) if one.usable)
         names = [one.name for one in cards]
-        model = self.model if self.model in names else self._best_model(cards)
+        unfit = {
+            info.name: reason for info in cards if task and (reason := models.unfit(info, task))
+        }
+        model = self.model if self.model in names else self._best_model(cards, unfit)
         unlearned = train.unlearned(self.project)
         self.update(
             tasks=present,
@@ -73,14 +78,15 @@ class TrainState(State):
             layer=layer,
             models=cards,
             model=model,
+            unfit=unfit,
             unlearned=unlearned,
         )
         self._work_out()
 
     @staticmethod
-    def _best_model(cards: tuple[ModelInfo, ...]) -> str:
-        """The bidirectional starter before any other: it learns classes and tags best of those that are always there."""
-        named = [one.name for one in cards]
+    def _best_model(cards: tuple[ModelInfo, ...], unfit: Mapping[str, str]) -> str:
+        """Of those that are always there, the bidirectional starter learns every task best."""
+        named = [info.name for info in cards if info.name not in unfit]
         return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
 
     def choose_task(self, task: str) -> None:
@@ -113,9 +119,9 @@ class TrainState(State):
                     option.parse(values[option.name])
                 except SpecError as error:
                     errors[option.name] = error.message
-        before = self._max_length()
+        before = self._counted_by()
         self.update(values=dict(values), errors=errors)
-        if self._max_length() != before:
+        if self._counted_by() != before:
             self._work_out()
 
     def take(self, spec: TrainSpec) -> None:
@@ -138,7 +144,8 @@ class TrainState(State):
 
     @property
     def ready(self) -> bool:
-        chosen = self.task and self.model and self.plan and not self.plan.problem
+        fits = self.model and self.model not in self.unfit
+        chosen = self.task and fits and self.plan and not self.plan.problem
         return bool(
             chosen and not self.errors and not self.preparing and not self.project.read_only
         )
@@ -216,32 +223,32 @@ class TrainState(State):
             self.update(plan=None, warnings=())
             return
 
-        length = self._max_length()
+        length, limit = self._number("max_length"), self._number("train_limit")
 
         def work():
-            plan = train.plan(self.project, task, layer or None)
+            plan = train.plan(self.project, task, layer or None, train_limit=limit)
             return plan, *(_text_check(self.project, plan, card, length) if card else (None, ()))
 
         def done(found):
             if asked == self._asked:
                 plan, check, warnings = found
                 self.update(plan=plan, warnings=warnings)
-                if check is not None and task != "tag":
+                if check is not None and not tasks.info(task).windows:
                     self._count_cut(card, plan, check, length)
 
         self.context.run(work, done)
 
-    def _max_length(self) -> int | None:
-        """As set by hand; None where it is automatic, or not a number yet."""
-        option = next((one for one in self.options if one.name == "max_length"), None)
+    def _number(self, name: str) -> int | None:
+        """The value of an option that was set; None if it is automatic, or not a number yet."""
+        option = next((one for one in self.options if one.name == name), None)
         try:
-            return (
-                option.parse(self.values["max_length"])
-                if option and "max_length" in self.values
-                else None
-            )
+            return option.parse(self.values[name]) if option and name in self.values else None
         except SpecError:
             return None
+
+    def _counted_by(self) -> tuple[int | None, ...]:
+        """The settings on which the numbers of documents and of cut texts depend."""
+        return self._number("max_length"), self._number("train_limit")
 
     def _count_cut(self, card: ModelInfo, plan, check: train.TextCheck, length: int | None) -> None:
         """All the texts that would be cut, in place of the share in a sample; given up as soon as the choice is another."""
@@ -341,21 +348,12 @@ class TrainState(State):
             return
         path = Path(self._folder(last.id)) / "events.jsonl"
 
-        def done(found):
-            if self.live is None and found:
-                live = self._live(last.id)
-                live.earlier = True
-                for event in found:
-                    follow(live, event)
-                live.status, live.message = last.status, str(last.result.get("message", ""))
-                live.hint, live.details = (
-                    str(last.result.get("hint", "")),
-                    str(last.result.get("details", "")),
-                )
-                self.live = live
+        def done(live: Live | None) -> None:
+            if self.live is None and live is not None:
+                self.live = self._lives[last.id] = live
                 self.changed.emit(frozenset({"live", "run"}))
 
-        self.context.run(lambda: list(recorded(path)), done)
+        self.context.run(lambda: _read_live(last, path), done)
 
     def _replay(self, job, run_id: int) -> None:
         live = self._live(run_id)
@@ -366,15 +364,7 @@ class TrainState(State):
 
     def _live(self, run_id: int) -> Live:
         if run_id not in self._lives:
-            run = train.run(self.project, run_id)
-            spec = run.spec
-            title = " · ".join(
-                (
-                    run.layer or spec.get("layer", ""),
-                    spec.get("model_name") or spec.get("model", ""),
-                )
-            )
-            self._lives[run_id] = Live(run_id, run.name, title)
+            self._lives[run_id] = _new_live(train.run(self.project, run_id))
         return self._lives[run_id]
 
     def _follow(self, run_id: int) -> None:
@@ -429,6 +419,24 @@ class TrainState(State):
         self._watched = on
         if on and self._stale:
             self.look()
+
+
+def _new_live(run) -> Live:
+    spec = run.spec
+    model = spec.get("model_name") or spec.get("model", "")
+    return Live(run.id, run.name, " · ".join((run.layer or spec.get("layer", ""), model)))
+
+
+def _read_live(run, path: Path) -> Live | None:
+    """A run that has ended, from what its worker wrote; None if there is nothing. For a thread."""
+    live, found = _new_live(run), False
+    live.earlier = True
+    for event in recorded(path):
+        follow(live, event)
+        found = True
+    live.status, live.message = run.status, str(run.result.get("message", ""))
+    live.hint, live.details = (str(run.result.get(name, "")) for name in ("hint", "details"))
+    return live if found else None
 
 
 def _text_check(

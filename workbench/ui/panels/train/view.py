@@ -18,17 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.tasks import spec as tasks
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.live import (
-    ENDINGS,
     MESSAGE_TONES,
     SCORE_NAMES,
     TONES,
     Live,
     shown_scores,
-    smoothed,
 )
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.widgets.button import Button
@@ -190,7 +188,7 @@ class _Choices(QFrame):
         if concerns(fields, "task", "tasks"):
             fill(
                 self.task,
-                [(one.id, _(one.title)) for one in tasks.TASKS if one.id in state.tasks],
+                [(info.id, _(info.title)) for info in tasks.all_tasks() if info.id in state.tasks],
                 state.task,
             )
             if self._form is not None:
@@ -204,9 +202,11 @@ class _Choices(QFrame):
                 ],
                 state.layer,
             )
-        if concerns(fields, "models", "model"):
-            fill(self.model, [(one.name, one.name) for one in state.models], state.model)
+        if concerns(fields, "models", "model", "unfit"):
+            names = [(info.name, info.name) for info in state.models]
+            fill(self.model, names, state.model, refused=state.unfit)
             self._model_field.set_hint(_card_told(state.card))
+            self._model_field.set_error(state.unfit.get(state.model, ""))
         if concerns(fields, "values", "errors", "task"):
             self._show_values()
         if concerns(fields, "seed") and self._seed.value() != state.seed:
@@ -283,11 +283,19 @@ class _Choices(QFrame):
 def _used_told(plan) -> str:
     used = plan.used
     counts = {name: used[name] for name in ("train", "dev", "test")}
-    text = _("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)
-    if not plan.left_out:
-        return text
-    left_out = ", ".join(f"{one.count:,} {one.reason}" for one in plan.left_out)
-    return " ".join((text, _("Left out: {reasons}.").format(reasons=left_out)))
+    told = [_("{train:,} train · {dev:,} dev · {test:,} test.").format(**counts)]
+    if plan.assigned:
+        told.append(
+            ngettext(
+                "{n:,} of these documents gets its split when training starts.",
+                "{n:,} of these documents get their split when training starts.",
+                plan.assigned,
+            ).format(n=plan.assigned)
+        )
+    if plan.left_out:
+        left_out = ", ".join(f"{one.count:,} {one.reason}" for one in plan.left_out)
+        told.append(_("Left out: {reasons}.").format(reasons=left_out))
+    return " ".join(told)
 
 
 def _card_told(info) -> str:
@@ -406,7 +414,7 @@ class _LiveRun(QFrame):
         self._when.setText("  ·  ".join(part for part in (live.name, took) if part))
         self._figures["left"][0].setVisible(live.active)
         self._chip.set(
-            ENDINGS.get(live.ending) or status_words(live.status),
+            status_words(live.status, live.ending),
             tone=RUN_TONES.get(live.status, ""),
         )
         focused = self.stop.hasFocus() or self.cancel.hasFocus() or self.hasFocus()
@@ -439,29 +447,29 @@ class _LiveRun(QFrame):
             self._log.setPlainText(lines)
 
     def _draw_curves(self, live: Live) -> None:
-        losses, tones = {}, {}
+        losses, tones, widths = {}, {}, {_("each step"): 1.0}
         for index, (name, values) in enumerate(live.losses.items()):
             steps = live.steps[-len(values) :]
             if len(live.losses) == 1:
                 losses[_("each step")], tones[_("each step")] = (steps, values), "strong_line"
-                losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed(values)), "accent"
+                smoothed = live.smoothed[name]
+                losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed), "accent"
             else:
                 losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
-        _show(self._loss, losses, tones)
+        _show(self._loss, losses, tones, widths)
         shown = shown_scores(live.scores)
         _show(
             self._score,
             {SCORE_NAMES.get(name, name): (live.seen, live.scores[name]) for name in shown},
-            {},
         )
         if shown and live.best in live.seen:
             self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
 
 
-def _show(plot, curves: dict, tones: dict) -> None:
-    """Replace the points; the legend and the items are made anew only when other curves are shown."""
+def _show(plot, curves: dict, tones: dict | None = None, widths: dict | None = None) -> None:
+    """Replace the points; legend and items are rebuilt only when other curves are shown."""
     if list(plot.curves) != list(curves):
-        plot.set_curves(curves, tones)
+        plot.set_curves(curves, tones, widths)
         return
     for name, (x, y) in curves.items():
         plot.curves[name].x[:], plot.curves[name].y[:] = x, y

@@ -1,14 +1,18 @@
-"""What the Welcome page shows: recent projects, with missing ones marked."""
+"""What the Welcome page shows: active jobs, and recent projects with missing ones marked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.base import paths
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.ui.moments import when
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,34 @@ class WelcomeState(State):
         super().__init__()
         self.context = context
         self.recent: tuple[Recent, ...] = ()
+        self.jobs: tuple[Job, ...] = ()
+        self.changed_job: Job | None = None  # the one that the last event was about
+        self.listen(context.app.jobs_changed, self._job_changed)
         self.look()
 
     def look(self) -> None:
-        """Look at the files again."""
-        self.update(recent=tuple(_recent(one) for one in self.context.settings.recent))
+        """Read the recent files and the active jobs again."""
+        recent = tuple(_recent(one) for one in self.context.settings.recent)
+        self.update(recent=recent, jobs=self._active())
+
+    def _active(self) -> tuple[Job, ...]:
+        found = tuple(self.context.app.active_jobs())
+        return self.jobs if found == self.jobs else found
+
+    def _job_changed(self, job: Job, event: object) -> None:
+        self.update(jobs=self._active())
+        self.changed_job = job
+        self.changed.emit(frozenset({"changed_job"}))
+
+    def project_name(self, job: Job) -> str:
+        """The project that a job works for, empty if it needs none."""
+        return Path(job.spec.project).stem if job.spec.project else ""
+
+    def go_to(self, job: Job) -> None:
+        """Open the project of a job, on the Train page for a training."""
+        purpose = (job.spec.params.get("run") or {}).get("purpose")
+        page = "train" if purpose == "train" else ""
+        self.context.app.open_project(job.spec.project, page=page)
 
     def open(self, path: str) -> None:
         self.context.app.open_project(path)

@@ -18,10 +18,13 @@ from PySide6.QtWidgets import (
 from workbench.base import paths
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
+from workbench.ui import plain
 from workbench.ui.panel import View
 from workbench.ui.panels.welcome.state import Recent, WelcomeState
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.job_list import JobList
+from workbench.ui.widgets.job_row import JobRow
 from workbench.ui.widgets.layout import card, clear, column, row, scrolled
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
@@ -37,13 +40,18 @@ STEPS = (
 class WelcomeView(View):
     def __init__(self, state: WelcomeState):
         super().__init__(state)
+        self._jobs = JobList(self._job_row)
+        self._running = card(self._jobs, title=_("Running"), margins=(4, 10, 4, 6))
+        self._running.layout().itemAt(0).widget().setContentsMargins(12, 0, 12, 0)
         self._recent = QVBoxLayout()
         self._recent.setSpacing(8)
         right = QWidget()
         right_layout = QVBoxLayout(right)
         right_layout.setContentsMargins(0, 0, 0, 0)
         right_layout.setSpacing(8)
+        right_layout.addWidget(self._running)
         self._recent_title = words(_("Recent"), "heading", weight=600)
+        self._recent_title.setContentsMargins(0, 8, 0, 0)
         right_layout.addWidget(self._recent_title)
         right_layout.addLayout(self._recent)
         right_layout.addStretch(1)
@@ -87,8 +95,27 @@ class WelcomeView(View):
         )
 
     def render(self, fields: frozenset[str]) -> None:
-        if not concerns(fields, "recent"):
-            return
+        if concerns(fields, "jobs"):
+            self._jobs.set_jobs(self.state.jobs)
+            self._running.setVisible(bool(self.state.jobs))
+        if concerns(fields, "changed_job"):
+            self._jobs.show_job(self.state.changed_job)
+        if concerns(fields, "recent"):
+            self._show_recent()
+
+    def _job_row(self, job) -> JobRow:
+        name = self.state.project_name(job)
+        if not name:
+            return JobRow(job, stacked=True)
+        leads = Button(
+            _("Go to project {name}").format(name=name),
+            "arrow-up-right",
+            small=True,
+            on=lambda: self.state.go_to(job),
+        )
+        return JobRow(job, stacked=True, action=leads)
+
+    def _show_recent(self) -> None:
         clear(self._recent)
         self._recent_title.setVisible(bool(self.state.recent))
         for one in self.state.recent[:8]:
@@ -153,7 +180,7 @@ class _Card(Button):
         self, on, name: str, mark: QWidget, middle: QWidget, when: QWidget, remove: QWidget
     ):
         super().__init__("", on=on, name=name, kind="card")
-        self.setToolTip("")
+        plain.set_tip(self, "")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(14, 8, 10, 8)
         layout.setSpacing(12)

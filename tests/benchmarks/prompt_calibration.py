@@ -1,0 +1,134 @@
+"""Accuracy of prompts on the sample without calibration, with content-free calibration and with PMI.
+
+    .venv/bin/python tests/benchmarks/prompt_calibration.py [--template ID] [--model NAME …] [--split dev] [--documents N]
+
+For each starter, with 0 and 6 examples and for three choices of examples (seeds 1, 2, 3; without examples there is nothing to
+choose). Beside each accuracy the share of the most frequent answer: with six balanced classes, 17 % of right answers and 100 %
+of one answer are what a model gets that always says the same. The prompts are scored once and judged in all three ways.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from meter import print_machine
+
+from workbench.base.paths import resource
+from workbench.operations import corpus, prompt, scoring
+from workbench.project.project import Project
+from workbench.prompting.score import CALIBRATIONS, CONTENT_FREE_TEXTS, PMI, prediction
+
+STARTERS = ("starter-bert", "starter-gpt")
+RUNS = ((0, 1), (6, 1), (6, 2), (6, 3))  # examples, seed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Fractions of the documents."""
+
+    accuracy: float
+    commonest: float
+
+
+def main() -> None:
+    chosen = _arguments()
+    print_machine()
+    source = {one.id: one.source for one in prompt.templates()}[chosen.template]
+    print(
+        f"template {chosen.template}, {chosen.split}; accuracy (share of the most frequent answer), %"
+    )
+    print(f"{'model':<14} {'examples':>8} {'seed':>5}" + "".join(f"{m:>16}" for m in CALIBRATIONS))
+    found: dict[tuple[str, int], list[dict[str, Outcome]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project.open(corpus.create_sample(folder))
+        for model in chosen.model:
+            for shots, seed in RUNS:
+                spec = prompt.PromptSpec(
+                    source, str(resource("models") / model), model, "class", shots, seed=seed
+                )
+                outcomes = judge(*scored(project, spec, chosen.split, chosen.documents))
+                found.setdefault((model, shots), []).append(outcomes)
+                print(f"{model:<14} {shots:>8} {seed:>5}" + _cells(outcomes), flush=True)
+        project.close()
+    for (model, shots), several in found.items():
+        print(f"{model:<14} {shots:>8} {'mean':>5}" + _cells(_mean(several)))
+    print(
+        f"{'all':<14} {'':>8} {'mean':>5}"
+        + _cells(_mean([one for some in found.values() for one in some]))
+    )
+
+
+def scored(
+    project: Project, spec: prompt.PromptSpec, split: str, most: int
+) -> tuple[list[str], list[dict]]:
+    """(gold labels, lines of scores.jsonl) of the first `most` documents. Runs the job of a prompt run in this process."""
+    from workbench.models import generate
+
+    with prompt.Fillers(project) as fillers:
+        filler = fillers.filler(spec)
+        found = scoring.scored_documents(project, filler.task, filler.layer, split)[:most]
+        lines, _dropped, _cut = prompt._lines(filler, [one.document for one in found])
+    with tempfile.TemporaryDirectory() as folder:
+        given = Path(folder) / "prompts.jsonl"
+        given.write_text("".join(line + "\n" for line in lines), encoding="ascii")
+        params = {"model": spec.model, "prompts": str(given), "device": "auto"}
+        for _event in generate.score_prompts(params, Path(folder)):
+            pass
+        rows = (Path(folder) / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    return [one.gold.label for one in found], [json.loads(row) for row in rows]
+
+
+def judge(gold: list[str], rows: list[dict]) -> dict[str, Outcome]:
+    """Calibration → outcome. The last content-free text is empty, which is what PMI takes."""
+    assert CONTENT_FREE_TEXTS[-1] == ""
+    without_text: dict[int, list] = {}
+    for row in rows:
+        if row["document_id"] is None:
+            without_text.setdefault(row["set"], []).append(row["logprobs"])
+    asked = [row for row in rows if row["document_id"] is not None]
+    outcomes = {}
+    for method in CALIBRATIONS:
+        answers = []
+        for row in asked:
+            known = without_text[row["set"]]
+            answers.append(
+                prediction(row["logprobs"], method, known[-1:] if method == PMI else known).label
+            )
+        right = sum(a == b for a, b in zip(answers, gold, strict=True))
+        commonest = Counter(answers).most_common(1)[0][1]
+        outcomes[method] = Outcome(right / len(gold), commonest / len(gold))
+    return outcomes
+
+
+def _mean(several: list[dict[str, Outcome]]) -> dict[str, Outcome]:
+    count = len(several)
+    return {
+        method: Outcome(
+            sum(one[method].accuracy for one in several) / count,
+            sum(one[method].commonest for one in several) / count,
+        )
+        for method in CALIBRATIONS
+    }
+
+
+def _cells(outcomes: dict[str, Outcome]) -> str:
+    cells = (f"{100 * one.accuracy:.1f} ({100 * one.commonest:.0f})" for one in outcomes.values())
+    return "".join(f"{cell:>16}" for cell in cells)
+
+
+def _arguments() -> argparse.Namespace:
+    reader = argparse.ArgumentParser(description=__doc__)
+    reader.add_argument("--template", default="10-few-shot")
+    reader.add_argument("--model", nargs="+", default=list(STARTERS))
+    reader.add_argument("--split", default="dev", choices=("train", "dev", "test"))
+    reader.add_argument("--documents", type=int, default=10**9)
+    return reader.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Documents per second whose few-shot prompts are filled for a run over a whole split.
+
+    .venv/bin/python tests/benchmarks/prompt_filling.py [DOCUMENTS]
+
+A project of DOCUMENTS (3000) dev messages, made of the sample's texts, six labels. Two cases: prompts that fit, and prompts
+so long that examples are left out. Prints wall and CPU seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from meter import measure, print_machine
+
+from workbench.base.paths import resource
+from workbench.operations import prompt, sample
+from workbench.project.project import Project
+from workbench.storage import documents, labels
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, Document
+
+
+def make(folder: Path, count: int) -> Project:
+    """300 training documents and `count` in dev."""
+    project = Project.create(folder / "filling.glossbench")
+    messages = [one for one in sample.records(resource("samples")) if one.marks.get("class")]
+    messages = [one for one in messages if len(one.document.texts) == 1]
+    with project.edit("fill", bulk=True):
+        layer = labels.add_layer(project.db, "class", "class")
+        for name, _colour, _description in sample.CLASSES:
+            labels.add_label(project.db, layer, name)
+        rows = []
+        for number in range(count + 300):
+            source = messages[number % len(messages)]
+            text = f"{source.document.text} ({number})"
+            split = "train" if number < 300 else "dev"
+            document = Document(f"d{number}", ((TEXT, text),), split)
+            rows.append(Record(document, {"class": "submitted"}, {"class": source.marks["class"]}))
+        documents.add(project.db, rows, source_id=project.source("import", "benchmark"))
+    return project
+
+
+def main(count: int) -> None:
+    print_machine()
+    with tempfile.TemporaryDirectory() as folder:
+        project = make(Path(folder), count)
+        model = str(resource("models") / "starter-bert")
+        for case, shots in (("prompts that fit", 6), ("examples left out", 40)):
+            spec = prompt.PromptSpec(prompt.default_template(None), model, shots=shots)
+            found = []
+            before = time.process_time()
+            took = measure(
+                lambda spec=spec, found=found: found.append(prompt.prepare(project, spec)),
+                children=True,
+            )
+            own = time.process_time() - before
+            print(
+                f"{case}, {shots} examples: {count / took.wall:.0f} documents/s, wall {took.wall:.2f} s, "
+                f"CPU {own:.2f} s here and {took.cpu - own:.2f} s in the worker, {found[0].dropped} left out"
+            )
+        project.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3000)

@@ -1,0 +1,128 @@
+"""brat's standoff files; the layout is that of brat.nlplab.org/standoff.html."""
+
+import pytest
+
+from workbench.base.errors import ImportFailed
+from workbench.importers.base import Options, Remark, Row, Skipped
+from workbench.importers.brat import BratImporter, annotations_of
+from workbench.importers.detect import detect
+from workbench.importers.source import Source
+from workbench.text.spans import Span
+
+TEXT = "Ada met Bob\nin Rome and Naples."
+
+
+@pytest.fixture
+def standoff(tmp_path):
+    """standoff(lines, text) → what the importer gives for NAME.ann beside NAME.txt."""
+
+    def read(*lines, text=TEXT, **options):
+        (tmp_path / "a.txt").write_text(text, encoding="utf-8", newline="")
+        (tmp_path / "a.ann").write_text("\n".join(lines) + ("\n" if lines else ""))
+        return list(BratImporter().read(Source(tmp_path / "a.ann"), Options(**options)))
+
+    return read
+
+
+def test_the_text_is_one_document_with_the_spans_of_the_annotations(standoff):
+    (row,) = standoff("T1\tPER 0 3\tAda", "T2\tLOC 15 19\tRome", span_layer="ner")
+
+    assert (row.record.document.key, row.record.document.text) == ("a", TEXT)
+    assert row.record.spans == {"ner": (Span(0, 3, "PER"), Span(15, 19, "LOC"))}
+    assert row.record.states == {"ner": "submitted"}
+
+
+def test_offsets_are_code_points_and_line_ends_within_a_span_are_spaces_in_the_file(standoff):
+    (row,) = standoff("T1\tX 2 9\tmet Bob", "T2\tY 6 13\tBob in", text="😀 met Bob\r\nin")[:1]
+
+    assert row.record.spans["spans"][0] == Span(2, 9, "X")
+
+
+def test_a_span_in_pieces_becomes_its_hull_and_is_counted(standoff):
+    row, remark = standoff("T1\tLOC 15 19;24 30\tRome Naples")
+
+    assert row.record.spans == {"spans": (Span(15, 30, "LOC"),)}
+    assert remark == Remark(
+        "a.ann: 1 span in several pieces was imported as one from its first to its last character."
+    )
+
+
+def test_relations_events_and_notes_are_counted(standoff):
+    lines = (
+        "T1\tPER 0 3\tAda",
+        "T2\tPER 8 11\tBob",
+        "R1\tknows Arg1:T1 Arg2:T2",
+        "E1\tMeet:T1 A:T2",
+    )
+    more = (
+        "A1\tSure E1",
+        "M1\tSure T1",
+        "N1\tReference T1 Wiki:1\tAda",
+        "#1\tNote T1\tx",
+        "*\tEq T1 T2",
+    )
+
+    row, remark = standoff(*lines, *more)
+
+    assert len(row.record.spans["spans"]) == 2
+    assert remark.message == (
+        "a.ann: not imported: attributes (2), equivalences (1), events (1), normalizations (1), "
+        "notes (1), relations (1)."
+    )
+
+
+@pytest.mark.parametrize(
+    "line, word",
+    [
+        ("T2\tPER 0 3\tEve", "covers 'Ada', but the file says 'Eve'"),
+        ("T2\tPER 0 x\tAda", "no span"),
+        ("T2 PER 0 3 Ada", "no span"),
+        ("Q1\tx", "begins with 'Q1"),
+        ("T2\tPER 90 99", "does not lie within"),
+    ],
+)
+def test_a_faulty_line_costs_the_document_and_is_named(standoff, line, word):
+    (skipped,) = standoff("T1\tPER 0 3\tAda", line)
+
+    assert isinstance(skipped, Skipped) and word in skipped.reason
+    assert skipped.line == (1 if "within" in word else 2)
+
+
+def test_an_empty_file_is_a_text_without_annotations(standoff, tmp_path):
+    (row,) = standoff()
+
+    assert isinstance(row, Row) and row.record.states == {} and row.record.document.text == TEXT
+    assert detect(Source(tmp_path / "a.ann")).format == "brat"
+
+
+def test_annotations_without_their_text_are_refused(tmp_path):
+    (tmp_path / "b.ann").write_text("T1\tPER 0 3\tAda\n")
+
+    with pytest.raises(ImportFailed, match="its text b.txt is not beside it"):
+        list(BratImporter().read(Source(tmp_path / "b.ann"), Options()))
+    assert annotations_of(tmp_path / "b.txt") == tmp_path / "b.ann"
+    assert annotations_of(tmp_path / "c.txt") is None
+
+
+def test_a_preview_lists_the_spans_with_their_lines(standoff, tmp_path):
+    standoff("#1\tNote T1\tx", "T1\tLOC 15 19;24 30\tRome Naples")
+
+    table = BratImporter().preview(Source(tmp_path / "a.ann"), Options(), 20)
+
+    assert [(row.line, row.cells) for row in table.rows] == [
+        (2, ("T1", "LOC", "15 19;24 30", "Rome Naples"))
+    ]
+
+
+def test_real_documents_have_a_span_for_each_line_that_begins_with_t(data_folder):
+    """LitBank's coreference sample: six novels."""
+    folder = data_folder / "datasets/coref-litbank/brat-sample"
+    for path in sorted(folder.glob("*.ann")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        wanted = {line.split("\t")[1] for line in lines if line.startswith("T")}
+
+        rows = [
+            item for item in BratImporter().read(Source(path), Options()) if isinstance(item, Row)
+        ]
+
+        assert len(rows) == 1 and len(rows[0].record.spans["spans"]) == len(wanted), path.name

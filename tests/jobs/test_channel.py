@@ -1,0 +1,95 @@
+"""What a worker writes: every step in few messages. The clock is the test's own."""
+
+import os
+
+import pytest
+
+from workbench.jobs import channel as module
+from workbench.jobs import steps
+from workbench.jobs.channel import Channel
+from workbench.jobs.events import Output, recorded
+
+
+class Clock:
+    """Stands still unless the test moves it."""
+
+    now = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def record(tmp_path):
+    return tmp_path / "events.jsonl"
+
+
+@pytest.fixture
+def channel(record, clock):
+    channel = Channel(os.open(os.devnull, os.O_WRONLY), record)
+    yield channel
+    channel.close()
+
+
+def step(number, **losses):
+    figures = {"total": 9, "epoch": 1, "learning_rate": 1e-4, "seconds_left": 5.0}
+    return Output({"kind": "step", "step": number, "losses": losses or {"task": 0.5}, **figures})
+
+
+def payloads(record):
+    return [one.payload for one in recorded(record)]
+
+
+def test_steps_within_a_tenth_of_a_second_are_sent_together(channel, clock, record):
+    channel.send(step(1, task=0.3))
+    for number in (2, 3):
+        channel.send(step(number, task=number / 10))
+    clock.now += 0.1
+    channel.send(step(4, task=0.4))
+
+    first, second = payloads(record)
+    assert (first["step"], "earlier" in first) == (1, False)
+    assert second["earlier"] == {"step": [2, 3], "losses": {"task": [0.2, 0.3]}}
+    assert (second["step"], second["losses"], second["total"]) == (4, {"task": 0.4}, 9)
+
+
+def test_neither_ticks_nor_a_score_swallow_a_step(channel, clock, record):
+    for number in (1, 2, 3):
+        channel.send(step(number))
+        channel.send(Output({"kind": "tick", "step": number}))
+    channel.send(Output({"kind": "evaluated", "step": 3}))
+
+    found = payloads(record)
+    assert [one["kind"] for one in found] == ["step", "step", "tick", "evaluated"]
+    assert [number for one in found[:2] for number in steps.curves(one)[0]] == [1, 2, 3]
+
+
+def test_steps_with_other_losses_are_not_merged(channel, record):
+    channel.send(step(1))
+    channel.send(step(2, task=0.2))
+    channel.send(step(3, spans=0.1, labels=0.2))
+    channel.send(Output({"kind": "saved", "step": 3}))
+
+    assert [one.get("losses") for one in payloads(record)[1:3]] == [
+        {"task": 0.2},
+        {"spans": 0.1, "labels": 0.2},
+    ]
+
+
+def test_a_long_run_leaves_less_than_a_hundred_bytes_a_step(channel, clock, record):
+    for number in range(1, 5001):  # 50 steps a second
+        clock.now += 0.02
+        channel.send(step(number, task=1 / number))
+    channel.send(Output({"kind": "saved", "step": 5000}))
+
+    told = payloads(record)
+    numbers = [number for one in told if one["kind"] == "step" for number in steps.curves(one)[0]]
+    assert numbers == list(range(1, 5001))
+    assert record.stat().st_size < 100 * 5000

@@ -1,0 +1,141 @@
+"""Nothing leaves this computer: training, export, prediction and the window open no connection and no files elsewhere."""
+
+import json
+import socket
+
+import pytest
+
+from tests import network_watch, tiny_models
+from workbench.exporters.model.spec import loading_code
+
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(600)]
+OURS = ("home/config/glossbench/", "home/data/glossbench/", "home/cache/glossbench/")
+FOREIGN = ("home/cache/fontconfig/",)  # written by the system's font library for every Qt program
+TEXT = "The 42 tram was late."
+
+LIBRARY = """
+import sys, workbench
+from pathlib import Path
+from workbench.text.dataset import read
+from workbench.training.spec import TrainSpec
+
+data = read(sys.argv[2])
+layer = next(one.name for one in data.layers if one.kind == "class" and one.texts == 1)
+spec = TrainSpec("classify", layer, sys.argv[1], options={"epochs": 1, "device": "cpu", "train_limit": 16})
+list(workbench.train(spec, data, "library-run"))
+model = workbench.load_model("library-run/model", device="cpu")
+from workbench.runtime.onnx_predictor import OnnxPredictor
+predictor = OnnxPredictor.load(sys.argv[3])
+from workbench.text.document import Document
+asked = "The tram was late."
+print(model.predict_texts([asked])[0].label, predictor.predict([Document("1", (("text", asked),))]))
+"""
+WINDOW = """
+import os, sys, time, traceback
+from workbench.base import settings
+from workbench.ui.app import App, make_qt
+
+def broken(*error):
+    traceback.print_exception(*error)
+    os._exit(3)
+
+qt = make_qt()
+app = App(qt, settings.Settings())
+app.window.show()
+app.window.load_commands()
+sys.excepthook = broken
+assert app.open_project(sys.argv[1])
+app.queue.spare.prepare()
+end = time.monotonic() + 90
+for page in app.window.pages():
+    app.window.go(page.id)
+    qt.processEvents()
+while not app.settings.devices and time.monotonic() < end:
+    qt.processEvents()
+    time.sleep(0.01)
+assert app.settings.devices
+app.closed()
+"""
+
+
+@pytest.fixture(scope="module")
+def watch(tmp_path_factory):
+    """A watch that has seen the whole journey."""
+    watch = network_watch.Watch(tmp_path_factory.mktemp("offline"))
+    model = tiny_models.make(watch.folder / "tiny-bert")
+
+    def glossbench(*arguments):
+        return watch.python("-m", "workbench", *arguments)
+
+    project = glossbench("sample", "sample").strip()
+    glossbench("train", project, "--task", "classify", "--model", model, "--name", "first",
+               "--set", "epochs=1", "--set", "train_limit=16")  # fmt: skip
+    out = json.loads(glossbench("export", project, "--run", "first", "out", "--json"))["folders"]
+    glossbench("predict", "first", "--project", project, "--text", TEXT)
+    glossbench("suggest", project, "--run", "first")
+    glossbench("export-data", project, "data.jsonl", "--format", "glossbench")
+    glossbench("doctor", project)
+    watch.python("-c", LIBRARY, model, "data.jsonl", out["onnx"])
+    for format, folder in out.items():
+        watch.python("-c", loading_code(format, folder, "classify"))
+    watch.python("-c", WINDOW, project)
+    return watch
+
+
+def test_python_code_opens_no_connection(watch):
+    assert watch.from_python() == []
+
+
+@pytest.mark.skipif(bool(network_watch.why_no_trace()), reason=network_watch.why_no_trace())
+def test_native_code_opens_no_connection(watch):
+    assert watch.from_native_code() == []
+
+
+def test_files_are_created_in_our_own_folders_only(watch):
+    others = [one for one in watch.files() if not one.startswith((*OURS, *FOREIGN))]
+
+    assert others == []
+
+
+CONTACT = """
+import socket
+try:
+    socket.getaddrinfo("glossbench.invalid", 443)
+except OSError:
+    pass
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("192.0.2.1", 9))
+"""
+
+
+def test_a_connection_and_a_name_look_up_are_noticed(tmp_path):
+    watch = network_watch.Watch(tmp_path / "watch")
+
+    watch.python("-c", CONTACT)
+
+    assert [one.split()[1] for one in watch.from_python()] == ["glossbench.invalid", "192.0.2.1"]
+    if not network_watch.why_no_trace():
+        assert any("192.0.2.1" in one for one in watch.from_native_code())
+
+
+def test_loopback_and_local_sockets_are_no_connection(tmp_path):
+    watch = network_watch.Watch(tmp_path / "watch")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        watch.python("-c", f"import socket; socket.create_connection(('127.0.0.1', {port}))")
+
+    assert watch.from_python() == watch.from_native_code() == []
+
+
+@pytest.mark.parametrize(
+    ("line", "leaves"),
+    [
+        ('connect(3, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("192.0.2.1")}, 16) = 0', True),
+        ('connect(3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("127.0.0.53")}, 16) = 0', True),
+        ('connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0', False),
+        ('connect(3, {sa_family=AF_INET6, sin6_port=htons(443), sin6_flowinfo=htonl(0), inet_pton(AF_INET6, "2001:db8::1", &sin6_addr)}, 28) = 0', True),
+        ('connect(3, {sa_family=AF_UNIX, sun_path="/run/systemd/resolve/io.systemd.Resolve"}, 42) = 0', True),
+        ('connect(3, {sa_family=AF_UNIX, sun_path="/tmp/.X11-unix/X0"}, 20) = 0', False),
+    ],
+)  # fmt: skip
+def test_system_calls_are_judged_by_their_address(line, leaves):
+    assert network_watch.leaves_the_computer(line) == leaves

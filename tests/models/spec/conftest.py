@@ -1,0 +1,9 @@
+import pytest
+
+from tests.models.spec import folders
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A whole model folder, written by hand."""
+    return folders.make(tmp_path / "small")

@@ -1,0 +1,107 @@
+"""Folders as their authors published them: each is added, trained, asked, exported and compared."""
+
+import json
+import shutil
+
+import pytest
+
+from tests import published
+from tests.training.conftest import *  # noqa: F403 (the data sets)
+from workbench.models import spec
+from workbench.operations import models
+from workbench.runtime.tokenizer import Tokenizer
+from workbench.tasks.predictor import Predictor
+
+# Each family learns one task here, one is exported as ONNX. Left out are those whose files and code
+# are another's: tests/benchmarks/published_models.py runs every combination.
+ALIKE = ("ernie", "gpt_neox", "mistral", "olmo2")
+CLASSES = ("albert", "bert", "gpt2", "olmo", "qwen2", "roberta")
+CASES = [
+    (family, "classify" if family in CLASSES else "tag", ("hf",))
+    for family in published.FAMILIES
+    if family not in (*ALIKE, "xlm-roberta")
+]
+ONNX = pytest.param("xlm-roberta", "classify", ("hf", "onnx"), marks=pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def vocabularies(data_folder):
+    folder = data_folder / "tokenizers"
+    if not folder.is_dir():
+        pytest.skip(f"no tokenizers in {data_folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def folder_of(vocabularies, tmp_path_factory):
+    """folder_of(family) → a folder that no test may change; made when first asked for."""
+    made = {}
+
+    def get(family):
+        if family not in made:
+            place = tmp_path_factory.mktemp("published") / f"some-{family}"
+            made[family] = published.make(place, family, vocabularies)
+        return made[family]
+
+    return get
+
+
+def test_every_family_is_in_the_matrix():
+    assert set(published.FAMILIES) == spec.FAMILIES
+
+
+@pytest.mark.parametrize("family", published.FAMILIES)
+def test_the_card_says_what_the_folder_is_good_for(folder_of, family):
+    card = spec.card(folder_of(family), allow_pickle=True)
+
+    assert card.problems == () and card.parameters > 1000 and card.layers == 2
+    assert ("mask" in card.uses) == (family in spec.ENCODERS)
+    assert ("next" in card.uses) == (family in spec.DECODERS)
+    assert {"classify", "pairs", "tag"} <= {*card.uses} and "states" in card.gives
+
+
+@pytest.mark.parametrize(("family", "task", "formats"), [*CASES, ONNX])
+def test_it_is_trained_and_the_export_answers_alike(
+    folder_of, family, task, formats, classes, tags, tmp_path
+):
+    folder, data = folder_of(family), classes if task == "classify" else tags
+    before = sorted(one.name for one in folder.iterdir())
+
+    model = published.train(data, folder, task, tmp_path / "run")
+    result = published.export(data, model, tmp_path / "out", formats)
+
+    assert sorted(one.name for one in folder.iterdir()) == before
+    assert result["check"]["equal_labels"] == result["check_hf"]["equal_labels"] == 1.0
+    assert result["check"]["largest_difference"] < 1e-4
+    documents = [one.document for one in data.records]
+    ours, theirs = (
+        Predictor.load(one, "cpu").predict(documents) for one in (model, result["folders"]["hf"])
+    )
+    assert [(one.label, one.spans) for one in ours] == [(one.label, one.spans) for one in theirs]
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "xlm-roberta", "llama"])
+def test_it_is_added_and_its_tokenizer_read_in_the_window(folder_of, family):
+    card = models.add(folder_of(family), allow_pickle=True)
+
+    tokenizer = Tokenizer.load(card.path)
+
+    assert tokenizer.count_cut([("the tram " * 40,), ("the tram",)], 32) == 1
+    assert tokenizer.unknown_share(["the tram is late"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("family", "share"), [("bert", 1.0), ("albert", 1.0), ("llama", 1.0), ("gpt2", 0.0)]
+)
+def test_words_that_a_converted_tokenizer_does_not_know_are_counted(folder_of, family, share):
+    """Llama spells unknown letters byte by byte; GPT-2's vocabulary consists of bytes."""
+    text = "ꯃꯤꯇꯩ ꯃꯌꯦꯛ ꯃꯌꯦꯛ"  # Meitei script
+
+    assert Tokenizer.load(folder_of(family)).unknown_share([text]) == share
+
+
+def test_what_is_kept_of_a_conversion_can_be_deleted_at_any_time(folder_of, user_dir):
+    first = Tokenizer.load(folder_of("albert")).backend.to_str()
+    shutil.rmtree(user_dir / "cache" / "glossbench" / "tokenizers")
+
+    assert json.loads(Tokenizer.load(folder_of("albert")).backend.to_str()) == json.loads(first)

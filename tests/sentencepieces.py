@@ -1,0 +1,44 @@
+"""SentencePiece model files for tests: those of a real vocabulary with other special pieces in front."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from workbench.runtime import sentencepiece
+from workbench.runtime.sentencepiece import CONTROL, NORMAL, UNKNOWN, Piece
+
+FAIRSEQ = (Piece("<unk>", 0.0, UNKNOWN), Piece("<s>", 0.0, CONTROL), Piece("</s>", 0.0, CONTROL))
+DEBERTA = (
+    *(Piece(name, 0.0, CONTROL) for name in ("[PAD]", "[CLS]", "[SEP]")),
+    Piece("[UNK]", 0.0, UNKNOWN),
+)
+
+
+def rewrite(source: Path, target: Path, special: tuple[Piece, ...], *, limit: int = 0) -> Path:
+    """Write the normal pieces of `source` (the first `limit`) behind others; the rest stays."""
+    raw = source.read_bytes()
+    normal = [one for one in sentencepiece.parse(raw).pieces if one.kind == NORMAL]
+    rest = b"".join(_field(n, value) for n, value in sentencepiece._fields(raw) if n in (2, 3))
+    pieces = b"".join(_piece(one) for one in (*special, *normal[: limit or None]))
+    target.write_bytes(pieces + rest)
+    return target
+
+
+def _piece(one: Piece) -> bytes:
+    score = b"\x15" + struct.pack("<f", one.score)  # field 2, four bytes
+    return _field(1, _field(1, one.text.encode()) + score + b"\x18" + bytes([one.kind]))
+
+
+def _field(number: int, value: bytes) -> bytes:
+    """A field whose value has a length in front."""
+    return bytes([number << 3 | 2]) + _varint(len(value)) + value
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)

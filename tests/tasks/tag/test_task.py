@@ -1,0 +1,88 @@
+"""Targets and loss of tagging; nothing is lost at a window's edge."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from workbench.runtime.preparers.subwords import Subwords
+from workbench.tasks.base import IGNORED, Features
+from workbench.tasks.tag.info import SpanGold
+from workbench.tasks.tag.task import Tagging
+from workbench.text.document import Document
+from workbench.text.spans import Span
+
+TASK = Tagging()
+LABELS = ("P", "Q")
+TAGS = TASK.info.output_names(LABELS)
+
+
+@pytest.fixture
+def subwords(tiny_model):
+    return Subwords.load(tiny_model)
+
+
+def features(preparer, text, spans=(), *, length=64, subwords="first"):
+    prepared = TASK.info.prepare(preparer, [Document("a", (("text", text),))], length)
+    options = {"label_subwords": subwords}
+    return Features(prepared, TASK.targets(prepared, [SpanGold(tuple(spans))], LABELS, options))
+
+
+def tags_of(found, item=0):
+    return [None if target == IGNORED else TAGS[target] for target in found.targets["tags"][item]]
+
+
+def test_the_first_subword_of_each_word_is_learned(subwords):
+    found = features(subwords, "ada trams late", [Span(0, 9, "P")])  # ada | tram ##s | late
+
+    assert tags_of(found) == [None, "B-P", "I-P", None, "O", None]
+
+
+def test_all_subwords_continue_their_word_where_asked(subwords):
+    spans = [Span(0, 5, "Q"), Span(11, 17, "P")]
+
+    found = features(subwords, "trams late bobing", spans, subwords="all")
+
+    assert tags_of(found) == [None, "B-Q", "I-Q", "O", "B-P", "I-P", None]
+
+
+def test_every_word_of_a_long_text_is_learned_exactly_once(subwords):
+    text = " ".join(["tram bus late ada bob"] * 20)
+    spans = [Span(0, 8, "P"), Span(len(text) - 3, len(text), "Q")]
+
+    found = features(subwords, text, spans, length=16)
+
+    learned = np.concatenate([row[row != IGNORED] for row in found.targets["tags"]])
+    assert len(found.prepared.inputs) > 8 and len(learned) == 100
+    assert [TAGS[tag] for tag in learned[:2]] == ["B-P", "I-P"] and TAGS[learned[-1]] == "B-Q"
+
+
+def test_joined_features_keep_their_owners(subwords):
+    one, two = features(subwords, "ada " * 40, length=16), features(subwords, "bob")
+
+    joined = Features.join([one, two])
+
+    prepared = joined.prepared
+    assert prepared.owner.tolist() == [0] * len(one.prepared.inputs) + [1]
+    assert len(joined.targets["tags"]) == len(prepared.inputs) == len(joined.lengths)
+    assert len(prepared.documents) == len(prepared.words) == len(prepared.alignments) == 2
+
+
+def test_the_loss_is_the_summed_cross_entropy_and_counts_only_words():
+    logits = torch.zeros(2, 3, 5)  # five tags, all equally probable
+    logits[1, 0, 2] = math.log(6.0)  # p = 6/10
+    tags = torch.tensor([[IGNORED, 0, IGNORED], [2, IGNORED, IGNORED]])
+
+    loss = TASK.losses(None, {"logits": logits}, {"tags": tags})["task"]
+
+    assert float(loss.total) == pytest.approx(math.log(5) - math.log(0.6), abs=1e-6)
+    assert int(loss.count) == 2
+
+
+def test_a_batch_of_empty_texts_has_no_loss_and_no_targets():
+    tags = torch.full((2, 3), IGNORED)
+
+    loss = TASK.losses(None, {"logits": torch.randn(2, 3, 5)}, {"tags": tags})["task"]
+
+    assert (float(loss.total), int(loss.count)) == (0.0, 0)

@@ -1,0 +1,39 @@
+"""What the light half of training methods promises the upper layers."""
+
+import pytest
+
+from workbench.base.errors import SpecError
+from workbench.models.spec import ModelInfo
+from workbench.training.methods import spec
+from workbench.training.methods.spec import Forecast
+
+
+def test_methods_are_those_of_the_registry_and_the_default_is_one_of_them(registry):
+    assert tuple(info.id for info in spec.all_methods()) == registry.ids("method")
+    assert spec.info(spec.DEFAULT).id == spec.DEFAULT
+
+
+def test_an_unknown_method_names_the_known_ones():
+    with pytest.raises(SpecError, match="'magic'") as caught:
+        spec.info("magic")
+
+    assert caught.value.hint.startswith("Known: full, frozen")
+
+
+@pytest.mark.parametrize("info", spec.all_methods(), ids=lambda info: info.id)
+def test_a_method_describes_itself_and_trains_at_most_what_there_is(info):
+    model = ModelInfo("m", "/m", parameters=1000, layers=2, width=4, vocabulary=50)
+    options = {option.name: option.default for option in info.options}
+
+    found = info.forecast(model, options)
+
+    assert info.title and info.help and isinstance(info.problem(model), str)
+    assert 0 <= found.trainable and found.total >= 1000
+
+
+def test_a_trained_parameter_takes_four_times_the_memory_of_a_frozen_one():
+    million = 2**20  # float32: a weight; with gradient and two moments of AdamW
+
+    assert Forecast(0, million).memory_mb == 4
+    assert Forecast(million, million).memory_mb == 16
+    assert Forecast(million, 3 * million).memory_mb == 16 + 2 * 4

@@ -1,0 +1,234 @@
+"""The queue of Annotate: what it is narrowed to, which document comes next, what is skipped."""
+
+import pytest
+
+from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
+from workbench.operations import annotate
+from workbench.operations.annotate import TO_DO, NewSuggestion
+from workbench.storage import documents, runs
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+
+def keys(state) -> list[str]:
+    return [row.key for row in state.rows(state.ids)]
+
+
+def suggest(state, keys_of_documents, label="good", layer="mood", run=None):
+    every = {row.key: row.id for row in state.rows(annotate.queue(state.project))}
+    rows = [
+        NewSuggestion(every[key], layer_id(state, layer), label_id(state, label))
+        for key in keys_of_documents
+    ]
+    annotate.add_suggestions(state.project, run, rows, kind="rule", ref="test")
+
+
+@pytest.fixture
+def noted(context):
+    """Notes as (text, what their button does)."""
+    found = []
+    context.note = lambda text, undo=False, *, action="": found.append((text, undo))
+    return found
+
+
+# ---------------------------------------------------------------- filters
+
+
+def test_the_queue_can_be_narrowed_to_what_is_unlabelled(state):
+    state.label(label_id(state, "good"))
+    state.submit()
+    state.narrow(state=TO_DO)
+
+    assert keys(state) == ["k1", "k2", "k3", "k4", "pair"]
+    assert (state.total, state.left) == (6, 5)
+    assert state.filters == (("state", "Unlabelled"),)
+
+
+def test_filters_hold_all_at_once_and_are_cleared_together(state):
+    suggest(state, ["k1", "k2"])
+    with state.project.edit("split"):
+        documents.set_split(state.project.db, [state.ids[2]], "dev")
+    state.narrow(suggested=True)
+    assert keys(state) == ["k1", "k2"] and key_of(state) == "k1"
+    state.narrow(split="dev")
+    assert keys(state) == ["k2"] and key_of(state) == "k2"
+    assert [words for _field, words in state.filters] == ["With suggestions", "Split: dev"]
+
+    state.clear_filters()
+    assert len(state.ids) == 6 and key_of(state) == "k2"
+
+
+def test_the_queue_can_be_narrowed_to_a_label_and_to_a_file(state):
+    state.label(label_id(state, "bad"))
+    with state.project.edit("more"):
+        source = state.project.source("import", "more.csv")
+        record = Record(Document("late", (("text", "Too late."),)))
+        documents.add(state.project.db, [record], source_id=source)
+    state.narrow(label_id=label_id(state, "bad"))
+    assert keys(state) == ["k0"]
+    state.clear_filters()
+    state.narrow(source="more.csv")
+    assert keys(state) == ["late"] and state.filters == (("source", "File: more.csv"),)
+
+
+def test_what_no_longer_passes_goes_when_another_document_is_opened(state):
+    state.narrow(state="pending")
+    state.label(label_id(state, "good"))
+    assert key_of(state) == "k0" and "k0" in keys(state)  # it is still open
+    state.step(1)
+
+    assert key_of(state) == "k1" and keys(state) == ["k1", "k2", "k3", "k4", "pair"]
+
+
+def test_undo_brings_a_document_back_into_the_narrowed_queue(state):
+    state.narrow(state="pending")
+    state.label(label_id(state, "good"))
+    state.step(1)
+    state.project.undo()
+
+    assert key_of(state) == "k0" and keys(state)[0] == "k0"
+
+
+def test_a_document_opened_from_elsewhere_is_listed_while_it_is_open(state):
+    suggest(state, ["k1"])
+    state.narrow(suggested=True)
+    state.open(annotate.queue(state.project)[3])
+    assert keys(state) == ["k1", "k3"] and state.place == 1
+    state.step(-1)
+
+    assert keys(state) == ["k1"]
+
+
+def test_where_nothing_passes_the_document_stays_open(state):
+    state.narrow(state="discarded")
+
+    assert keys(state) == [] and key_of(state) == "k0" and state.place is None
+    assert not state.step(1) and key_of(state) == "k0"
+
+
+def test_submitting_goes_through_the_narrowed_queue_alone(state, noted):
+    suggest(state, ["k1", "k4"])
+    state.narrow(suggested=True)
+    seen = []
+    for _turn in range(2):
+        seen.append(key_of(state))
+        state.accept()
+        state.submit()
+
+    assert seen == ["k1", "k4"]
+    text, undo = noted[-1]
+    assert text == "Nothing is left to label in this part of the queue."
+    undo()
+    assert state.narrowed.empty and len(state.ids) == 6
+
+
+def test_documents_that_are_done_are_gone_through_one_after_the_other(state):
+    for _turn in range(3):
+        state.label(label_id(state, "good"))
+        state.submit()
+    state.narrow(state="submitted")
+    seen = []
+    for _turn in range(3):
+        seen.append(key_of(state))
+        state.submit()
+
+    assert seen == ["k0", "k1", "k2"]
+
+
+def test_suggestions_that_a_run_adds_meanwhile_come_into_the_queue(state):
+    suggest(state, ["k1"])
+    state.narrow(suggested=True)
+    suggest(state, ["k3"])
+
+    assert keys(state) == ["k1", "k3"]
+
+
+def test_a_filter_by_a_label_that_is_deleted_goes(state):
+    from workbench.operations import labels
+
+    state.label(label_id(state, "bad"))
+    state.narrow(label_id=label_id(state, "bad"))
+    labels.delete_label(state.project, state.narrowed.label_id)
+
+    assert state.narrowed.empty and len(state.ids) == 6
+
+
+def test_errors_of_a_run_leave_the_filters_as_they_are(state):
+    with state.project.write():
+        run = runs.add(state.project.db, "first", layer_id=layer_id(state, "mood"))
+    state.narrow(state=TO_DO)
+    state.show_errors(run.id, state.ids[1:3])
+    assert keys(state) == ["k1", "k2"]
+    state.leave_errors()
+
+    assert len(state.ids) == 6 and state.filters
+
+
+# ---------------------------------------------------------------- what a run has suggested
+
+
+def test_the_link_after_suggesting_opens_the_first_document_with_suggestions(state):
+    with state.project.write():
+        run = runs.add(state.project.db, "first", layer_id=layer_id(state, "mood"))
+    suggest(state, ["k2", "k4"], run=run.id)
+    assert key_of(state) == "k0"
+    state.show_suggestions(run.id)
+
+    assert key_of(state) == "k2" and keys(state) == ["k2", "k4"]
+    assert [row.run_id for row in state.suggestions] == [run.id]
+
+
+def test_the_layer_of_the_run_is_shown_with_its_suggestions(state):
+    with state.project.write():
+        run = runs.add(state.project.db, "first", layer_id=layer_id(state, "mood"))
+    suggest(state, ["k3"], run=run.id)
+    state.switch_layer(layer_id(state, "mood"), False)
+    state.show_suggestions(run.id)
+
+    assert key_of(state) == "k3" and len(state.suggestions) == 1
+
+
+def test_the_first_document_with_suggestions_may_be_the_one_that_is_open(state):
+    suggest(state, ["k0", "k2"])
+    state.show_suggestions()
+
+    assert key_of(state) == "k0"
+
+
+def test_without_suggestions_everything_stays_and_that_is_said(state, noted):
+    state.show_suggestions()
+
+    assert key_of(state) == "k0" and state.narrowed.empty and len(state.ids) == 6
+    assert noted[-1][0] == "Nothing is suggested in the layers being labelled."
+
+
+# ---------------------------------------------------------------- skipping
+
+
+def test_skipping_says_what_it_did_and_can_be_undone(state, noted):
+    state.skip()
+    text, undo = noted[-1]
+    assert text == "Skipped k0; moved to the end of the queue."
+    assert key_of(state) == "k1" and keys(state)[-1] == "k0"
+
+    undo()
+    assert key_of(state) == "k0" and keys(state)[0] == "k0"
+    assert state.skipped == ()
+
+
+def test_skipping_where_all_is_done_goes_on_in_the_queue(state):
+    for id in state.ids:
+        annotate.discard(state.project, id, [layer.id for layer in state.layers])
+    state.open(state.ids[1])
+    state.skip()
+
+    assert key_of(state) == "k2" and keys(state) == ["k0", "k2", "k3", "k4", "pair", "k1"]
+
+
+def test_the_only_document_of_the_queue_cannot_be_skipped(state, noted):
+    suggest(state, ["k1"])
+    state.narrow(suggested=True)
+    state.skip()
+
+    assert key_of(state) == "k1" and noted[-1][0] == "This is the only document in the queue."
+    assert state.skipped == ()

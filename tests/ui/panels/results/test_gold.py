@@ -1,0 +1,148 @@
+"""Scores of each label say which gold labels they are against, on dev and on test."""
+
+import pytest
+
+from tests.ui.panels.results.test_state import Context
+from workbench.operations import annotate, labels, results
+from workbench.project.project import Project
+from workbench.storage import documents, runs
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.ui.panels.results.state import ResultsState
+
+
+def prediction(label):
+    other = {"good": "bad", "bad": "good"}[label]
+    scores = {label: 0.9, other: 0.1}
+    return {"scores": scores, "label": label, "tokens": [], "spans": [], "cut": False}
+
+
+@pytest.fixture
+def gold_file(scored_file):
+    """`scored_file` whose run `second` stored its scores on dev, and has predictions on test.
+
+    Test gold: good, bad; predicted: good, good.
+    """
+    project = Project.open(scored_file)
+    records = [
+        Record(Document(f"t{n}", (("text", f"Test text {n}"),), "test"), {"class": "submitted"},
+               {"class": (label,)})
+        for n, label in enumerate(("good", "bad"))
+    ]  # fmt: skip
+    with project.edit("Add documents"):
+        ids = documents.add(project.db, records, source_id=project.source("person"))
+    run = runs.by_name(project.db, "second")
+    dev = results.results(project, run.id).today.to_row()
+    with project.write():
+        rows = zip(ids, (one.document.text_hash for one in records), strict=True)
+        saved = [(id, text_hash, prediction("good")) for id, text_hash in rows]
+        runs.save_predictions(project.db, run.id, saved)
+        runs.update(project.db, run.id, result={"evaluations": {"dev": dev}})
+    project.close()
+    return scored_file
+
+
+@pytest.fixture
+def state(gold_file, monkeypatch):
+    monkeypatch.setattr(ResultsState, "can_answer", True)
+    project = Project.open(gold_file)
+    state = ResultsState(Context(project))
+    state.watch(True)
+    yield state
+    state.close()
+    project.close()
+
+
+def relabel(project, key, label):
+    (layer,) = labels.layers(project)
+    (id,) = [one.document.id for one in documents.records(project.db) if one.document.key == key]
+    annotate.set_class(project, id, layer.label(label).id)
+
+
+def support(evaluation):
+    return {row.label: row.support for row in evaluation.per_label}
+
+
+def test_scores_per_label_are_there_for_both_golds(state):
+    relabel(state.project, "k0", "bad")
+
+    assert support(state.evaluation("dev", "run")) == {"good": 3, "bad": 3}
+    assert support(state.evaluation("dev", "today")) == {"good": 2, "bad": 4}
+    assert state.gold_changed("dev") is True
+
+
+def test_a_run_that_stored_nothing_has_only_todays_scores(state):
+    state.choose((next(run.id for run in state.runs if run.name == "first"),))
+
+    assert state.evaluation("dev", "run") is None and state.gold_changed("dev") is None
+    state.show_by_label("dev", "run")
+    assert state.by_label == ("dev", "today")
+
+
+def test_test_scores_per_label_appear_only_after_show_test_score(state):
+    assert state.evaluation("test", "today") is None and state.splits_shown == ("dev",)
+    assert {row.split for row in state.score_rows()} == {"dev"}
+
+    state.show_test()
+
+    assert state.by_label == ("test", "today")
+    assert support(state.evaluation("test", "today")) == {"good": 1, "bad": 1}
+    assert support(state.evaluation("test", "run")) == {"good": 1, "bad": 1}
+    accuracy = [row for row in state.score_rows() if row.name == "Accuracy"]
+    assert [(row.split, row.today) for row in accuracy] == [("dev", 0.5), ("test", 0.5)]
+
+
+def test_the_test_score_is_hidden_again_when_its_gold_changes_and_not_otherwise(state):
+    state.show_test()
+    relabel(state.project, "k0", "bad")
+    assert state.splits_shown == ("dev", "test")
+
+    relabel(state.project, "t0", "bad")
+
+    assert state.splits_shown == ("dev",) and state.by_label == ("dev", "today")
+    state.show_test()
+    assert state.gold_changed("test") is True
+    assert support(state.evaluation("test", "run")) == {"good": 1, "bad": 1}
+    assert support(state.evaluation("test", "today")) == {"good": 0, "bad": 2}
+    assert state.run.seen_test == 2
+
+
+def test_another_run_begins_with_dev_and_todays_gold(state):
+    state.show_test()
+
+    state.choose((next(run.id for run in state.runs if run.name == "first"),))
+
+    assert state.by_label == ("dev", "today") and state.splits_shown == ("dev",)
+
+
+@pytest.fixture
+def panel(app, gold_file, qtbot, monkeypatch):
+    monkeypatch.setattr(ResultsState, "can_answer", True)
+    assert app.open_project(gold_file, page="results")
+    panel = app.window.panel("results")
+    qtbot.waitUntil(lambda: panel.state.details is not None)
+    return panel
+
+
+def test_the_table_says_which_gold_it_is_against(panel, qtbot):
+    scores = panel.view._pages.widget(0)
+    told = scores._gold_note.text
+    assert not scores._split.isVisibleTo(scores)
+    assert told().startswith("Dev: 6 documents, against today's gold labels. Nothing has changed")
+
+    scores._gold.button("run").click()
+    assert told().startswith("Dev: 6 documents, against the gold labels when the run ended.")
+
+    panel.state.show_test()
+    qtbot.waitUntil(lambda: scores._split.isVisibleTo(scores))
+    assert told().startswith("Test: 2 documents, against today's gold labels.")
+    scores._gold.button("run").click()
+    assert "when this score was first shown (today" in told()
+
+
+def test_as_run_rests_where_nothing_was_stored(panel, qtbot):
+    panel.state.choose((next(run.id for run in panel.state.runs if run.name == "first"),))
+    qtbot.waitUntil(lambda: panel.state.details is not None)
+
+    button = panel.view._pages.widget(0)._gold.button("run")
+    assert not button.isEnabled() and "did not store" in button.toolTip()

@@ -1,0 +1,27 @@
+"""A project of somebody else: its texts are shown as they are written and make nothing be read."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.process
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="opens are watched by inotify")
+def test_texts_that_look_like_html_are_shown_as_they_are_and_no_file_is_read(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.ui.hostile", str(tmp_path)],
+        capture_output=True, text=True, encoding="utf-8", timeout=590, cwd=ROOT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONUTF8": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+
+    assert found["faults"] == {}
+    assert found["tips"] > 50  # tooltips with a text of the project were read

@@ -1,0 +1,99 @@
+"""Nothing outside two modules can make Qt take text for HTML: tooltips and Markdown."""
+
+import ast
+from pathlib import Path
+
+import workbench.ui
+
+UI = Path(workbench.ui.__file__).parent
+TIPS = {"setToolTip", "setTabToolTip", "setWhatsThis", "setStatusTip", "QToolTip", "QWhatsThis"}
+RICH = {
+    "QTextBrowser", "QTextEdit", "QTextDocument", "QMessageBox", "QErrorMessage", "QStaticText",
+    "QGraphicsTextItem", "TextItem", "LabelItem", "setHtml", "insertHtml", "appendHtml",
+    "setMarkdown", "setInformativeText", "setDetailedText",
+}  # fmt: skip
+LABELS = {"QLabel"}
+PLACES = {  # file → the names that may be used there
+    "panels/prompts/boxes.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
+    "plain.py": TIPS,
+    "widgets/markdown.py": RICH,
+    "widgets/words.py": LABELS,
+}
+
+
+def uses(tree: ast.AST) -> list[tuple[str, int]]:
+    """Names and attributes that are called or derived from, with their lines."""
+    found = []
+    for node in ast.walk(tree):
+        used = []
+        if isinstance(node, ast.Call):
+            used = [node.func]
+        elif isinstance(node, ast.ClassDef):
+            used = node.bases
+        elif isinstance(node, ast.Attribute):
+            used = [node.value]
+        for one in used:
+            if isinstance(one, ast.Attribute):
+                found.append((one.attr, node.lineno))
+            elif isinstance(one, ast.Name):
+                found.append((one.id, node.lineno))
+    return found
+
+
+def tip_returns(tree: ast.AST) -> list[tuple[ast.expr | None, int]]:
+    """What is returned where a model is asked for `ToolTipRole` alone."""
+    found = []
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Compare)
+            and isinstance(node.test.ops[0], ast.Eq)
+            and "ToolTipRole" in ast.unparse(node.test.comparators[0])
+        ):
+            found += [
+                (inner.value, inner.lineno)
+                for part in node.body
+                for inner in ast.walk(part)
+                if isinstance(inner, ast.Return)
+            ]
+    return found
+
+
+def escaped(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.IfExp):
+        return escaped(value.body) and escaped(value.orelse)
+    return (
+        value is None or ast.unparse(value).startswith("plain.tip(") or ast.unparse(value) == "None"
+    )
+
+
+def trees():
+    for file in sorted(UI.rglob("*.py")):
+        yield file.relative_to(UI).as_posix(), ast.parse(file.read_text(encoding="utf-8"))
+
+
+def test_tooltips_labels_and_rich_text_are_made_in_one_place_each():
+    faults = []
+    for file, tree in trees():
+        forbidden = (TIPS | RICH | LABELS) - PLACES.get(file, set())
+        faults += [f"{file}:{line}: {name}" for name, line in uses(tree) if name in forbidden]
+
+    assert faults == []
+
+
+def test_models_give_tooltips_that_read_as_they_are_written():
+    returns = [(file, line, value) for file, tree in trees() for value, line in tip_returns(tree)]
+
+    assert [f"{file}:{line}" for file, line, value in returns if not escaped(value)] == []
+    assert len(returns) >= 5  # the tables, both lists of documents, the palette of labels
+
+
+def test_no_tooltip_is_set_as_data_of_an_item():
+    faults = [
+        f"{file}:{node.lineno}"
+        for file, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and any("ToolTipRole" in ast.unparse(a) for a in node.args)
+    ]
+
+    assert faults == []

@@ -1,0 +1,68 @@
+"""The plot of a long run: all points are kept, few are drawn."""
+
+import csv
+import math
+import random
+from time import process_time
+
+import pytest
+
+from workbench.ui.widgets.live_plot import MOST_POINTS, LivePlot, decimated, nearest
+
+STEPS = 100_000
+
+
+@pytest.fixture
+def losses():
+    rng = random.Random(1)
+    values = [math.exp(-3 * n / STEPS) + 0.1 * rng.random() for n in range(STEPS)]
+    values[54_321] = 9.0  # a spike of a single step
+    return values
+
+
+def test_few_points_are_drawn_and_spikes_and_ends_stay(losses):
+    steps = list(range(1, STEPS + 1))
+
+    x, y = decimated(steps, losses)
+
+    assert len(x) == len(y) <= MOST_POINTS + 2
+    assert (x[0], x[-1]) == (1, STEPS) and list(x) == sorted(x)
+    assert max(y) == 9.0 and min(y) == min(losses)
+    assert all(losses[step - 1] == value for step, value in zip(x, y, strict=True))
+
+
+def test_a_short_curve_is_drawn_as_it_is():
+    assert decimated([1, 2, 3], [3.0, 2.0, 1.0]) == ([1, 2, 3], [3.0, 2.0, 1.0])
+
+
+def test_the_numbers_saved_are_those_of_every_step(look, qtbot, losses, tmp_path):
+    plot = LivePlot("Loss")
+    qtbot.addWidget(plot)
+    plot.set_curves({"each step": (list(range(1, STEPS + 1)), losses)})
+
+    plot.save_numbers(tmp_path / "loss.csv")
+
+    with open(tmp_path / "loss.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == STEPS + 1 and rows[54_322] == ["each step", "54322", "9.0"]
+
+
+def test_a_redraw_of_a_hundred_thousand_steps_stays_short(look, qtbot, losses):
+    plot = LivePlot("Loss")
+    qtbot.addWidget(plot)
+    curve = (list(range(1, STEPS + 1)), losses)
+    plot.resize(800, 300)
+    plot.show()
+    plot.set_curves({"each step": curve}, widths={"each step": 1.0})
+
+    begun = process_time()
+    plot.draw()
+    plot.view.grab()
+
+    assert process_time() - begun < 0.2
+
+
+def test_the_nearest_point_is_found_at_the_ends_and_in_gaps():
+    x = [1, 2, 10]
+
+    assert [nearest(x, value) for value in (-5, 1.4, 1.6, 5.9, 6.1, 99)] == [0, 0, 1, 1, 2, 2]

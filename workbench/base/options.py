@@ -1,0 +1,100 @@
+"""Option: one setting of a run, with its default, its bounds and its help; read from text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+
+
+@dataclass(frozen=True)
+class Option:
+    """One setting of a run. `kind` is int, float, bool, choice or text.
+
+    `default` None means automatic; `automatic` then says by what rule, and "auto" is a legal value.
+    `low` and `high` are inclusive bounds. `group` is main (always shown) or more.
+    `choice_titles` are those of `choices` for people; without them the choices are shown as terms.
+    `check` raises SpecError for a parsed value that does not fit.
+    """
+
+    name: str
+    kind: str
+    default: object
+    help: str
+    choices: tuple[str, ...] = ()
+    group: str = "more"
+    low: float | None = None
+    high: float | None = None
+    automatic: str = ""
+    title: str = ""
+    choice_titles: tuple[str, ...] = ()
+    check: Callable[[Any], object] | None = None
+
+    def parse(self, value: object) -> object:
+        """The value in its own type. Raises SpecError that names the option and the value."""
+        text = str(value).strip()
+        if self.automatic and (value is None or text.lower() in ("auto", "")):
+            return None
+        try:
+            parsed = _READERS[self.kind](text)
+        except ValueError:
+            raise self._error(text, self._wanted()) from None
+        if self.kind == "choice" and parsed not in self.choices:
+            choices = _("one of {choices}").format(choices=", ".join(self.choices))
+            raise self._error(text, choices)
+        if (self.low is not None and parsed < self.low) or (
+            self.high is not None and parsed > self.high
+        ):
+            raise self._error(text, self._wanted())
+        if self.check is not None:
+            self.check(parsed)
+        return parsed
+
+    def _error(self, text: str, wanted: str) -> SpecError:
+        message = _("{name} is {text!r}, expected {wanted}.")
+        return SpecError(
+            message.format(name=self.name, text=text, wanted=wanted), hint=_(self.help)
+        )
+
+    def _wanted(self) -> str:
+        kinds = {
+            "int": _("a whole number"),
+            "float": _("a number"),
+            "bool": _("yes or no"),
+            "choice": _("a choice"),
+            "text": _("text"),
+        }
+        low = _("from {number:g}").format(number=self.low) if self.low is not None else ""
+        high = _("to {number:g}").format(number=self.high) if self.high is not None else ""
+        auto = [_("or auto")] if self.automatic else []
+        return " ".join([kinds[self.kind], *filter(None, (low, high)), *auto])
+
+
+def _read_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _read_bool(text: str) -> bool:
+    known = {
+        **dict.fromkeys(("true", "yes", "on", "1"), True),
+        **dict.fromkeys(("false", "no", "off", "0"), False),
+    }
+    if text.lower() not in known:
+        raise ValueError(text)
+    return known[text.lower()]
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": _read_float,
+    "bool": _read_bool,
+    "choice": str,
+    "text": str,
+}

@@ -1,0 +1,224 @@
+"""Plugins: folders and installed packages that add contributions to the registry.
+
+A plugin is found without running any of its code. It is used only after the user has enabled it,
+because its code runs with the user's permissions. One that is damaged is described with its fault;
+it never keeps the application from starting.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import tomllib
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from typing import Any
+
+from workbench.base import manifest, paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.manifest import Contribution, ManifestError
+from workbench.base.settings import Settings
+
+GROUP = "glossbench.plugins"  # entry points of installed packages
+FILE = "plugin.toml"
+_ID = re.compile(r"[a-z][a-z0-9-]*")
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A plugin that was found. `package` is the name its code is imported by.
+
+    `fault` says why it cannot be used, "" if it can; `details` is the traceback.
+    """
+
+    id: str
+    name: str
+    version: str
+    description: str
+    folder: Path
+    package: str
+    contributions: tuple[Contribution, ...] = ()
+    fault: str = ""
+    details: str = ""
+
+    @property
+    def key(self) -> str:
+        """What the settings know it by: a copy in another folder must be enabled anew."""
+        return str(self.folder)
+
+
+def user_folder() -> Path:
+    return paths.data_folder() / "plugins"
+
+
+# ---------------------------------------------------------------- finding
+
+
+def find(settings: Settings) -> tuple[Plugin, ...]:
+    """Every plugin: in the user's folder, in the folders of the settings, in installed packages."""
+    folders = [user_folder(), *map(Path, settings.plugin_folders)]
+    found = [plugin for folder in folders for one in _inside(folder) if (plugin := describe(one))]
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
+    found += [_installed(point.value) for point in sorted(entry_points(group=GROUP), key=str)]
+    return tuple(_without_clashes(found))
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """The folder itself if it is a plugin, else the plugins in it."""
+    try:
+        if (folder / FILE).is_file():
+            yield folder
+        elif folder.is_dir():
+            yield from sorted(one for one in folder.iterdir() if (one / FILE).is_file())
+    except OSError:
+        return
+
+
+def _installed(value: str) -> Plugin:
+    """The plugin of an entry point, whose value names the package with plugin.toml."""
+    package = value.partition(":")[0].partition(".")[0]
+    spec = PathFinder.find_spec(package)
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    for place in places:
+        if (Path(place) / FILE).is_file():
+            return describe(Path(place))
+    fault = _("The installed package {package} has no {file}.").format(package=package, file=FILE)
+    return _broken(Path(places[0] if places else package), fault)
+
+
+def describe(folder: Path) -> Plugin:
+    """The plugin in a folder, with its fault if it cannot be used. Runs nothing of it."""
+    try:
+        return _read(folder)
+    except WorkbenchError as error:
+        return _broken(folder, str(error))
+    except Exception:  # whatever a damaged file leads to must not end the application
+        return _broken(folder, _("It cannot be read."), traceback.format_exc())
+
+
+def _read(folder: Path) -> Plugin:
+    path = folder / FILE
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        message = _("{path} cannot be read: {error}").format(path=path, error=error)
+        raise ManifestError(message) from error
+    head = {key: raw.get(key, "") for key in ("id", "name", "version", "description", "api")}
+    for key, value in head.items():
+        if not isinstance(value, str) or (not value and key != "description"):
+            raise ManifestError(
+                _("{path}: {key!r} is missing or no text.").format(path=path, key=key)
+            )
+    if not _ID.fullmatch(head["id"]):
+        message = _("{path}: id is {id!r}, expected lower-case letters, digits and hyphens.")
+        raise ManifestError(message.format(path=path, id=head["id"]))
+    if head["api"].partition(".")[0] != manifest.API:
+        message = _("It is written for version {theirs} of the plugin interface; this is {ours}.")
+        raise ManifestError(message.format(theirs=head["api"], ours=manifest.API))
+    contributions = manifest.read(path, source=head["id"])
+    _check(path, head["id"], folder.name, contributions)
+    return Plugin(
+        head["id"],
+        head["name"],
+        head["version"],
+        head["description"],
+        folder.absolute(),
+        folder.name,
+        contributions,
+    )
+
+
+def _check(path: Path, id: str, package: str, contributions: Sequence[Contribution]) -> None:
+    if not contributions:
+        raise ManifestError(_("{path} adds nothing.").format(path=path))
+    if not package.isidentifier():
+        message = _("The folder is named {name!r}; expected a Python name such as my_plugin.")
+        raise ManifestError(message.format(name=package))
+    for one in contributions:
+        if not one.id.startswith(f"{id}."):
+            message = _("{path}: the id {id!r} must begin with {prefix!r}.")
+            raise ManifestError(message.format(path=path, id=one.id, prefix=f"{id}."))
+        targets = [
+            one.object,
+            *(one.options[key] for key in manifest.TARGETS if key in one.options),
+        ]
+        for target in targets:
+            if target.partition(":")[0].partition(".")[0] != package:
+                message = _("{path}: {target!r} is not in the package {package!r}.")
+                raise ManifestError(message.format(path=path, target=target, package=package))
+
+
+def _broken(folder: Path, fault: str, details: str = "") -> Plugin:
+    name = folder.name
+    return Plugin(name, name, "", "", folder.absolute(), name, (), fault, details)
+
+
+def _without_clashes(found: Sequence[Plugin]) -> Iterator[Plugin]:
+    """The first of several plugins with one id or package can be used."""
+    ids: dict[str, Plugin] = {}
+    packages: dict[str, Plugin] = {}
+    for plugin in found:
+        other = ids.get(plugin.id) or packages.get(plugin.package)
+        if plugin.fault or other is None:
+            if not plugin.fault:
+                ids[plugin.id] = packages[plugin.package] = plugin
+            yield plugin
+        elif other.folder != plugin.folder:
+            fault = _("Its id or folder name is that of the plugin in {folder}.")
+            yield _broken(plugin.folder, fault.format(folder=other.folder))
+
+
+# ---------------------------------------------------------------- importing
+
+
+class _Finder(MetaPathFinder):
+    """Imports the packages of enabled plugins, and nothing beside them in their folders.
+
+    It stands last on sys.meta_path, so no plugin takes the place of an installed module.
+    """
+
+    def __init__(self) -> None:
+        self.packages: dict[str, Path] = {}
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        folder = self.packages.get(fullname)
+        if folder is None:
+            return None
+        start = folder / "__init__.py"
+        if start.is_file():
+            return importlib.util.spec_from_file_location(
+                fullname, start, submodule_search_locations=[str(folder)]
+            )
+        spec = ModuleSpec(fullname, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        return spec
+
+
+_finder = _Finder()
+
+
+def make_importable(plugin: Plugin) -> None:
+    """Raises WorkbenchError if an installed module has the name of its package."""
+    if PathFinder.find_spec(plugin.package) is not None and not _is_installed(plugin):
+        raise WorkbenchError(
+            _("The folder name {name!r} is that of an installed module.").format(
+                name=plugin.package
+            ),
+            hint=_("Rename the plugin's folder and its package."),
+        )
+    _finder.packages[plugin.package] = plugin.folder
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
+
+
+def _is_installed(plugin: Plugin) -> bool:
+    spec = PathFinder.find_spec(plugin.package)
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    return any(Path(place).absolute() == plugin.folder for place in places)

@@ -1,0 +1,195 @@
+"""`import`: data files into a project, or with `--dry-run` a look at how they would be read."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _, ngettext
+from workbench.cli.import_preview import dry_run_json, show_dry_run
+from workbench.cli.output import Progress, as_json, emit, note, say
+from workbench.cli.session import Session, project_argument, reading, session
+
+FORMATS = (
+    "glossbench",
+    "doccano",
+    "prodigy",
+    "label-studio",
+    "brat",
+    "csv",
+    "tsv",
+    "conll",
+    "conllu",
+    "fasttext",
+    "text",
+)
+SPLITS = ("train", "dev", "test")
+
+
+def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    found = []
+    for value in values:
+        role, sign, column = value.partition("=")
+        if not sign or not role or not column:
+            raise click.BadParameter(
+                _(
+                    "{value!r} is not ROLE=COLUMN, for example text=body or label:topic=kind."
+                ).format(value=value)
+            )
+        found.append((role, column))
+    return tuple(found)
+
+
+@click.command("import")
+@project_argument
+@click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATA...")
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(FORMATS),
+    help=_("The format; guessed from the content if left out."),
+)
+@click.option(
+    "--split",
+    type=click.Choice((*SPLITS, "by-name")),
+    help=_(
+        "Put every document into this split. by-name: into the one that the name of its file "
+        "mentions (train, dev, valid, test …), unless the data give it one."
+    ),
+)
+@click.option(
+    "--map",
+    "mapping",
+    multiple=True,
+    callback=_roles,
+    metavar="ROLE=COLUMN",
+    help=_(
+        "What a column holds; columns of tokens are named by number. Several columns may have the "
+        "same tag:LAYER. Roles: id text text_b label:LAYER tag:LAYER spans:LAYER split group "
+        "meta:NAME."
+    ),
+)
+@click.option(
+    "--duplicates",
+    type=click.Choice(("skip", "skip-text", "suggest", "suggest-text", "add")),
+    default="skip",
+    show_default=True,
+    help=_(
+        "What to do with a record whose key and text are in the project: skip it, add its labels as "
+        "suggestions, or add it again. With -text also if only the text is there, under another "
+        "key; otherwise such a record is imported and counted."
+    ),
+)
+@click.option("--encoding", help=_("The encoding; guessed if left out."))
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help=_("Only show how the files would be read: columns, spans per column, faulty records."),
+)
+@click.option(
+    "--layer", "target_layer", help=_("The layer that labels go to where the file names none.")
+)
+@as_json
+def import_data(
+    file: Path,
+    data: tuple[Path, ...],
+    format,
+    split,
+    mapping,
+    duplicates,
+    encoding,
+    target_layer,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Read DATA files into project FILE: all of them or none.
+
+    Format, columns and encoding are detected unless given. A record with an error is skipped as a
+    whole and listed with its line and the reason.
+    """
+    from workbench.operations import corpus
+    from workbench.operations import labels as schema
+
+    if dry_run:
+        with reading(file) as opened:
+            layers = schema.layers(opened)
+        chosen = {"format": format, "encoding": encoding, "mapping": mapping or None}
+        previews = [
+            corpus.preview(path, layers=layers, target_layer=target_layer, **chosen)
+            for path in data
+        ]
+        emit(dry_run_json(data, previews)) if as_json else show_dry_run(data, previews)
+        return
+    offer = "" if split else _offered_splits(data)
+    if offer and not as_json:
+        note(_("Warning: {warning}").format(warning=offer))
+    with session(file) as opened:
+        handle = corpus.import_files(
+            opened.project,
+            opened.queue,
+            list(data),
+            format=format,
+            split=split,
+            mapping=mapping or None,
+            encoding=encoding,
+            duplicates=duplicates,
+            target_layer=target_layer,
+        )
+        outcome = _wait(opened, handle, as_json)
+    found = {
+        "documents": outcome.documents,
+        "spans": outcome.spans,
+        "skipped": [
+            {"file": str(one.file), "line": one.line, "reason": one.reason}
+            for one in outcome.skipped
+        ],
+        "warnings": [*outcome.warnings, *([offer] if offer and as_json else [])],
+        "suggestions": outcome.suggestions,
+        "same_texts": asdict(outcome.same_texts),
+    }
+    emit(found) if as_json else _show_import(found)
+
+
+def _offered_splits(data: tuple[Path, ...]) -> str:
+    """A sentence on the splits that the names of the files suggest, "" where they suggest none."""
+    from workbench.operations.import_splits import described, suggested
+
+    if not (found := suggested(data)):
+        return ""
+    return _("The file names suggest splits: {splits}. To set them, use --split by-name.").format(
+        splits=described(found)
+    )
+
+
+def _wait(opened: Session, handle, quiet: bool):
+    progress = Progress(_("Importing"), quiet=quiet)
+    opened.wait(handle.job, progress.heard, watch=handle.watch)
+    progress.end()
+    if handle.outcome is None:
+        raise handle.error or ImportFailed(
+            _("The import ended without a result; nothing was changed.")
+        )
+    return handle.outcome
+
+
+def _show_import(found: dict) -> None:
+    documents = ngettext("{n:,} document", "{n:,} documents", found["documents"])
+    spans = ngettext("{n:,} span", "{n:,} spans", found["spans"])
+    say(
+        _("Imported: {documents}, {spans}.").format(
+            documents=documents.format(n=found["documents"]), spans=spans.format(n=found["spans"])
+        )
+    )
+    for one in found["skipped"][:20]:
+        note(_("Skipped {file}, line {line}: {reason}").format(**one))
+    if len(found["skipped"]) > 20:
+        note(
+            _("… and {n} more skipped records (all of them with --json).").format(
+                n=len(found["skipped"]) - 20
+            )
+        )
+    for warning in found["warnings"]:
+        note(_("Warning: {warning}").format(warning=warning))

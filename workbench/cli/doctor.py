@@ -1,0 +1,49 @@
+"""`doctor`: is this computer fit for Glossbench, and what to do if not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.i18n import _
+from workbench.cli.output import Progress, as_json, emit, say
+from workbench.cli.session import PROJECT, Session, session
+
+
+@click.command()
+@click.argument("file", type=PROJECT, metavar="[FILE]", required=False)
+@as_json
+@click.pass_context
+def doctor(context: click.Context, file: Path | None, as_json: bool) -> None:
+    """Check versions, devices, fonts, folders and network use.
+
+    Each line: ok, warning or problem, the result, and what to do. With FILE the folder of that project
+    is checked too. The report holds no text and no file names of yours. Ends with 1 if there is a problem.
+    """
+    from workbench.operations import system_check
+
+    if file is not None and not file.exists():
+        raise WorkbenchError(
+            _("There is no file {path}.").format(path=file), hint=_("Is the path right?")
+        )
+    with session(None) as opened:
+        folder = str(file.absolute().parent) if file is not None else ""
+        check = system_check.SystemCheck(opened.queue, project=folder)
+        _wait(opened, check)
+    emit(system_check.as_json(check.checks)) if as_json else say(system_check.as_text(check.checks))
+    if check.state == "problem":
+        context.exit(1)
+
+
+def _wait(opened: Session, check) -> None:
+    progress = Progress(_("Checking"))
+    drop = check.changed.connect(lambda: progress.show(None, check.doing))
+    check.start()
+    for job in check.jobs:
+        opened.wait(job)
+        if job.status == "cancelled":
+            raise Cancelled()
+    drop()
+    progress.end()

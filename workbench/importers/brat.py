@@ -1,0 +1,178 @@
+"""brat's standoff annotations: NAME.ann beside NAME.txt, which is one document.
+
+Source: brat.nlplab.org/standoff.html. Relations, events, attributes, normalizations and notes are
+counted; a span in several pieces is read from its first to its last character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import N_, _, ngettext
+from workbench.importers.base import (
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Remark,
+    Row,
+    Skipped,
+    Table,
+    TableRow,
+    check,
+    show,
+    unique_spans,
+)
+from workbench.importers.source import Source
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, Document
+from workbench.text.spans import Span
+
+ENDING = ".ann"
+_LINE = re.compile(r"(?:T\d+\t\S+ \d+ \d+|[REAMN]\d+\t\S+[ :]|\*\t\S+ T|#\d*\t)")
+_SPAN = re.compile(r"(T\d+)\t(\S+) (\d{1,12} \d{1,12}(?:;\d{1,12} \d{1,12})*)(?:\t(.*))?$")
+_OTHERS = {
+    "R": N_("relations"),
+    "*": N_("equivalences"),
+    "E": N_("events"),
+    "A": N_("attributes"),
+    "M": N_("attributes"),
+    "N": N_("normalizations"),
+    "#": N_("notes"),
+}
+_LINES = 200  # that are looked at to recognize the format
+
+
+class BratImporter:
+    def sniff(self, head: str, name: str) -> Guess:
+        lines = [line for line in head.lstrip("\ufeff").split("\n") if line.strip()][:_LINES]
+        fitting = sum(bool(_LINE.match(line)) for line in lines)
+        mine = name.lower().endswith(ENDING)
+        if (mine and not lines) or (lines and fitting > 0.8 * len(lines) and (mine or fitting > 1)):
+            return Guess(0.96, _("annotations of spans by offsets, as brat stores them"))
+        return Guess(0.3 if mine else 0.0, _("the name ends in {ending}").format(ending=ENDING))
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        text_of(source)
+        rows = []
+        for number, line in enumerate(source.lines(), 1):
+            if line.startswith("T"):
+                name, _tab, rest = line.partition("\t")
+                kind, _tab, covered = rest.partition("\t")
+                label, _space, offsets = kind.partition(" ")
+                rows.append(TableRow(number, (name, label, offsets, covered)))
+            if len(rows) == limit:
+                break
+        return Table(
+            (_("id"), _("label"), _("offsets"), _("text")),
+            tuple(rows),
+            (),
+            _("annotations of brat; the text is in {name}").format(
+                name=source.path.with_suffix(".txt").name
+            ),
+        )
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        if options.mapping:
+            raise ImportFailed(
+                _("{file}: annotations of brat have no columns.").format(file=source.name),
+                hint=_("Leave --map out; --layer chooses the layer of the spans."),
+            )
+        text = text_of(source)
+        left: Counter[str] = Counter()
+        spans: list[Span] = []
+        for number, line in enumerate(source.lines(), 1):
+            try:
+                spans += _spans(line, text, left)
+            except Fault as fault:
+                yield Skipped(number, str(fault))
+                return
+        layers = {options.span_layer: unique_spans(spans)} if spans else {}
+        record = Record(
+            Document(source.path.stem, ((TEXT, text),)),
+            dict.fromkeys(layers, "submitted"),
+            {},
+            layers,
+        )
+        try:
+            check(record)
+            yield Row(1, record)
+        except Fault as fault:
+            yield Skipped(1, str(fault))
+        yield from (Remark(message) for message in _remarks(source.name, left))
+
+
+def annotations_of(path: Path) -> Path | None:
+    """The annotations beside a text file, if there are any."""
+    beside = path.with_suffix(ENDING)
+    return beside if path.suffix.lower() == ".txt" and beside.is_file() else None
+
+
+def text_of(source: Source) -> str:
+    """The text that the annotations are about. Raises ImportFailed where it is missing."""
+    path = source.path.with_suffix(".txt")
+    if not path.is_file():
+        raise ImportFailed(
+            _("{name} holds annotations of brat, but its text {text} is not beside it.").format(
+                name=source.name, text=path.name
+            ),
+            hint=_("Put both files into the same folder."),
+        )
+    return Source(path).text()
+
+
+def _spans(line: str, text: str, left: Counter[str]) -> list[Span]:
+    """The span of a line, if it holds one; what is no span is counted in `left`."""
+    if not line.strip():
+        return []
+    if line[0] != "T":
+        if line[0] not in _OTHERS:
+            raise Fault(
+                _("the line begins with {word}, expected T, R, E, A, M, N, * or #").format(
+                    word=show(line[:20])
+                )
+            )
+        left[line[0]] += 1
+        return []
+    match = _SPAN.match(line)
+    if not match:
+        raise Fault(
+            _("{line} is no span like “T1, tab, PER 0 5, tab, words”").format(line=show(line[:60]))
+        )
+    _name, label, offsets, covered = match.groups()
+    pieces = [tuple(map(int, piece.split(" "))) for piece in offsets.split(";")]
+    _check_text(pieces, covered, text)
+    left["pieces"] += len(pieces) > 1
+    return [Span(min(start for start, _end in pieces), max(end for _start, end in pieces), label)]
+
+
+def _check_text(pieces: list[tuple[int, ...]], covered: str | None, text: str) -> None:
+    """Raises Fault where the offsets do not cover the words that the line quotes."""
+    found = " ".join(text[start:end] for start, end in pieces)
+    if covered is not None and found.split() != covered.split():
+        raise Fault(
+            _("the span {start}–{end} covers {found}, but the file says {covered}").format(
+                start=pieces[0][0], end=pieces[-1][1], found=show(found), covered=show(covered)
+            )
+        )
+
+
+def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
+    if n := left.pop("pieces", 0):
+        yield ngettext(
+            "{name}: {n:,} span in several pieces was imported as one from its first to its last "
+            "character.",
+            "{name}: {n:,} spans in several pieces were imported as one each, from the first to the "
+            "last character.",
+            n,
+        ).format(name=name, n=n)
+    kinds: Counter[str] = Counter()
+    for sign, n in left.items():
+        kinds[_(_OTHERS[sign])] += n
+    if kinds := +kinds:
+        listed = ", ".join(f"{kind} ({n:,})" for kind, n in sorted(kinds.items()))
+        yield _("{name}: not imported: {kinds}.").format(name=name, kinds=listed)

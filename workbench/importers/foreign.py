@@ -1,0 +1,197 @@
+"""Formats that are not read: what a file is, and what to export or convert to instead.
+
+Without this a file of another tool would be read as a table or as lines of text. Where lines of
+text may be what is wanted, `Foreign.as_text` is set and the user is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import N_, _
+from workbench.importers import foreign_xml, jsonl
+
+_START = 4_000  # characters in which the marks of a format are looked for
+_LINES = 200
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """`what` is a sentence with a place for the `{name}` of the file, `hint` says what to do.
+
+    `as_text`: its lines may be wanted as texts all the same.
+    """
+
+    what: str
+    hint: str
+    as_text: bool = False
+
+    def error(self, name: str) -> ImportFailed:
+        return ImportFailed(self.what.format(name=name), hint=self.hint)
+
+
+def recognize(head: str, name: str) -> Foreign | None:
+    """What a file is whose format is not read, by its beginning and its name; None for others."""
+    start = head.lstrip("\ufeff \t\r\n")
+    ending = name.lower().rpartition(".")[2]
+    if jsonl.opens(start):
+        return _json(head)
+    if start.startswith("<") and (found := foreign_xml.recognize(start)):
+        return Foreign(_(found.what), _(found.hint), found.as_text)
+    for test, what, hint, as_text in _TEXTS:
+        if test(start, ending):
+            return Foreign(_(what), _(hint), as_text)
+    return None
+
+
+# ---------------------------------------------------------------- JSON
+
+_INCEPTION = N_("In INCEpTION or WebAnno export as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
+_SPACY = N_("Write a line of JSON for each text: “text” and “entities” as [start, end, label].")
+_MEDIA = N_("Only annotations of text can be imported.")
+
+
+def _json(head: str) -> Foreign | None:
+    start = head[:_START]
+    keys = set(jsonl.first_object(head)) or set(jsonl.keys_in(head))
+    if keys & {"%TYPES", "%FEATURE_STRUCTURES", "_referenced_fss", "_views"}:
+        return Foreign(_("{name} is a UIMA CAS in JSON, as INCEpTION writes it."), _(_INCEPTION))
+    if '"qas"' in start or '"context"' in start and "paragraphs" in start:
+        return Foreign(
+            _("{name} holds questions and answers in the format of SQuAD."),
+            _("Questions with answers cannot be imported yet."),
+        )
+    if "paragraphs" in keys and ("id" in keys or "sentences" in start):
+        return Foreign(_("{name} holds training data in the JSON format of spaCy 2."), _(_SPACY))
+    if "filename" in keys and "text" not in keys:
+        return Foreign(
+            _("{name} holds annotations of images or audio, as doccano exports them."), _(_MEDIA)
+        )
+    if "cells" in keys and ("nbformat" in keys or '"cell_type"' in start):
+        return Foreign(
+            _("{name} is a Jupyter notebook."), _("Write its data to a CSV or JSONL file.")
+        )
+    return None
+
+
+# ---------------------------------------------------------------- text
+
+_ONE_LINE = N_("Write one token on each line with its tags behind tabs (CoNLL).")
+_LATEX = re.compile(r"\\(?:documentclass|usepackage|begin\{|section\*?\{|chapter\*?\{|input\{)")
+_SUBTITLE = re.compile(r"^(?:\d\d:)?\d\d:\d\d[,.]\d{3} --> ", re.M)
+_PIPES = re.compile(r"(?:[^\s|]+(?:\|[^\s|]+){1,2} +){3,}")
+_INI = re.compile(r"^\[(?:entities|relations|events|attributes|labels|drawing|options)\]", re.M)
+_CUSTOM = re.compile(
+    r"^(?:#(?:FORMAT=WebAnno|T_(?:SP|RL|CH)=)| ?# ?(?:de\.tudarm|webanno)\S)", re.M
+)
+
+
+def _starting(start: str) -> list[str]:
+    return [line for line in start[:_START].split("\n") if line.strip()][:_LINES]
+
+
+def _is_webanno(start: str, _ending: str) -> bool:
+    if _CUSTOM.search(start[:_START]):
+        return True
+    return bool(re.match(r"#id=\d+\r?\n#text=", start))
+
+
+def _is_piped(start: str, _ending: str) -> bool:
+    """Sentences of `word|TAG|tag` with a space between the words."""
+    lines = _starting(start)
+    return bool(lines) and sum(bool(_PIPES.match(line)) for line in lines) > 0.8 * len(lines)
+
+
+def _is_markdown(start: str, ending: str) -> bool:
+    marks = re.findall(r"^(?:#{1,6} |```|\|? ?:?---|[-*] |\d+\. )", start[:_START], re.M)
+    return ending in ("md", "markdown", "rst") and bool(marks)
+
+
+def _is_subtitle(start: str, _ending: str) -> bool:
+    return start.startswith("WEBVTT") or len(_SUBTITLE.findall(start[:_START])) > 1
+
+
+def _is_tree(start: str, _ending: str) -> bool:
+    return bool(re.match(r"\( ?\((?:S|TOP|ROOT|FRAG|NP|SINV|SQ)\b|\((?:ROOT|TOP|S) \(", start))
+
+
+def _starts(*marks: str) -> Callable[[str, str], bool]:
+    return lambda start, _ending: start.startswith(marks)
+
+
+_TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
+    (_is_webanno, N_("{name} is a WebAnno TSV file."), _INCEPTION, False),
+    (
+        lambda start, ending: ending in ("a1", "a2") and bool(re.match(r"[TER\*]\d*\t", start)),
+        N_("{name} is a file of the BioNLP shared task (.a1, .a2)."),
+        N_("Join both files of a text into one that ends in .ann, and import that."),
+        False,
+    ),
+    (
+        lambda start, ending: ending == "conf" and bool(_INI.search(start)),
+        N_("{name} is a configuration of brat."),
+        N_("Import the texts and annotations instead."),
+        False,
+    ),
+    (
+        lambda start, _ending: start[:_START].startswith("#begin document"),
+        N_("{name} is a CoNLL-2012 file (coreference and brackets in columns)."),
+        N_("Brackets cannot be read. Choose the format “conll” and its columns to import others."),
+        False,
+    ),
+    (
+        lambda start, _ending: bool(re.match(r"\d+\|[ta]\|", start)),
+        N_("{name} is a PubTator file."),
+        N_("Convert it to lines of JSON with “text” and “entities” as [start, end, label]."),
+        False,
+    ),
+    (
+        lambda start, ending: ending in ("ttl", "nt", "n3") or start.startswith("@prefix "),
+        N_("{name} is an RDF file (Turtle)."),
+        _INCEPTION,
+        False,
+    ),
+    (_starts('File type = "ooTextFile"'), N_("{name} is a Praat TextGrid."), _ONE_LINE, False),
+    (
+        _starts("{\\rtf"),
+        N_("{name} is a Rich Text document."),
+        N_("Save it as plain text (UTF-8)."),
+        False,
+    ),
+    (
+        _starts("%!PS"),
+        N_("{name} is a PostScript document."),
+        N_("Save it as plain text (UTF-8)."),
+        False,
+    ),
+    (
+        _is_piped,
+        N_(
+            "{name} holds a sentence per line with tags behind bars (“word|tag”), as spaCy reads it."
+        ),
+        _ONE_LINE,
+        False,
+    ),
+    (_is_tree, N_("{name} holds bracketed trees (Penn Treebank)."), _ONE_LINE, True),
+    (
+        lambda start, _ending: bool(_LATEX.search(start[:_START])),
+        N_("{name} is a LaTeX document."),
+        N_("Convert it to plain text, for example with pandoc."),
+        True,
+    ),
+    (
+        _is_subtitle,
+        N_("{name} holds subtitles."),
+        N_("Remove numbers and times to keep the lines alone."),
+        True,
+    ),
+    (
+        _is_markdown,
+        N_("{name} is a Markdown document."),
+        N_("Convert it to plain text, for example with pandoc."),
+        True,
+    ),
+)

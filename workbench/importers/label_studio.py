@@ -1,0 +1,290 @@
+"""Label Studio's JSON export: tasks with their annotations, of which one for each task comes in.
+
+The flat JSON-MIN export is read by the importer of JSON objects, see `doccano`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _, ngettext
+from workbench.importers import jsonl, roles
+from workbench.importers.base import (
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Remark,
+    Row,
+    Skipped,
+    Table,
+    TableRow,
+    check,
+    label_name,
+    placed_span,
+    show,
+    split_name,
+    unique_spans,
+)
+from workbench.importers.source import Source
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT, Document
+from workbench.text.spans import Span
+
+_SPANS = ("labels", "hypertextlabels")  # types of results that are spans
+_CLASSES = ("choices",)
+_FIELDS = ("text", "content", "sentence", "document", "body", "title", "html", "dialogue")
+_MEDIA_FIELD = re.compile(r"image|img|audio|video|pdf|photo|url|path", re.I)
+_MEDIA = ("://", "data:", "/data/", "s3:", "gs:")
+_MEDIA_ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".mp3", ".wav", ".mp4", ".pdf", ".flac")
+
+
+class LabelStudioImporter:
+    def sniff(self, head: str, name: str) -> Guess:
+        first = jsonl.first_object(head)
+        keys = set(first) or set(jsonl.keys_in(head))
+        results = {"annotations", "predictions", "completions"} & keys
+        if not results or "data" not in keys or not isinstance(first.get("data", {}), dict):
+            return Guess(0.0)
+        return Guess(0.95, _("JSON with tasks and annotations, as Label Studio exports it"))
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        form = _Form.of(source, options)
+        rows = []
+        for line, task in islice(jsonl.values(source), limit):
+            if isinstance(task, dict) and isinstance(task.get("data"), dict):
+                text = task["data"].get(form.text)
+                labels = ", ".join(_shown(task, form))
+                rows.append(TableRow(line, (text if isinstance(text, str) else "", labels)))
+        return Table(
+            (form.text, _("labels")),
+            tuple(rows),
+            (),
+            _("tasks of Label Studio; the text is in the field {field!r}").format(field=form.text),
+        )
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        form = _Form.of(source, options)
+        left: Counter[str] = Counter()
+        for line, task in jsonl.values(source):
+            try:
+                record = _record(task, form, left)
+                check(record)
+                yield Row(line, record)
+            except Fault as fault:
+                yield Skipped(line, str(fault))
+        yield from (Remark(message) for message in _remarks(source.name, left))
+
+
+# ---------------------------------------------------------------- the form of a file
+
+
+@dataclass(frozen=True)
+class _Form:
+    """`text`: the field of the data with the text. `layers`: by name of a control and its kind."""
+
+    text: str
+    layers: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: Source, options: Options) -> _Form:
+        """From all tasks: every control must be known before the first task is read."""
+        chosen = _chosen_field(options, source.name)
+        sizes: Counter[str] = Counter()
+        controls: dict[str, dict[str, None]] = {"span": {}, "class": {}}
+        tasks = 0
+        for _line, task in jsonl.values(source):
+            if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+                continue
+            tasks += 1
+            for name, value in task["data"].items():
+                if isinstance(value, str) and not _is_media(str(name), value):
+                    sizes[str(name)] += len(value)
+            for result in _results(_chosen(task)):
+                if kind := _kind(result):
+                    controls[kind][str(result.get("from_name", ""))] = None
+        if tasks and not sizes and not chosen:
+            raise ImportFailed(
+                _("{name} holds Label Studio annotations of images, audio or video.").format(
+                    name=source.name
+                ),
+                hint=_("Only annotations of text can be imported."),
+            )
+        usual = next((name for name in _FIELDS if name in sizes), None)
+        text = chosen or usual or (max(sizes, key=sizes.__getitem__) if sizes else TEXT)
+        return cls(text, _layers(controls, options))
+
+
+def _chosen_field(options: Options, file: str) -> str:
+    mapped = roles.parse(options.mapping)
+    if other := [role.text for role in mapped if role.kind != "text"]:
+        raise ImportFailed(
+            _("{file}: a field of Label Studio's tasks cannot be {names}.").format(
+                file=file, names=", ".join(other)
+            ),
+            hint=_("Use text=FIELD; labels are taken from the annotations."),
+        )
+    return mapped[0].column if mapped else ""
+
+
+def _layers(controls: dict[str, dict[str, None]], options: Options) -> dict[tuple[str, str], str]:
+    """The only control of its kind goes to the usual layer, several get one each."""
+    found = {}
+    for kind, names in controls.items():
+        usual = options.span_layer if kind == "span" else options.class_layer
+        for name in names:
+            found[kind, name] = usual if len(names) == 1 or not name else name
+    return found
+
+
+def _is_media(name: str, value: str) -> bool:
+    short = value.strip().lower()
+    if len(short) > 2_000 or " " in short:
+        return False
+    if _MEDIA_FIELD.search(name):
+        return True
+    return short.startswith(_MEDIA) or "://" in short[:12] or short.endswith(_MEDIA_ENDINGS)
+
+
+# ---------------------------------------------------------------- tasks
+
+
+def _annotations(task: Mapping) -> list[Mapping]:
+    found = task.get("annotations", task.get("completions"))
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _chosen(task: Mapping) -> Mapping | None:
+    """The annotation that is used: the ground truth, else the first that was not cancelled."""
+    done = [one for one in _annotations(task) if not one.get("was_cancelled")]
+    return next((one for one in done if one.get("ground_truth")), done[0] if done else None)
+
+
+def _results(annotation: Mapping | None) -> Iterator[Mapping]:
+    found = annotation.get("result") if annotation else None
+    for result in found if isinstance(found, list) else ():
+        if isinstance(result, dict):
+            yield result
+
+
+def _kind(result: Mapping) -> str:
+    """span, class, or "" for what is not imported."""
+    value = result.get("value")
+    if not isinstance(value, dict):
+        return ""
+    if result.get("type") in _SPANS:
+        return "span"
+    return "class" if result.get("type") in _CLASSES else ""
+
+
+def _record(task: object, form: _Form, left: Counter[str]) -> Record:
+    """`left` counts what the record cannot hold."""
+    if isinstance(task, Fault):
+        raise task
+    if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+        raise Fault(_("expected a task with data, found {value}").format(value=show(task)))
+    data = task["data"]
+    if not isinstance(data.get(form.text), str):
+        raise Fault(_("the data have no text in the field {field!r}").format(field=form.text))
+    chosen = _chosen(task)
+    marks, spans = _labels(chosen, data[form.text], form, left)
+    _count(task, left)
+    return Record(_document(task, data, form), _states(task, chosen, marks, form), marks, spans)
+
+
+def _labels(
+    annotation: Mapping | None, text: str, form: _Form, left: Counter[str]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Span, ...]]]:
+    marks: dict[str, dict[str, None]] = {}
+    spans: dict[str, list[Span]] = {}
+    for result in _results(annotation):
+        kind = _kind(result)
+        if not kind:
+            left[str(result.get("type") or "?")[:40]] += 1
+            continue
+        layer = form.layers[kind, str(result.get("from_name", ""))]
+        value = result["value"]
+        names = _names(value.get(str(result["type"])))
+        if kind == "class":
+            marks.setdefault(layer, {}).update(dict.fromkeys(names))
+        else:
+            places = value.get("globalOffsets") if "globalOffsets" in value else value
+            if not isinstance(places, dict):
+                raise Fault(_("a span is {value}").format(value=show(places)))
+            start, end = placed_span(
+                text, places.get("start"), places.get("end"), value.get("text")
+            )
+            spans.setdefault(layer, []).extend(Span(start, end, name) for name in names)
+    return (
+        {layer: tuple(names) for layer, names in marks.items()},
+        {layer: unique_spans(found) for layer, found in spans.items()},
+    )
+
+
+def _names(value: object) -> list[str]:
+    if not isinstance(value, list) or not value:
+        raise Fault(_("the labels are {value}, expected a list").format(value=show(value)))
+    return [label_name(one) for one in value]
+
+
+def _states(task: Mapping, chosen: Mapping | None, marks: Mapping, form: _Form) -> dict[str, str]:
+    """An annotation without spans is an answer, one without a class is none; cancelled: discarded."""
+    if chosen is None:
+        return dict.fromkeys(form.layers.values(), "discarded") if _annotations(task) else {}
+    span_layers = [layer for (kind, _name), layer in form.layers.items() if kind == "span"]
+    return dict.fromkeys((*span_layers, *marks), "submitted")
+
+
+def _count(task: Mapping, left: Counter[str]) -> None:
+    done = [one for one in _annotations(task) if not one.get("was_cancelled")]
+    left["several"] += len(done) > 1
+    left["predictions"] += bool(task.get("predictions"))
+
+
+def _document(task: Mapping, data: Mapping, form: _Form) -> Document:
+    meta = dict(task["meta"]) if isinstance(task.get("meta"), dict) else {}
+    meta.update(
+        {str(name): value for name, value in data.items() if name != form.text and value != ""}
+    )
+    key = task.get("id")
+    known = key is not None and not isinstance(key, (dict, list, bool))
+    split = meta.get("split")
+    try:
+        found = split_name(split)
+    except Fault:  # some other field of that name: it stays in the metadata
+        found = None
+    if found:
+        del meta["split"]
+    return Document(str(key) if known else "", ((TEXT, data[form.text]),), found, None, meta)
+
+
+def _shown(task: Mapping, form: _Form) -> Iterable[str]:
+    """The labels of a task as a preview lists them."""
+    for result in _results(_chosen(task)):
+        names = result["value"].get(str(result["type"])) if _kind(result) else None
+        yield from map(str, names if isinstance(names, list) else ())
+
+
+def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
+    if n := left.pop("several", 0):
+        yield ngettext(
+            "{name}: {n:,} task has several annotations; the ground truth or the first was used.",
+            "{name}: {n:,} tasks have several annotations; the ground truth or the first was used.",
+            n,
+        ).format(name=name, n=n)
+    if n := left.pop("predictions", 0):
+        yield ngettext(
+            "{name}: {n:,} task has predictions, which were not imported.",
+            "{name}: {n:,} tasks have predictions, which were not imported.",
+            n,
+        ).format(name=name, n=n)
+    if kinds := {kind: n for kind, n in left.items() if n}:
+        listed = ", ".join(f"{kind} ({n:,})" for kind, n in sorted(kinds.items()))
+        yield _("{name}: not imported, as they are no spans or classes of a text: {kinds}.").format(
+            name=name, kinds=listed
+        )

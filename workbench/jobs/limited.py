@@ -1,0 +1,277 @@
+"""A host whose processor time and memory are limited. Its requests may run what a person wrote, such as a template.
+
+Two lines of defence. The worker limits itself where the system can (`jobs/limits.py`). The thread that waits for the answer
+watches the worker on every system and ends it when it exceeds a limit; the next request starts a new one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from workbench.base import scratch
+from workbench.base.errors import JobFailed
+from workbench.base.i18n import _
+from workbench.jobs.process import Child, last_lines
+from workbench.jobs.spec import JobSpec, Limits
+from workbench.jobs.threads import Token
+
+INTERVAL = (
+    0.02  # seconds between two looks at the worker: it can take some 50 MB of memory in that time
+)
+SLACK = (
+    0.25  # seconds of processor time in which the worker may notice by itself that its time is up
+)
+PATIENCE = 0.3  # seconds that a cancelled request may still take: ending the worker costs more
+START_LIMIT = 60.0  # seconds until the worker is ready
+WALL_FACTOR = 20  # limit in seconds of the clock, for a worker that neither works nor answers
+TIME, MEMORY = "out_of_time", "out_of_memory"
+
+
+class OutOfTime(JobFailed):
+    """A request took more processor time than its limit."""
+
+
+class OutOfMemory(JobFailed):
+    """A request took more memory than its limit."""
+
+
+class LimitedHost:
+    """Answers requests in a worker process that starts with the first one. Every method may be called from any thread."""
+
+    def __init__(self, target: str, limits: Limits, params: Mapping | None = None):
+        self.limits = limits
+        self._target, self._params = target, dict(params or {})
+        self._lock = threading.Lock()  # one request at a time
+        self._closed = threading.Event()
+        self._numbers = itertools.count(1)
+        self._child: Child | None = None
+        self._ready = False  # whether the worker has loaded its target
+        self._folder: Path | None = None
+        self._messages: queue.SimpleQueue[dict] = queue.SimpleQueue()
+
+    @property
+    def pid(self) -> int | None:
+        """That of the worker, None while there is none."""
+        return self._child.pid if self._child else None
+
+    def ask(
+        self,
+        request: Mapping,
+        *,
+        on_part: Callable[[Any], None] | None = None,
+        token: Token | None = None,
+    ) -> Any:
+        """Wait for the answer. `on_part(part)` is called in this thread for each part, as it comes.
+
+        Raises OutOfTime or OutOfMemory for a limit that was exceeded, Cancelled if `token` is cancelled (unless the answer
+        comes at once), JobFailed for any other end without an answer.
+        """
+        token = token or Token()
+        with self._turn(token):
+            number = next(self._numbers)
+            child = self._started(token)
+            child.send({"type": "ask", "id": number, "kind": "limited", "request": dict(request)})
+            return self._wait(child, number, on_part or _ignore, token)
+
+    def close(self) -> None:
+        """End the worker and delete its folder. A request that is open in another thread raises JobFailed there."""
+        self._closed.set()
+        child = self._child
+        if child is not None:
+            child.kill()
+            child.wait(5)
+        self._child = None
+        if self._folder is not None:
+            scratch.remove(self._folder)
+
+    # ------------------------------------------------------------ the worker
+
+    @contextmanager
+    def _turn(self, token: Token) -> Iterator[None]:
+        while not self._lock.acquire(timeout=INTERVAL):
+            self._check(token)
+        try:
+            self._check(token)
+            yield
+        finally:
+            self._lock.release()
+
+    def _check(self, token: Token) -> None:
+        token.check()
+        if self._closed.is_set():
+            raise _closed()
+
+    def _started(self, token: Token) -> Child:
+        """The worker, ready for a request. One that is starting goes on, also when nobody waits for it any more."""
+        child = self._child if self._child and not self._child.ended else self._start()
+        if not self._ready:
+            self._wait_until_ready(child, token)
+            self._ready = True
+        return child
+
+    def _start(self) -> Child:
+        if self._folder is None:
+            self._folder = scratch.make("limited")
+            JobSpec(self._target, self._params, limits=self.limits).write(
+                self._folder / "host.json"
+            )
+        self._messages = queue.SimpleQueue()
+        child = Child(
+            [str(self._folder)],
+            on_message=self._messages.put,
+            on_end=partial(_report_end, self._messages),
+            log=self._folder / "log.txt",
+        )
+        self._ready, self._child = False, child.start()
+        if self._closed.is_set():  # meanwhile, so that close() has not seen this child
+            child.kill()
+        return child
+
+    def _wait_until_ready(self, child: Child, token: Token) -> None:
+        end = time.monotonic() + START_LIMIT
+        while True:
+            message = self._next(child)
+            token.check()
+            if message is None and time.monotonic() > end:
+                self._end(child)
+                raise JobFailed(_("The worker did not start in {n:.0f} s.").format(n=START_LIMIT))
+            if message is not None and message["type"] == "ready":
+                return
+            if message is not None and message["type"] == "failed":
+                self._end(child)
+                raise JobFailed(message["message"], hint=message["hint"])
+
+    def _end(self, child: Child) -> None:
+        child.kill()
+        child.wait(5)
+        self._child = None
+
+    # ------------------------------------------------------------ one request
+
+    def _wait(self, child: Child, number: int, on_part: Callable[[Any], None], token: Token) -> Any:
+        watch, began = _Watch(child, self.limits), time.monotonic()
+        while True:
+            message = self._next(child)
+            if message is None:
+                if token.cancelled and time.monotonic() - began > PATIENCE:
+                    self._end(child)
+                    token.check()
+                if reason := watch.exceeded():
+                    self._end(child)
+                    raise self._over(reason)
+            elif message.get("id") != number:
+                continue  # a line of the log
+            elif message["type"] == "part":
+                on_part(message["part"])
+                watch.restart()
+            elif message["type"] == "answer":
+                return self._answer(child, message)
+
+    def _next(self, child: Child) -> dict | None:
+        """The next message of the worker, None if none came for a moment. Raises JobFailed where none can come any more."""
+        try:
+            message = self._messages.get(timeout=INTERVAL)
+        except queue.Empty:
+            if self._closed.is_set():
+                self._end(child)
+                raise _closed() from None
+            return None
+        if message["type"] == "end":
+            self._child = None
+            raise _closed() if self._closed.is_set() else self._ended(child, message["code"])
+        return message
+
+    def _answer(self, child: Child, message: dict) -> Any:
+        error = message.get("error")
+        if error is None:
+            return message.get("answer")
+        if error["status"] == MEMORY:
+            self._end(child)  # a new process gives the memory back to the system
+        if error["status"] in (TIME, MEMORY):
+            raise self._over(error["status"])
+        raise JobFailed(error["message"], hint=error["hint"])
+
+    def _over(self, reason: str) -> JobFailed:
+        if reason == TIME:
+            seconds = self.limits.seconds
+            return OutOfTime(
+                _("The request took too long (limit {seconds:g} s).").format(seconds=seconds)
+            )
+        megabytes = self.limits.memory // 2**20
+        return OutOfMemory(
+            _("The request needs too much memory (limit {n} MB).").format(n=megabytes)
+        )
+
+    def _ended(self, child: Child, code: int | None) -> JobFailed:
+        """Why a worker ended that nobody had asked to."""
+        import signal
+
+        if code is not None and -code == getattr(signal, "SIGXCPU", None):
+            return self._over(TIME)
+        reason = child.problem or _("return code {code}").format(code=code)
+        log = last_lines(self._folder / "log.txt", 1) if self._folder else ""
+        return JobFailed(
+            _("The worker ended unexpectedly: {reason}. {log}").format(reason=reason, log=log)
+        )
+
+
+class _Watch:
+    """Compares what a worker has used since its last message with its limits."""
+
+    def __init__(self, child: Child, limits: Limits):
+        import psutil
+
+        self._limits = limits
+        self._gone = psutil.Error
+        try:
+            self._process = psutil.Process(child.pid)
+            self._memory = self._process.memory_info().rss
+        except psutil.Error:  # it has ended: its end is among the messages
+            self._process = None
+        self.restart()
+
+    def restart(self) -> None:
+        self._began, self._used = time.monotonic(), self._seconds()
+
+    def exceeded(self) -> str:
+        """TIME or MEMORY, "" for neither."""
+        if self._process is None:
+            return ""
+        try:
+            memory = self._process.memory_info().rss - self._memory
+        except self._gone:
+            return ""
+        if memory > self._limits.memory:
+            return MEMORY
+        limit = self._limits.seconds
+        slow = self._seconds() - self._used > limit + SLACK
+        stuck = time.monotonic() - self._began > WALL_FACTOR * (limit + SLACK)
+        return TIME if slow or stuck else ""
+
+    def _seconds(self) -> float:
+        """Processor time of the worker so far; 0 once it has gone."""
+        try:
+            times = self._process.cpu_times() if self._process else None
+        except self._gone:
+            return 0.0
+        return times.user + times.system if times else 0.0
+
+
+def _report_end(messages: queue.SimpleQueue[dict], code: int | None) -> None:
+    messages.put({"type": "end", "code": code})
+
+
+def _closed() -> JobFailed:
+    return JobFailed(_("The worker has been closed."))
+
+
+def _ignore(_part: Any) -> None:
+    pass

@@ -1,0 +1,23 @@
+"""Memory and processors of this computer."""
+
+from __future__ import annotations
+
+import os
+
+
+def memory() -> tuple[int, int]:
+    """Bytes in all, and bytes that programs can still take."""
+    import psutil
+
+    found = psutil.virtual_memory()
+    return found.total, found.available
+
+
+def cores() -> int:
+    """Physical cores that this process may use, at least 1."""
+    import psutil
+
+    allowed = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))

@@ -1,0 +1,92 @@
+"""Tokenizer files beside saved weights, so that every program splits text as the training did."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.models.families.library import first_line, quiet
+from workbench.runtime.tokenizer import Tokenizer, files_of
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Backend
+
+    from workbench.models.families.transformer import TransformerEncoder
+
+GENERIC = "PreTrainedTokenizerFast"  # the class that takes tokenizer.json as it is
+
+
+def save_tokenizer(encoder: TransformerEncoder, folder: Path) -> None:
+    """Write tokenizer.json and tokenizer_config.json. Raises ModelError.
+
+    Made once for a loaded model, as a training saves many versions: for 250,000 entries it takes
+    seconds.
+    """
+    written = encoder.tokenizer.written
+    if not written:
+        _make(encoder, folder)
+        names = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+        files = [folder / name for name in names if (folder / name).is_file()]
+        written.update({file.name: file.read_bytes() for file in files})
+    for name, content in written.items():
+        (folder / name).write_bytes(content)
+
+
+def _make(encoder: TransformerEncoder, folder: Path) -> None:
+    """Let transformers write the files, then see that it reads them as the training did.
+
+    Some of its classes build the tokenizer anew from its vocabulary and lose a part of
+    tokenizer.json, such as the normalization of DeBERTa. The generic class is named for those.
+    """
+    from transformers import AutoTokenizer
+
+    source, config = files_of(encoder.info.path), encoder.model.config
+    try:
+        with quiet():
+            tokenizer = AutoTokenizer.from_pretrained(
+                source, config=config, local_files_only=True, trust_remote_code=False
+            )
+            if tokenizer.pad_token is None and (pad := _special_pad(encoder.tokenizer)):
+                tokenizer.pad_token = pad
+            tokenizer.model_max_length = encoder.max_length
+            tokenizer.save_pretrained(folder)
+            encoder.tokenizer.backend.save(str(folder / "tokenizer.json"))
+            again = AutoTokenizer.from_pretrained(folder, config=config, local_files_only=True)
+    except (OSError, ValueError, ImportError, AttributeError, KeyError, TypeError) as error:
+        raise ModelError(
+            _("The tokenizer of {path} cannot be saved: {error}").format(
+                path=encoder.info.path, error=first_line(error)
+            )
+        ) from error
+    if not _alike(again.backend_tokenizer, encoder.tokenizer.backend):
+        _name_class(folder / "tokenizer_config.json", GENERIC)
+
+
+def _special_pad(tokenizer: Tokenizer) -> str:
+    """What we pad with; "" if that is an ordinary subword.
+
+    Naming one as special token would cut it out of every text that it occurs in.
+    """
+    added = tokenizer.backend.get_added_tokens_decoder().get(tokenizer.pad)
+    return added.content if added is not None and added.special else ""
+
+
+def _alike(one: Backend, other: Backend) -> bool:
+    """Whether both treat text in the same way, as far as their parts say so."""
+    parts = ("normalizer", "pre_tokenizer", "post_processor")
+    return one.get_vocab() == other.get_vocab() and all(
+        _state(getattr(one, part)) == _state(getattr(other, part)) for part in parts
+    )
+
+
+def _state(part: object) -> object:
+    return json.loads(part.__getstate__()) if part is not None else None
+
+
+def _name_class(path: Path, name: str) -> None:
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    raw["tokenizer_class"] = name
+    path.write_text(json.dumps(raw, indent=2, ensure_ascii=False), encoding="utf-8")

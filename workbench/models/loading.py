@@ -1,0 +1,19 @@
+"""The registry's door to families: which one reads a folder, and the encoder in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.base.registry import registry
+from workbench.models import spec
+from workbench.models.base import Encoder, Family, LoadOptions
+
+
+def family_of(info: spec.ModelInfo) -> Family:
+    return registry().get("family", info.format)()
+
+
+def load(folder: Path | str, options: LoadOptions) -> Encoder:
+    """The encoder in a model folder. Raises ModelError where it cannot be loaded."""
+    info = spec.read_folder(folder, allow_pickle=options.allow_pickle)
+    return family_of(info).load(info, options)

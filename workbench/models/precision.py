@@ -1,0 +1,164 @@
+"""Whether bfloat16 pays off on a device: on a CPU it is measured, as instruction flags do not tell.
+
+With avx512_bf16 an EPYC 9004 multiplies matrices 2 to 4 times as fast in bf16 as in fp32; a Xeon with
+the same flag needed three times as long (53 against 146 GFLOP/s per core).
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.models import device as devices
+
+CLEARLY_FASTER = 1.15  # times; below, the result is not worth the lower precision
+LEAST_WIDTH = 96  # of a model; below, most of a step is not matrix multiplication
+ROWS = 512  # batch size times length; with fewer, converting the weights hides the rest
+OPERATIONS = 4e9  # at most, of one pass of the trial: 55 ms on a core with 75 GFLOP/s
+REPEATS = (2, 6)  # fewest and most passes in each precision, after one to warm up
+BUDGET = 0.35  # seconds; after that the fewest repeats must do
+_measured: dict[str, float] = {}  # in this process, so that equal runs choose equally
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`speedup`: how many times as fast as fp32 a training step is in bf16, None if not measured.
+
+    `key` names machine, torch version, threads and shape; `new`: measured just now.
+    """
+
+    bf16: bool
+    speedup: float | None = None
+    key: str = ""
+    new: bool = False
+
+    def sentence(self) -> str:
+        """For the log of a run; empty if nothing was measured."""
+        if self.speedup is None:
+            return ""
+        told = (
+            _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU, so it is used.")
+            if self.bf16
+            else _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU, so fp32 is used.")
+        )
+        return told.format(speedup=self.speedup)
+
+    def to_json(self) -> dict:
+        """An event for the parent, which keeps the measurement in the settings."""
+        return {"kind": "precision_trial", "key": self.key, "speedup": self.speedup}
+
+
+def check(wanted: str, device: torch.device) -> None:
+    """Raises SpecError if bf16 is wanted and the device has no instructions for it."""
+    if wanted == "bf16" and not devices.has_bf16(device):
+        raise SpecError(
+            _("precision is 'bf16', which {device} does not have in hardware.").format(
+                device=devices.name(device)
+            ),
+            hint=_("Choose auto or fp32."),
+        )
+
+
+def choose(
+    wanted: str,
+    device: torch.device,
+    shape: tuple[int, int],
+    known: Mapping[str, float] | None = None,
+) -> Choice:
+    """The precision for training a model of `shape` (width, width of its feed-forward layers).
+
+    wanted: auto, fp32 or bf16. `known` are the speedups measured earlier, by key.
+    """
+    if wanted == "fp32" or not devices.has_bf16(device):
+        return Choice(False)
+    if wanted == "bf16" or device.type != "cpu":
+        return Choice(True)
+    if shape[0] < LEAST_WIDTH:
+        return Choice(False)
+    key = key_of(shape)
+    speedup = (known or {}).get(key) or _measured.get(key)
+    new = speedup is None
+    if speedup is None:
+        speedup = _measured[key] = trial(shape)
+    return Choice(speedup >= CLEARLY_FASTER, speedup, key, new)
+
+
+def key_of(shape: tuple[int, int]) -> str:
+    """What a measurement depends on."""
+    threads, size = f"{torch.get_num_threads()}t", f"{shape[0]}x{shape[1]}"
+    return "/".join((processor(), torch.__version__, threads, size))
+
+
+@lru_cache(maxsize=1)
+def processor() -> str:
+    """Name and revision of the CPU."""
+    if sys.platform == "win32":
+        return platform.processor()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    about: dict[str, str] = {}
+    for line in lines:
+        name, _colon, value = line.partition(":")
+        about.setdefault(name.strip(), value.strip())
+    names = ("model name", "cpu family", "model", "stepping")
+    return " ".join(about[name] for name in names if name in about) or platform.machine()
+
+
+# ---------------------------------------------------------------- measuring
+
+
+def trial(shape: tuple[int, int]) -> float:
+    """How many times as fast bf16 is as fp32, for a forward and backward pass on this CPU.
+
+    Takes less than 0.5 s on an idle machine. Random numbers of the caller are left alone.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return speedup(_passes(shape), time.process_time)
+
+
+def speedup(run: Callable[[bool], None], clock: Callable[[], float]) -> float:
+    """Ratio of the best times of `run(False)` (fp32) and `run(True)` (bf16), taken in turns.
+
+    `clock` counts processor time: other programs on the machine lengthen the wall time of a pass by
+    far more than the ratio that matters, and the best of several passes is the least disturbed one.
+    """
+    began = clock()
+    best = [float("inf"), float("inf")]
+    for repeat in range(-1, REPEATS[1]):  # the first pass of each sets up kernels
+        if repeat >= REPEATS[0] and clock() - began > BUDGET:
+            break
+        for bf16 in (False, True):
+            before = clock()
+            run(bf16)
+            if repeat >= 0:
+                best[bf16] = min(best[bf16], clock() - before)
+    return best[0] / max(best[1], 1e-9)
+
+
+def _passes(shape: tuple[int, int]) -> Callable[[bool], None]:
+    """A feed-forward block, narrowed where it is large, as autocast runs it in training."""
+    width, inner = shape
+    inner = min(inner, int(OPERATIONS / (12 * ROWS * width)))
+    block = nn.Sequential(nn.Linear(width, inner), nn.GELU(), nn.Linear(inner, width))
+    inputs = torch.randn(ROWS, width)
+
+    def run(bf16: bool) -> None:
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            outputs = block(inputs)
+        outputs.float().square().mean().backward()
+        block.zero_grad(set_to_none=True)
+
+    return run

@@ -1,0 +1,210 @@
+"""Reading `config.json` of a model folder: anybody may have written it, so every value is checked.
+
+What is wrong is appended to a list of problems, each a clause without a full stop; reading goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import reprlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.base.i18n import _
+
+CONFIG = "config.json"
+MAX_JSON = 500_000_000  # bytes; the largest tokenizer.json in use has about 35 MB
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+WIDTH = ("hidden_size", "n_embd", "dim", "d_model")
+POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
+INNER = ("intermediate_size", "n_inner", "hidden_dim")
+MOST_LABELS = 100_000
+# The largest value of each size that a model could have; checked where no tensor shows the size.
+LIMITS = {
+    **dict.fromkeys(LAYERS, 1_000),
+    **dict.fromkeys(WIDTH, 1_000_000),
+    **dict.fromkeys(POSITIONS, 100_000_000),
+    **dict.fromkeys(INNER, 10_000_000),
+    "vocab_size": 100_000_000,
+    "embedding_size": 1_000_000,
+    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads"), 10_000),
+    "num_key_value_heads": 10_000,
+    "head_dim": 1_000_000,
+    "num_labels": MOST_LABELS,
+    "type_vocab_size": 10_000,
+    "num_hidden_groups": 1_000,
+    "inner_group_num": 1_000,
+    "max_relative_positions": 10_000_000,
+    "position_buckets": 10_000_000,
+    "conv_kernel_size": 1_000,
+}
+# What the others name so is not used by these families.
+_INNER_OF = {"gpt2": ("n_inner",), "openai-gpt": (), "distilbert": ("hidden_dim",)}
+_FACTORED = ("albert", "electra", "deberta-v2")  # embeddings may be narrower than the layers
+_ABSENT = (None, -1)  # some sizes say "not set" by -1
+# Position tables of these start two places late.
+_LATE_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet")
+_LAYER = re.compile(r"(?:^|\.)(layers?|h|albert_layer_groups)\.(\d{1,9})\.")
+_EMBEDDINGS = (
+    "word_embeddings.weight",
+    "wte.weight",
+    "tokens_embed.weight",
+    "embed_tokens.weight",
+    "embed_in.weight",
+    "tok_embeddings.weight",
+)
+_POSITION_TABLES = ("position_embeddings.weight", "wpe.weight", "positions_embed.weight")
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def read_object(path: Path, problems: list[str]) -> Mapping[str, Any] | None:
+    """The JSON object in a file; None, with a problem, if there is none."""
+    if not path.is_file():
+        problems.append(_("{file} is missing").format(file=path.name))
+        return None
+    try:
+        if (size := path.stat().st_size) > MAX_JSON:
+            problems.append(_("{file} has {size:,} bytes").format(file=path.name, size=size))
+            return None
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        problems.append(
+            _("{file} is not readable JSON ({error})").format(file=path.name, error=str(error)[:80])
+        )
+        return None
+    if not isinstance(raw, dict):
+        problems.append(
+            _("{file} holds a {kind}, expected an object").format(
+                file=path.name, kind=type(raw).__name__
+            )
+        )
+        return None
+    return raw
+
+
+def quoted(value: object) -> str:
+    """A value for a message, at most about 40 characters."""
+    return reprlib.repr(value)[:60]
+
+
+def strings(value: object) -> tuple[str, ...]:
+    """The strings of a list; () for anything else."""
+    return tuple(item for item in value if isinstance(item, str)) if _is_list(value) else ()
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+# ---------------------------------------------------------------- sizes
+
+
+def number(config: Mapping, *names: str) -> int:
+    """The first of these sizes that is set; 0 if none is, or if it is out of range."""
+    for name in names:
+        value = config.get(name)
+        if value not in _ABSENT:
+            return value if _fits(name, value) else 0
+    return 0
+
+
+def _fits(name: str, value: object) -> bool:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and 0 <= value <= LIMITS.get(name, 10**9)
+
+
+def longest_input(config: Mapping) -> int:
+    """Subwords that the position table takes, special ones included; 0 if unknown."""
+    positions = number(config, *POSITIONS)
+    if config.get("model_type") in _LATE_POSITIONS and positions:
+        positions -= 1 + number(config, "pad_token_id")
+    return max(0, positions)
+
+
+def labels(config: Mapping) -> tuple[str, ...]:
+    """Names of a trained head's outputs, in order."""
+    table = config.get("id2label")
+    if not isinstance(table, dict) or len(table) > MOST_LABELS:
+        return ()
+    return tuple(value if isinstance(value, str) else quoted(value) for value in table.values())
+
+
+def size_problems(config: Mapping, shapes: Shapes) -> list[str]:
+    """Sizes that no model has, or that differ from the tensors; `shapes` is empty if unknown.
+
+    Loading would otherwise draw the missing weights at random, or take all memory for them.
+    """
+    problems = [
+        _("config.json gives {name} as {value}, expected a whole number up to {most:,}").format(
+            name=name, value=quoted(config[name]), most=most
+        )
+        for name, most in LIMITS.items()
+        if config.get(name) not in _ABSENT and not _fits(name, config[name])
+    ]
+    table = config.get("id2label")
+    if table is not None and not isinstance(table, dict):
+        problems.append(_("config.json gives id2label as {value}").format(value=quoted(table)))
+    elif table is not None and len(table) > MOST_LABELS:
+        problems.append(_("config.json names {count:,} labels").format(count=len(table)))
+    if shapes and not problems:
+        problems += _differences(config, shapes)
+    return problems
+
+
+def _differences(config: Mapping, shapes: Shapes) -> list[str]:
+    dimensions = {size for shape in shapes.values() for size in shape}
+    embeddings = _ending(shapes, _EMBEDDINGS)
+    told = _("config.json gives {name} as {value:,}, but the weights have {found:,}")
+    found: list[tuple[str, int]] = []
+    groups = "num_hidden_groups" in config or config.get("model_type") == "albert"
+    layers = _count_layers(shapes)
+    if not groups and number(config, *LAYERS) > layers:
+        found.append((_set(config, LAYERS), layers))
+    if groups and number(config, "num_hidden_groups") > layers:
+        found.append(("num_hidden_groups", layers))
+    if len(embeddings) == 2 and number(config, "vocab_size") not in (0, embeddings[0]):
+        found.append(("vocab_size", embeddings[0]))
+    positions = _ending(shapes, _POSITION_TABLES)
+    if len(positions) == 2 and number(config, *POSITIONS) not in (0, positions[0]):
+        found.append((_set(config, POSITIONS), positions[0]))
+    types = _ending(shapes, ("token_type_embeddings.weight",))
+    if len(types) == 2 and number(config, "type_vocab_size") not in (0, types[0]):
+        found.append(("type_vocab_size", types[0]))
+    problems = [told.format(name=name, value=number(config, name), found=n) for name, n in found]
+    family = config.get("model_type")
+    inner = _INNER_OF.get(family, INNER[:1]) if isinstance(family, str) else ()
+    factored = ("embedding_size",) if family in _FACTORED else ()
+    for names in (WIDTH, inner, factored):
+        if number(config, *names) not in {0, *dimensions}:
+            problems.append(
+                _("config.json gives {name} as {value:,}, but no tensor has that size").format(
+                    name=_set(config, names), value=number(config, *names)
+                )
+            )
+    if number(config, "num_labels") > max(dimensions, default=0):
+        problems.append(
+            _("config.json names {count:,} labels").format(count=number(config, "num_labels"))
+        )
+    return problems
+
+
+def _set(config: Mapping, names: Sequence[str]) -> str:
+    return next(name for name in names if config.get(name) not in _ABSENT)
+
+
+def _ending(shapes: Shapes, endings: tuple[str, ...]) -> tuple[int, ...]:
+    """The shape of the first tensor with such a name; () if there is none."""
+    return next((shape for name, shape in shapes.items() if name.endswith(endings)), ())
+
+
+def is_body(name: str) -> bool:
+    """Whether a tensor belongs to the embeddings or layers, not to what is on top of them."""
+    return bool(_LAYER.search(name)) or name.endswith((*_EMBEDDINGS, *_POSITION_TABLES))
+
+
+def _count_layers(shapes: Shapes) -> int:
+    numbers = [int(match[2]) for name in shapes if (match := _LAYER.search(name))]
+    return 1 + max(numbers, default=-1)

@@ -1,0 +1,267 @@
+"""Names, shapes and types in the weight files of `torch.save`, without unpickling them.
+
+Unpickling can run any program. Here the instructions are read one by one and followed only as far
+as they build dictionaries, lists and numbers: nothing is imported, called or looked up. What a file
+does beyond that makes it unreadable here, not dangerous.
+
+Source of the layouts: torch/serialization.py (zip archive since 1.6, a chain of pickles before).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.base.i18n import _
+
+MOST_BYTES = 64_000_000  # of instructions; those of a model with 1,000 layers have 5 MB
+MOST_STEPS = 2_000_000
+MOST_SIZE = 1 << 48
+_LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+_FLOATS = {
+    "FloatStorage": "float32",
+    "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16",
+    "DoubleStorage": "float64",
+}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """`dtype` is "" for integers; tensors that share memory have an equal `storage`."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    storage: tuple
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A class or function that the file names; it is never looked up."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class _Storage:
+    """A reference to the file's memory blocks."""
+
+    about: Any
+
+
+@dataclass(frozen=True)
+class _Unnamed:
+    shape: tuple[int, ...]
+    dtype: str
+    storage: tuple
+
+
+class _Unreadable(Exception):
+    """The file does more than to describe tensors."""
+
+
+def tensors(path: Path, problems: list[str]) -> tuple[Tensor, ...]:
+    """The tensors of a state dictionary; () if they cannot be told without unpickling.
+
+    A file that is no archive of torch, or cut short, is a problem.
+    """
+    import zipfile
+    import zlib
+
+    try:
+        with open(path, "rb") as file:
+            legacy = file.read(len(_LEGACY_MAGIC)) == _LEGACY_MAGIC
+            file.seek(0)
+            raw = file.read(MOST_BYTES) if legacy else _instructions(file)
+        return tuple(_named(_result(raw, skip=3 if legacy else 0)))
+    except OSError as error:
+        problems.append(
+            _("{file} cannot be read ({error})").format(file=path.name, error=error.strerror)
+        )
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, RuntimeError,
+    ):  # fmt: skip
+        problems.append(
+            _("{file} is damaged, cut short or not written by PyTorch").format(file=path.name)
+        )
+    except _Unreadable:
+        pass  # nothing is known of it before it is loaded
+    return ()
+
+
+def _instructions(file: io.BufferedReader) -> bytes:
+    import zipfile
+
+    with zipfile.ZipFile(file) as archive:
+        name = next((one for one in archive.namelist() if one.endswith("/data.pkl")), "data.pkl")
+        if archive.getinfo(name).file_size > MOST_BYTES:
+            raise _Unreadable
+        with archive.open(name) as member:
+            return member.read(MOST_BYTES)
+
+
+def _named(state: object) -> Iterator[Tensor]:
+    if not isinstance(state, dict):
+        raise _Unreadable
+    for name, value in state.items():
+        if isinstance(name, str) and isinstance(value, _Unnamed):
+            yield Tensor(name, value.shape, value.dtype, value.storage)
+
+
+# ---------------------------------------------------------------- following the instructions
+
+
+def _result(raw: bytes, skip: int) -> object:
+    """What the pickle after `skip` others builds. Raises _Unreadable."""
+    stream = io.BytesIO(raw)
+    try:
+        for _number in range(skip):
+            _Machine().run(stream)
+        return _Machine().run(stream)
+    except (
+        ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+        MemoryError,
+    ) as error:  # fmt: skip
+        raise _Unreadable from error
+
+
+class _Machine:
+    """A stack machine for the few instructions that a state dictionary needs."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+        self.marks: list[int] = []
+        self.memo: dict[int, Any] = {}
+
+    def run(self, stream: io.BytesIO) -> object:
+        import pickletools
+
+        for step, (code, argument, _at) in enumerate(pickletools.genops(stream)):
+            if step > MOST_STEPS:
+                raise _Unreadable
+            if code.name == "STOP":
+                return self.stack.pop()
+            act = getattr(self, f"on_{code.name.lower()}", None)
+            if act is not None:
+                act(argument)
+            elif code.name in _PLAIN:
+                self.stack.append(argument)
+            elif code.name not in ("PROTO", "FRAME"):
+                raise _Unreadable
+        raise _Unreadable
+
+    def popped(self) -> list[Any]:
+        """All above the last mark."""
+        at = self.marks.pop()
+        values, self.stack[at:] = self.stack[at:], []
+        return values
+
+    def on_mark(self, _argument) -> None:
+        self.marks.append(len(self.stack))
+
+    def on_none(self, _argument) -> None:
+        self.stack.append(None)
+
+    def on_newtrue(self, _argument) -> None:
+        self.stack.append(True)
+
+    def on_newfalse(self, _argument) -> None:
+        self.stack.append(False)
+
+    def on_empty_dict(self, _argument) -> None:
+        self.stack.append({})
+
+    def on_empty_list(self, _argument) -> None:
+        self.stack.append([])
+
+    def on_empty_tuple(self, _argument) -> None:
+        self.stack.append(())
+
+    def on_tuple(self, _argument) -> None:
+        self.stack.append(tuple(self.popped()))
+
+    def on_tuple1(self, _argument) -> None:
+        self.stack[-1:] = [tuple(self.stack[-1:])]
+
+    def on_tuple2(self, _argument) -> None:
+        self.stack[-2:] = [tuple(self.stack[-2:])]
+
+    def on_tuple3(self, _argument) -> None:
+        self.stack[-3:] = [tuple(self.stack[-3:])]
+
+    def on_append(self, _argument) -> None:
+        value = self.stack.pop()
+        self.stack[-1].append(value)
+
+    def on_appends(self, _argument) -> None:
+        values = self.popped()
+        self.stack[-1].extend(values)
+
+    def on_setitem(self, _argument) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        self.stack[-1][key] = value
+
+    def on_setitems(self, _argument) -> None:
+        values = self.popped()
+        self.stack[-1].update(zip(values[::2], values[1::2], strict=True))
+
+    def on_global(self, argument) -> None:
+        self.stack.append(_Name(argument.replace(" ", ".")))
+
+    def on_stack_global(self, _argument) -> None:
+        name, module = self.stack.pop(), self.stack.pop()
+        self.stack.append(_Name(f"{module}.{name}"))
+
+    def on_binpersid(self, _argument) -> None:
+        self.stack.append(_Storage(self.stack.pop()))
+
+    def on_reduce(self, _argument) -> None:
+        arguments, called = self.stack.pop(), self.stack.pop()
+        self.stack.append(_called(called, arguments))
+
+    def on_build(self, _argument) -> None:
+        self.stack.pop()  # attributes of the dictionary, such as its version
+
+    def on_binput(self, argument) -> None:
+        self.memo[argument] = self.stack[-1]
+
+    on_long_binput = on_put = on_binput
+
+    def on_memoize(self, _argument) -> None:
+        self.memo[len(self.memo)] = self.stack[-1]
+
+    def on_binget(self, argument) -> None:
+        self.stack.append(self.memo[argument])
+
+    on_long_binget = on_get = on_binget
+
+
+_PLAIN = frozenset(
+    "BININT BININT1 BININT2 LONG1 LONG4 INT LONG BINFLOAT FLOAT BINUNICODE SHORT_BINUNICODE "
+    "BINUNICODE8 UNICODE BINSTRING SHORT_BINSTRING STRING BINBYTES SHORT_BINBYTES".split()
+)
+
+
+def _called(called: object, arguments: tuple) -> object:
+    """What a call gives that a state dictionary contains; the call is not made."""
+    path = called.path if isinstance(called, _Name) else ""
+    if path == "collections.OrderedDict":
+        return {} if not arguments else None
+    if path == "torch._utils._rebuild_parameter":
+        return arguments[0]
+    if path == "torch._utils._rebuild_tensor_v2":
+        storage, offset, shape = arguments[:3]
+        _kind, block, key, *_rest = storage.about
+        name = block.path.rpartition(".")[2]
+        return _Unnamed(tuple(map(_size, shape)), _FLOATS.get(name, ""), (str(key), offset, shape))
+    return None
+
+
+def _size(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_SIZE:
+        raise ValueError(value)
+    return value

@@ -1,0 +1,64 @@
+"""Where models are: those that ship with the application, and the Hugging Face cache."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.base import paths
+from workbench.models.spec import downloads
+from workbench.models.spec.cards import ModelInfo, card
+from workbench.models.spec.families import FAMILIES
+
+
+def starters() -> tuple[ModelInfo, ...]:
+    """The models that ship with the application."""
+    folder = paths.resource("models")
+    return tuple(
+        card(model, origin="starter")
+        for model in sorted(folder.iterdir())
+        if (model / "config.json").is_file()
+    )
+
+
+def cached(cache: Path | None = None) -> tuple[ModelInfo, ...]:
+    """Text models in the Hugging Face cache: revision `main`, else the newest.
+
+    Repositories of other kinds are left out.
+    """
+    folder = cache or paths.hub_cache()
+    try:
+        repositories = sorted(folder.glob("models--*")) if folder.is_dir() else []
+    except OSError:  # a cache that may not be read is none
+        return ()
+    found = (_of_repository(repository) for repository in repositories)
+    return tuple(info for info in found if info is not None)
+
+
+def _of_repository(repository: Path) -> ModelInfo | None:
+    name = repository.name[len("models--") :].replace("--", "/")
+    try:
+        snapshot = _snapshot(repository)
+        if snapshot is None or not (snapshot / "config.json").is_file():
+            return None
+    except OSError as error:
+        problem = str(error.strerror or error)
+        return ModelInfo(name, str(repository), origin="cache", problems=(problem,))
+    info = card(snapshot, name=name, origin="cache")
+    info = replace(info, downloaded=bool(downloads.recorded(repository)))
+    return info if info.family in FAMILIES or not info.family else None
+
+
+def repository_of(info: ModelInfo) -> Path:
+    """The folder in the cache that holds all revisions of a model with origin "cache"."""
+    return Path(info.path).parents[1]
+
+
+def _snapshot(repository: Path) -> Path | None:
+    try:
+        revision = (repository / "refs" / "main").read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        revision = ""  # downloaded by commit: there is no main
+    snapshots = [one for one in (repository / "snapshots").glob("*") if one.is_dir()]
+    named = next((one for one in snapshots if one.name == revision), None)
+    return named or max(snapshots, key=lambda one: one.stat().st_mtime, default=None)

@@ -1,0 +1,180 @@
+"""Names and shapes of a folder's weights, from the headers of the files; no weight is read."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench.base.i18n import _
+from workbench.models.spec import config, pickles
+
+WEIGHTS, INDEX, PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
+PICKLE_INDEX = f"{PICKLE}.index.json"
+MAX_HEADER = 100_000_000  # bytes; the limit of the safetensors format
+# Source: the safetensors format description; sub-byte types are left out, no model here has them.
+ITEM_BYTES = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 1),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 2),
+    **dict.fromkeys(("U32", "I32", "F32"), 4),
+    **dict.fromkeys(("U64", "I64", "F64", "C64"), 8),
+}
+_NAMES = {"F16": "float16", "F32": "float32", "BF16": "bfloat16", "F64": "float64"}
+_MOST = 1 << 48  # bytes of a tensor; more is a lie
+
+
+@dataclass(frozen=True)
+class Weights:
+    """`parameters` counts floating-point values, shared ones once; `shapes` maps names to shapes."""
+
+    parameters: int = 0
+    dtype: str = ""
+    pickled: bool = False
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def read(folder: Path, problems: list[str]) -> Weights:
+    """What the files of the folder hold: safetensors before pickles. Problems are appended."""
+    if (folder / WEIGHTS).is_file():
+        return _summed([header(folder / WEIGHTS, problems)])
+    if (folder / INDEX).is_file():
+        return _summed([header(file, problems) for file in _shards(folder, INDEX, problems)])
+    files = [folder / PICKLE] if (folder / PICKLE).is_file() else []
+    if not files and (folder / PICKLE_INDEX).is_file():
+        files = _shards(folder, PICKLE_INDEX, problems)
+    if not files:
+        problems.append(_("{weights} is missing").format(weights=WEIGHTS))
+        return Weights()
+    return _of_pickles(files, problems)
+
+
+def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:
+    """The files that an index names, as far as they are in the folder."""
+    table = (config.read_object(folder / index, problems) or {}).get("weight_map")
+    values = table.values() if isinstance(table, dict) else ()
+    names = sorted({name for name in values if isinstance(name, str)})
+    if not names:
+        problems.append(_("{index} names no files").format(index=index))
+    found = []
+    for name in names:
+        if not _is_plain(name):
+            problems.append(
+                _("{index} names {file}, which lies outside the folder").format(
+                    index=index, file=config.quoted(name)
+                )
+            )
+        elif not (folder / name).is_file():
+            problems.append(_("{file} is missing").format(file=name[:80]))
+        else:
+            found.append(folder / name)
+    return found
+
+
+def _is_plain(name: str) -> bool:
+    """Whether it is the name of a file, not a path."""
+    separators = any(character in name for character in "/\\\0")
+    return not separators and name not in ("", ".", "..") and len(name) < 250
+
+
+# ---------------------------------------------------------------- safetensors
+
+
+def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int, ...]]]:
+    """Name → (type, shape) of a safetensors file, checked against the file's size.
+
+    Empty, with a problem, if the file is broken.
+    """
+    name = path.name
+    try:
+        size = path.stat().st_size
+        with open(path, "rb") as file:
+            start = file.read(8)
+            length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+            if not 2 <= length <= min(MAX_HEADER, max(0, size - 8)):
+                problems.append(
+                    _("{file} is damaged or cut short ({size:,} bytes, no whole header)").format(
+                        file=name, size=size
+                    )
+                )
+                return {}
+            raw = file.read(length)
+    except OSError as error:
+        problems.append(
+            _("{file} cannot be read ({error})").format(file=name, error=error.strerror)
+        )
+        return {}
+    try:
+        tensors, end = _tensors(json.loads(raw.decode("utf-8")))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        problems.append(_("{file} has a damaged header").format(file=name))
+        return {}
+    if size != 8 + length + end:
+        problems.append(
+            _("{file} is cut short or damaged: {size:,} bytes, expected {expected:,}").format(
+                file=name, size=size, expected=8 + length + end
+            )
+        )
+        return {}
+    if not tensors:
+        problems.append(_("{file} holds no weights").format(file=name))
+    return tensors
+
+
+def _tensors(table: Any) -> tuple[dict[str, tuple[str, tuple[int, ...]]], int]:
+    """Names with type and shape, and the bytes of all. Raises ValueError where they contradict."""
+    found: dict[str, tuple[str, tuple[int, ...]]] = {}
+    places = []
+    for name, about in table.items():
+        if name == "__metadata__":
+            continue
+        kind, shape = about["dtype"], tuple(map(_size, about["shape"]))
+        start, end = map(_size, about["data_offsets"])
+        if kind in ITEM_BYTES and end - start != math.prod(shape) * ITEM_BYTES[kind]:
+            raise ValueError(name)
+        found[name] = (str(kind), shape)
+        places.append((start, end))
+    at = 0
+    for start, end in sorted(places):  # no holes, no overlaps
+        if start != at or end < start:
+            raise ValueError(start)
+        at = end
+    return found, at
+
+
+def _size(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+        raise ValueError(value)
+    return value
+
+
+def _summed(tables: list[Mapping[str, tuple[str, tuple[int, ...]]]]) -> Weights:
+    counts: dict[str, int] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for table in tables:
+        for name, (kind, shape) in table.items():
+            shapes[name] = shape
+            if "F" in kind:  # position ids and the like are no parameters
+                counts[kind] = counts.get(kind, 0) + math.prod(shape)
+    most = max(counts, key=counts.__getitem__, default="")
+    return Weights(sum(counts.values()), _NAMES.get(most, most.lower()), False, shapes)
+
+
+# ---------------------------------------------------------------- pickles
+
+
+def _of_pickles(files: list[Path], problems: list[str]) -> Weights:
+    counts: dict[str, int] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for file in files:
+        seen = set()
+        for tensor in pickles.tensors(file, problems):
+            shapes[tensor.name] = tensor.shape
+            if tensor.dtype and tensor.storage not in seen:
+                seen.add(tensor.storage)
+                counts[tensor.dtype] = counts.get(tensor.dtype, 0) + math.prod(tensor.shape)
+    most = max(counts, key=counts.__getitem__, default="")
+    return Weights(sum(counts.values()), most, True, shapes)

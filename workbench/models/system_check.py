@@ -1,0 +1,123 @@
+"""The checks that need torch: libraries load, devices, bf16. A job target."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from workbench.base import settings
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.system_check import OK, PROBLEM, WARNING, Check, gigabytes
+from workbench.base.terms import term
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "safetensors", "onnxruntime")
+SHAPES = ((384, 1536), (768, 3072))  # of the starters, and of most pretrained models
+
+
+def run(params: Mapping, folder: Path) -> Iterator[dict]:
+    """Job target. `params`: known, measurements of bf16 so far. New ones are yielded as in training."""
+    for name in LIBRARIES:
+        yield {"kind": "stage", "text": _("Loading {name}…").format(name=name)}
+        check = library(name)
+        yield check.to_event()
+        if name == "torch" and check.state == PROBLEM:
+            return {}
+    for check in _devices():
+        yield check.to_event()
+    yield {"kind": "stage", "text": _("Measuring bf16…")}
+    yield from _bf16(params.get("known") or {})
+    return {}
+
+
+def library(name: str) -> Check:
+    """Whether a library can be imported, and how long that took."""
+    id, began = f"computing.load.{name}", time.monotonic()
+    title = _("{name} loads").format(name=name)
+    try:
+        module = importlib.import_module(name)
+    except Exception as error:  # whatever its own code or a missing system library raises
+        reason = (str(error).strip().splitlines() or [""])[0][:300]
+        told = _("no: {kind}: {reason}").format(kind=type(error).__name__, reason=reason)
+        return Check(id, title, told, PROBLEM, _("Install the package again (`make setup`)."))
+    told = _("{version}, in {seconds:.1f} s").format(
+        version=getattr(module, "__version__", ""), seconds=time.monotonic() - began
+    )
+    return Check(id, title, told)
+
+
+def _devices() -> Iterator[Check]:
+    from workbench.models import device as devices
+
+    for found in devices.describe():
+        memory = found["memory_mb"] * 2**20
+        told = (
+            _("{title}, {memory}").format(title=found["title"], memory=gigabytes(memory))
+            if memory
+            else found["title"]
+        )
+        yield Check(f"computing.device.{found['name']}", found["name"], told)
+    yield _threads()
+    if driver_without_cuda():
+        yield Check(
+            "computing.cuda",
+            "CUDA",
+            _("There is an NVIDIA driver, but this build of torch cannot use it."),
+            WARNING,
+            _("Install a CUDA build of torch: `make setup TORCH=cuda`."),
+        )
+    yield _chosen()
+
+
+def _threads() -> Check:
+    from workbench.models import device as devices
+
+    threads, cores = devices.use_threads(), devices.physical_cores()
+    told = _("{threads} of {cores} cores").format(threads=threads, cores=cores)
+    if threads >= cores:
+        return Check("computing.threads", _("Threads"), told)
+    advice = _("OMP_NUM_THREADS limits training. Remove the variable to use every core.")
+    return Check("computing.threads", _("Threads"), told, WARNING, advice)
+
+
+def driver_without_cuda() -> bool:
+    import torch
+
+    driver = os.path.exists("/proc/driver/nvidia/version") or shutil.which("nvidia-smi")
+    return bool(driver) and not torch.cuda.is_available()
+
+
+def _chosen() -> Check:
+    """The device of the settings."""
+    from workbench.models import device as devices
+
+    wanted = settings.load().device
+    try:
+        told = _("{wanted}: {device}").format(wanted=term(wanted), device=devices.pick(wanted))
+    except SpecError as error:
+        told, advice = error.message, _("Choose another device in the settings.")
+        return Check("computing.chosen", _("Device in the settings"), told, PROBLEM, advice)
+    return Check("computing.chosen", _("Device in the settings"), told)
+
+
+def _bf16(known: Mapping[str, float]) -> Iterator[dict]:
+    import torch
+
+    from workbench.models import device as devices
+    from workbench.models import precision
+
+    cpu = torch.device("cpu")
+    if not devices.has_bf16(cpu):
+        told = _("This CPU has no instructions for it: fp32 is used.")
+        yield Check("computing.bf16", _("bf16 on the CPU"), told, OK).to_event()
+        return
+    for shape in SHAPES:
+        choice = precision.choose("auto", cpu, shape, known)
+        if choice.new:
+            yield choice.to_json()
+        title = _("bf16 at width {width}").format(width=shape[0])
+        yield Check(f"computing.bf16.{shape[0]}", title, choice.sentence()).to_event()

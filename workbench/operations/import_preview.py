@@ -1,0 +1,237 @@
+"""How a file would be imported: the first rows, every guess with its reason, and what is wrong."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
+from workbench.importers.base import CLASS, PAIRS, SPANS, Options, Row, Skipped
+
+if TYPE_CHECKING:
+    from workbench.importers.base import Importer, TableRow
+    from workbench.importers.source import Source
+    from workbench.text.labels import Layer
+
+_SPANLIKE = ("span", "tag")
+ROWS = 20
+SCANNED = 4 << 20  # bytes from which the encoding is guessed
+CHECKED = 5_000  # records that are examined
+PROBLEMS = 50  # that are listed
+SECONDS = 2.0  # after which no more records are examined
+_SHOWN = 2_000  # characters of a line with a problem
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """The cells of a row that begins on `line`; `problem` says why its record is skipped.
+
+    Where `raw` is set, the only cell is the line of the file as it is.
+    """
+
+    line: int
+    cells: tuple[str, ...]
+    problem: str = ""
+    raw: bool = False
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a file looks like and how it would be read.
+
+    `rows`: the first rows, then those with a problem that come later. `problems`: (line, reason) of
+    the first records that would be skipped; `failed` is their number among the `checked` records,
+    which are all of the file where `complete`. `spans` and `examined`: see `Table`. `question`: why
+    the user must confirm that the file is plain text, "" where there is no doubt.
+    """
+
+    format: str
+    why: str
+    encoding: str
+    encoding_why: str
+    delimiter: str
+    columns: tuple[str, ...]
+    rows: tuple[PreviewRow, ...]
+    mapping: tuple[tuple[str, str], ...]
+    note: str
+    problems: tuple[tuple[int, str], ...] = ()
+    failed: int = 0
+    checked: int = 0
+    complete: bool = True
+    spans: Mapping[str, int] = field(default_factory=dict, hash=False)
+    examined: str = ""
+    warnings: tuple[str, ...] = ()
+    question: str = ""
+
+    @property
+    def mostly_wrong(self) -> bool:
+        """Whether most records have errors: format, delimiter or columns are probably wrong."""
+        return self.failed * 2 > self.checked
+
+
+def preview(
+    path: Path | str,
+    *,
+    format: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    mapping: Iterable[tuple[str, str]] | None = None,
+    limit: int = ROWS,
+    layers: Sequence[Layer] = (),
+    target_layer: str | None = None,
+) -> Preview:
+    """The first rows of a file and a guess of everything that is not given.
+
+    `layers`: those of the project, so that guessed roles name the layers that an import would use.
+    Raises ImportFailed.
+    """
+    from workbench.importers.detect import Detected, chosen, detect, importer
+    from workbench.importers.source import Source
+
+    source = Source(Path(path), encoding or "", scan=SCANNED)
+    if format:
+        detected = Detected(format, _("chosen"), warning=chosen(source, format))
+    else:
+        detected = detect(source)
+    options = options_for(
+        layers,
+        target_layer=target_layer,
+        mapping=tuple(mapping or ()),
+        delimiter=delimiter or "",
+    )
+    reader = importer(detected.format)
+    table = reader.preview(source, options, limit)
+    checked = _check(reader, source, options)
+    return Preview(
+        detected.format,
+        detected.why,
+        source.encoding.name,
+        source.encoding.why,
+        table.delimiter,
+        table.columns,
+        _rows(table.rows, checked.problems, source),
+        table.mapping,
+        table.why,
+        tuple((line, reason) for line, _place, reason in checked.problems),
+        checked.failed,
+        checked.count,
+        checked.complete,
+        table.spans,
+        table.examined,
+        table.warnings + ((detected.warning,) if detected.warning else ()),
+        detected.question,
+    )
+
+
+def refused(
+    paths: Iterable[Path], *, format: str | None = None, encoding: str | None = None
+) -> tuple[str, ...]:
+    """Why files would not be imported, as far as their beginnings show: a sentence for each."""
+    from workbench.importers.detect import detect
+    from workbench.importers.source import Source
+
+    found = []
+    for path in paths:
+        try:
+            source = Source(path, encoding or "", scan=SCANNED)
+            if not format and (question := detect(source).question):
+                found.append(question)
+        except ImportFailed as error:
+            found.append(str(error))
+    return tuple(found)
+
+
+def options_for(
+    layers: Sequence[Layer],
+    *,
+    target_layer: str | None,
+    mapping: tuple[tuple[str, str], ...],
+    delimiter: str,
+) -> Options:
+    """Which layers labels go to where the file names none.
+
+    The layer of the usual name, else the only one of its kind, else a new one of the usual name.
+    """
+
+    def choose(name: str, kinds: tuple[str, ...], texts: int) -> str:
+        fitting = [one.name for one in layers if one.kind in kinds and one.texts == texts]
+        if target_layer and (
+            target_layer in fitting or all(one.name != target_layer for one in layers)
+        ):
+            return target_layer
+        return name if name in fitting or len(fitting) != 1 else fitting[0]
+
+    return Options(
+        delimiter=delimiter,
+        mapping=mapping,
+        class_layer=choose(CLASS, ("class", "multi"), 1),
+        span_layer=choose(SPANS, _SPANLIKE, 1),
+        pair_layer=choose(PAIRS, ("class", "multi"), 2),
+    )
+
+
+@dataclass
+class _Checked:
+    """`problems`: (line, how many records began on that line before, reason)."""
+
+    problems: list[tuple[int, int, str]] = field(default_factory=list)
+    failed: int = 0
+    count: int = 0
+    complete: bool = True
+
+
+def _check(reader: Importer, source: Source, options: Options) -> _Checked:
+    """Read the first records as an import would."""
+    found = _Checked()
+    begun: Counter[int] = Counter()
+    end = None
+    for item in reader.read(source, options):
+        if not isinstance(item, Row | Skipped):
+            continue
+        end = end or time.monotonic() + SECONDS
+        found.count += 1
+        if isinstance(item, Skipped):
+            found.failed += 1
+            if len(found.problems) < PROBLEMS:
+                found.problems.append((item.line, begun[item.line], item.reason))
+        begun[item.line] += 1
+        if found.count >= CHECKED or time.monotonic() > end:
+            found.complete = False
+            return found
+    found.complete = not source.cut
+    return found
+
+
+def _rows(
+    shown: Iterable[TableRow], problems: list[tuple[int, int, str]], source: Source
+) -> tuple[PreviewRow, ...]:
+    """The rows of the table with their problems, then the lines of the problems that come later."""
+    reasons = {(line, place): reason for line, place, reason in problems}
+    begun: Counter[int] = Counter()
+    rows = []
+    for row in shown:
+        reason = reasons.pop((row.line, begun[row.line]), "")
+        rows.append(PreviewRow(row.line, row.cells, reason))
+        begun[row.line] += 1
+    lines = _lines(source, {line for line, _place in reasons})
+    rows += [
+        PreviewRow(line, (lines.get(line, ""),), reason, raw=True)
+        for (line, _place), reason in reasons.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: row.line))
+
+
+def _lines(source: Source, wanted: set[int]) -> dict[int, str]:
+    """The wanted lines of the file, by number; the beginning of long ones."""
+    found: dict[int, str] = {}
+    for number, line in enumerate(source.lines() if wanted else (), 1):
+        if number in wanted:
+            found[number] = line[:_SHOWN]
+            if len(found) == len(wanted):
+                break
+    return found

@@ -1,0 +1,55 @@
+"""Splits that the names of files suggest: train.conll, de-dev.tsv, eng.testa, test/a.txt …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from workbench.base.i18n import _
+
+BY_NAME = "by-name"  # in place of a split: that of each file's name
+_WORDS = {
+    "train": "train",
+    "training": "train",
+    "trn": "train",
+    "dev": "dev",
+    "devel": "dev",
+    "development": "dev",
+    "valid": "dev",
+    "validation": "dev",
+    "val": "dev",
+    "testa": "dev",  # of CoNLL-2003
+    "test": "test",
+    "testing": "test",
+    "tst": "test",
+    "testb": "test",
+}
+_FEWEST = 2  # files with such a name, below which nothing is suggested
+
+
+def split_of(path: Path) -> str:
+    """The split that the name of a file mentions, or else the one that its folder is named after.
+
+    "" where there is none, or where the name mentions several.
+    """
+    words = re.split(r"[\W_\d]+", path.name.lower())
+    found = {_WORDS[word] for word in words if word in _WORDS}
+    if not found:
+        return _WORDS.get(path.parent.name.lower(), "")
+    return found.pop() if len(found) == 1 else ""
+
+
+def suggested(paths: Iterable[Path | str]) -> dict[Path, str]:
+    """Split by file where at least two files have such names, in their order; else nothing."""
+    found = {Path(path): split_of(Path(path)) for path in paths}
+    named = {path: split for path, split in found.items() if split}
+    return named if len(named) >= _FEWEST else {}
+
+
+def described(splits: dict[Path, str]) -> str:
+    """“train.tsv → train, dev.tsv → dev”, at most four files."""
+    shown = [f"{path.name} → {split}" for path, split in list(splits.items())[:4]]
+    if more := len(splits) - len(shown):
+        shown.append(_("{n:,} more").format(n=more))
+    return ", ".join(shown)

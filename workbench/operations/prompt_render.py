@@ -1,0 +1,119 @@
+"""Rendering templates in a worker with limits on time and memory. For any thread but that of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from workbench.base.errors import JobFailed
+from workbench.base.i18n import _
+from workbench.jobs.limited import LimitedHost, OutOfMemory, OutOfTime
+from workbench.jobs.spec import Limits
+from workbench.jobs.threads import Token
+from workbench.prompting.base import Example, Filled, Labels, Rendered, Request, TemplateError
+from workbench.prompting.limits import MEGABYTES, SECONDS, Messages
+
+TARGET = "workbench.prompting.serve:open_templates"
+WAVE = 500  # requests sent at once; another thread may have its turn between two waves
+WAVE_CHARACTERS = 2_000_000  # of their texts
+
+
+class Renderer:
+    """Renders templates. The worker starts with the first request; a template that exceeds a limit ends it, and the next
+    request starts a new one. Close it at the end.
+    """
+
+    def __init__(self, *, seconds: float = SECONDS, megabytes: int = MEGABYTES):
+        self.errors = Messages(seconds, megabytes)
+        self._host = LimitedHost(
+            TARGET,
+            Limits(seconds, megabytes * 2**20),
+            {"seconds": seconds, "megabytes": megabytes},
+        )
+
+    @property
+    def pid(self) -> int | None:
+        return self._host.pid
+
+    def render(
+        self,
+        source: str,
+        labels: Labels,
+        requests: Sequence[Request],
+        *,
+        token: Token | None = None,
+    ) -> list[Rendered]:
+        """The prompts of each request, in order. What is wrong with one request is told in its `error`.
+
+        Raises Cancelled once `token` is cancelled, TemplateError for a template over a limit, JobFailed without a worker.
+        """
+        found: list[Rendered] = []
+        for wave in _waves(requests):
+            found += self._wave(source, labels, wave, token)
+        return found
+
+    def close(self) -> None:
+        self._host.close()
+
+    def _wave(
+        self, source: str, labels: Labels, requests: Sequence[Request], token: Token | None
+    ) -> list[Rendered]:
+        answers: list[dict] = []
+        try:
+            request = _packed(source, labels, requests)
+            self._host.ask(request, on_part=answers.extend, token=token)
+        except OutOfTime:
+            raise self.errors.time() from None
+        except OutOfMemory:
+            raise self.errors.memory() from None
+        if answers and answers[-1].get("over"):
+            raise _unpacked(answers[-1]).error
+        if len(answers) != len(requests):
+            raise JobFailed(_("The worker that renders templates gave too few answers."))
+        return [_unpacked(answer) for answer in answers]
+
+
+def _waves(requests: Sequence[Request]) -> Iterator[list[Request]]:
+    wave: list[Request] = []
+    size = 0
+    for request in requests:
+        length = len(request.text) + len(request.text_b)
+        if wave and (len(wave) == WAVE or size + length > WAVE_CHARACTERS):
+            yield wave
+            wave, size = [], 0
+        wave.append(request)
+        size += length
+    if wave:
+        yield wave
+
+
+def _packed(source: str, labels: Labels, requests: Sequence[Request]) -> dict:
+    """Examples and labels are sent once and named by their numbers."""
+    examples: dict[Example, int] = {}
+    numbers = {name: number for number, name in enumerate(labels.names)}
+    items = [
+        [
+            request.text,
+            request.text_b,
+            [examples.setdefault(example, len(examples)) for example in request.examples],
+            [numbers[label] for label in request.labels],
+        ]
+        for request in requests
+    ]
+    return {
+        "source": source,
+        "labels": list(labels.names),
+        "descriptions": dict(labels.descriptions),
+        "examples": [[example.text, example.label, example.text_b] for example in examples],
+        "items": items,
+    }
+
+
+def _unpacked(answer: Mapping) -> Rendered:
+    seconds = answer["seconds"]
+    if answer.get("too_long"):
+        return Rendered(too_long=True, seconds=seconds)
+    if error := answer.get("error"):
+        return Rendered(error=TemplateError.from_json(error), seconds=seconds)
+    texts = answer["texts"]
+    prompts = tuple(Filled(*(texts[number] for number in parts)) for parts in answer["prompts"])
+    return Rendered(prompts, seconds=seconds)

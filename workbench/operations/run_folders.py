@@ -1,0 +1,74 @@
+"""Folders of runs beside the project file: made for one run, deleted with it.
+
+A folder of the run's number may exist already, left by an earlier project of the same name or by a
+backup that was restored. It is not touched; the new run gets the next number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import owned_folder, paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.storage import runs
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+
+def add_run(project: Project, name: str, kind: str = "train", **values: Any) -> Run:
+    """A new run with an empty folder, inside `project.write()`; `values` as for `storage.runs.add`.
+
+    Raises WorkbenchError if the folder cannot be made.
+    """
+    run = runs.add(project.db, name, kind, **values)
+    while os.path.lexists(paths.run_folder(project.path, run.id)):
+        project.delete_run(run.id)  # the id is not used again
+        run = runs.add(project.db, name, kind, **values)
+    folder = paths.run_folder(project.path, run.id)
+    try:
+        owned_folder.create(folder)
+    except OSError as error:
+        raise WorkbenchError(
+            _("{folder} cannot be created: {error}.").format(
+                folder=folder, error=error.strerror or error
+            ),
+            hint=_("Is the disk full or read-only?"),
+        ) from error
+    return run
+
+
+def model(project: Project, run_id: int) -> Path:
+    """Where the weights of the run are, whether or not they exist."""
+    return owned_folder.current(paths.run_folder(project.path, run_id) / "model")
+
+
+def recover(project: Project, run_id: int) -> None:
+    """After the run's worker was killed while it saved: bring the complete version back.
+
+    Only for the process that has the project open for writing.
+    """
+    owned_folder.recover(paths.run_folder(project.path, run_id) / "model")
+
+
+def remove(project: Project, run_id: int) -> None:
+    """Delete the run's folder; one that was not made for this run stays."""
+    folder = paths.run_folder(project.path, run_id)
+    if not owned_folder.is_owned(folder) and _names_run(folder, project.uid, run_id):
+        (folder / owned_folder.MARKER).touch()
+    owned_folder.remove(folder)
+
+
+def _names_run(folder: Path, project_uid: str, run_id: int) -> bool:
+    """Whether `job.json` names the run: earlier versions wrote no marker."""
+    try:
+        raw = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+        about = raw["params"]["run"]
+        return (about["project"], about["id"]) == (project_uid, run_id)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False

@@ -1,0 +1,101 @@
+"""The values that prompting exchanges: examples, what is to be rendered, finished prompts, errors. No Jinja2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+
+VARIABLES = ("text", "text_b", "label", "labels", "descriptions", "examples")
+LONGEST = 1_000_000  # characters of a finished prompt
+
+
+class TemplateError(SpecError):
+    """A template that cannot be read or rendered. `line` is 1-based, None where it is not known.
+
+    `text` and `hint` are marked for translation, not translated: an error is raised in a worker and shown in the language
+    of the process that shows it. `text` may name `line` and `values`.
+    """
+
+    def __init__(self, text: str, *, hint: str = "", line: int | None = None, **values: object):
+        super().__init__(_(text).format(line=line, **values), hint=_(hint))
+        self.text, self.line, self.values = text, line, values
+        self.plain_hint = hint
+
+    def at_line(self, line: int | None) -> TemplateError:
+        """The same error at a line."""
+        return TemplateError(self.text, hint=self.plain_hint, line=line, **self.values)
+
+    def to_json(self) -> dict:
+        return {
+            "text": self.text,
+            "hint": self.plain_hint,
+            "line": self.line,
+            "values": self.values,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping) -> TemplateError:
+        return cls(raw["text"], hint=raw["hint"], line=raw["line"], **raw["values"])
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A labelled document shown in the prompt; `text_b` is "" unless it is a pair."""
+
+    text: str
+    label: str
+    text_b: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A finished prompt with one candidate: `before` + `answer` + `after` is exactly what the model gets."""
+
+    before: str
+    answer: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        return self.before + self.answer + self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The candidates. `descriptions` has one for each; a label without a description is described by its name."""
+
+    names: tuple[str, ...]
+    descriptions: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def described(self) -> dict[str, str]:
+        return {name: self.descriptions.get(name) or name for name in self.names}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One text to be rendered with some candidates."""
+
+    text: str
+    text_b: str
+    examples: tuple[Example, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The prompts of one request, in the order of its labels, or why there are none.
+
+    `too_long`: a prompt has more than LONGEST characters. `seconds`: processor time of rendering.
+    """
+
+    prompts: tuple[Filled, ...] = ()
+    error: TemplateError | None = None
+    too_long: bool = False
+    seconds: float = 0.0
+
+
+Render = Callable[[Sequence[Request]], Sequence[Rendered]]

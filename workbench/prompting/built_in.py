@@ -1,0 +1,24 @@
+"""The templates that ship with the application."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base import paths
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    id: str
+    title: str
+    source: str
+
+
+def built_in() -> tuple[BuiltIn, ...]:
+    """In the order of their ids; a comment in the first line of each holds the title."""
+    found = []
+    for path in sorted(paths.resource("prompts").glob("*.jinja")):
+        source = path.read_text(encoding="utf-8")
+        title = source.partition("#}")[0].removeprefix("{#-").removesuffix("-").strip()
+        found.append(BuiltIn(path.stem, title, source))
+    return tuple(found)

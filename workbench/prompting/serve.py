@@ -1,0 +1,105 @@
+"""Host target that renders templates; its process has limits on time and memory (jobs/limited.py).
+
+A request: {"source", "labels", "descriptions", "examples": [[text, label, text_b]], "items": [[text, text_b, [number in
+examples], [number in labels]]]}. The parts of the answer: lists of objects, one for each item in order:
+{"texts": [text], "prompts": [[before, answer, after as numbers in texts]], "seconds"}, {"too_long", "seconds"} or
+{"error": a TemplateError as JSON, "over", "seconds"}. After an exceeded limit ("over") no further item is answered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from workbench.base.errors import TimeLimitExceeded
+from workbench.prompting import limits
+from workbench.prompting.base import LONGEST, Example, Labels, TemplateError
+from workbench.prompting.template import Template, TooLong
+
+OFTEN = 0.02  # seconds between two parts
+LARGE = 200_000  # characters after which a part is sent
+LARGEST = 4 * LONGEST  # characters of all prompts of an item together
+
+
+def open_templates(params: Mapping) -> Callable[[Mapping], Iterator]:
+    """`params` {"seconds", "megabytes"}: the limits, for messages."""
+    known: dict[str, Template] = {}
+    over = limits.Messages(params["seconds"], params["megabytes"])
+
+    def answer(request: Mapping) -> Iterator:
+        return _answers(request, known, over)
+
+    return answer
+
+
+def _answers(request: Mapping, known: dict[str, Template], over: limits.Messages) -> Iterator:
+    """Yields parts, so that what one item takes is measured by itself."""
+    job = _Job(request, known, over)
+    part: list[dict] = []
+    size, began = 0, time.monotonic()
+    for item in request["items"]:
+        part.append(job.answer(item))
+        size += sum(map(len, part[-1].get("texts", ())))
+        if job.over or size > LARGE or time.monotonic() - began > OFTEN:
+            yield part
+            part, size, began = [], 0, time.monotonic()
+        if job.over:
+            return None
+    if part:
+        yield part
+    return None
+
+
+class _Job:
+    """One request. `over` is set once a limit was exceeded."""
+
+    def __init__(self, request: Mapping, known: dict[str, Template], messages: limits.Messages):
+        self._known, self._messages, self.over = known, messages, False
+        self._source = request["source"]
+        self._labels = Labels(tuple(request["labels"]), request["descriptions"])
+        self._examples = [Example(*example) for example in request["examples"]]
+
+    def answer(self, item: list) -> dict:
+        start = time.process_time()
+        return {**self._answer(item), "seconds": time.process_time() - start}
+
+    def _answer(self, item: list) -> dict:
+        template = None
+        try:
+            template = self._template()
+            return self._filled(template, *item)
+        except TooLong:
+            return {"too_long": True}
+        except TemplateError as error:
+            return {"error": error.to_json()}
+        except (TimeLimitExceeded, MemoryError) as error:
+            self.over = True
+            line = template.line_of(error.__traceback__) if template else None
+            slow = isinstance(error, TimeLimitExceeded)
+            found = self._messages.time(line) if slow else self._messages.memory(line)
+            return {"error": found.to_json(), "over": True}
+
+    def _template(self) -> Template:
+        """The template compiled last is kept."""
+        if self._source not in self._known:
+            self._known.clear()
+            self._known[self._source] = Template(self._source)
+        return self._known[self._source]
+
+    def _filled(
+        self, template: Template, text: str, text_b: str, examples: list[int], labels: list[int]
+    ) -> dict:
+        texts: dict[str, int] = {}
+        prompts: list[list[int]] = []
+        for filled in template.fill(
+            text=text,
+            labels=self._labels,
+            candidates=[self._labels.names[number] for number in labels],
+            examples=[self._examples[number] for number in examples],
+            text_b=text_b,
+        ):
+            parts = (filled.before, filled.answer, filled.after)
+            prompts.append([texts.setdefault(part, len(texts)) for part in parts])
+            if sum(map(len, texts)) > LARGEST:
+                raise TooLong
+        return {"texts": list(texts), "prompts": prompts}

@@ -1,0 +1,196 @@
+"""Inputs of a model as numpy arrays: what a preparer makes, and how inputs are batched and padded.
+
+No torch: training, prediction and exported folders share this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from workbench.runtime.decoding import Alignment, align
+from workbench.runtime.words import borders_of
+from workbench.text.document import Document
+
+
+@dataclass(frozen=True)
+class EncodedInput:
+    """One input of a model: a text, a pair of texts, or one window of a long text.
+
+    arrays: by name, first axis T (subwords, words or characters, special ones included):
+    input_ids int32 (T,), token_type_ids int32 (T,), characters int32 (T, 50) …
+    offsets int32 (T, 2): code points of the text, end exclusive; (0, 0) at special units.
+    text int8 (T,): 0 first text, 1 second text, -1 special.
+    """
+
+    arrays: Mapping[str, np.ndarray]
+    offsets: np.ndarray
+    text: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def ids(self) -> np.ndarray:
+        return self.arrays["input_ids"]
+
+
+@dataclass
+class Prepared:
+    """Documents as inputs of a model.
+
+    owner int (N,): the document of each input; inputs of one document are adjacent, in order.
+    cut bool (D,): whether a document was longer than the model takes and truncated.
+    words, alignments: per document, for tasks that answer by word; otherwise empty.
+    """
+
+    documents: list[Document]
+    inputs: list[EncodedInput]
+    owner: np.ndarray
+    cut: np.ndarray
+    words: list[list[tuple[int, int]]] = field(default_factory=list)
+    alignments: list[Alignment] = field(default_factory=list)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int64 (N,): units of every input."""
+        return np.fromiter(map(len, self.inputs), dtype=np.int64, count=len(self.inputs))
+
+    def first(self, document: int) -> int:
+        """The position of a document's first input; of `len(documents)`, the number of inputs."""
+        return int(np.searchsorted(self.owner, document))
+
+    def of(self, document: int) -> range:
+        """Positions of a document's inputs."""
+        return range(self.first(document), self.first(document + 1))
+
+    def only(self, document: int) -> Prepared:
+        """One document alone."""
+        inputs = self.of(document)
+        return Prepared(
+            [self.documents[document]],
+            self.inputs[inputs.start : inputs.stop],
+            np.zeros(len(inputs), dtype=np.int64),
+            self.cut[document : document + 1],
+            self.words[document : document + 1],
+            self.alignments[document : document + 1],
+        )
+
+    @classmethod
+    def join(cls, parts: Sequence[Prepared]) -> Prepared:
+        """One after the other; `parts` must not be empty."""
+        offsets = np.cumsum([0, *(len(part.documents) for part in parts[:-1])])
+        owners = [part.owner + offset for part, offset in zip(parts, offsets, strict=True)]
+        return cls(
+            [document for part in parts for document in part.documents],
+            [found for part in parts for found in part.inputs],
+            np.concatenate(owners),
+            np.concatenate([part.cut for part in parts]),
+            [words for part in parts for words in part.words],
+            [alignment for part in parts for alignment in part.alignments],
+        )
+
+
+class Preparer(Protocol):
+    """Text → arrays in an encoder's own units: subwords, words, characters.
+
+    `fill` has the value that pads each array; 0 for those it does not name.
+    """
+
+    fill: Mapping[str, int]
+
+    def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
+        """One input per document from its first `texts` texts, truncated at `max_length` units."""
+        ...
+
+    def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
+        """Overlapping windows of the first text, with the words and their alignments."""
+        ...
+
+    def unknown_share(self, texts: Sequence[str]) -> float:
+        """Share of words (with a letter) that the vocabulary does not know, 0 to 1."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write what is needed to load the preparer from `folder` again."""
+        ...
+
+
+def prepared_windows(
+    documents: Sequence[Document], windows: Sequence[Sequence[EncodedInput]]
+) -> Prepared:
+    """Windows of every document with the words and where each stands in the windows."""
+    words = [borders_of(document) for document in documents]
+    alignments = [
+        align(borders, [(window.offsets, window.text == 0) for window in found])
+        for borders, found in zip(words, windows, strict=True)
+    ]
+    return Prepared(
+        list(documents),
+        [window for found in windows for window in found],
+        np.repeat(np.arange(len(documents)), [len(found) for found in windows]),
+        np.zeros(len(documents), dtype=bool),
+        words,
+        alignments,
+    )
+
+
+# ---------------------------------------------------------------- batches
+
+
+def batches_by_length(lengths: np.ndarray, tokens: int) -> Iterator[np.ndarray]:
+    """Positions of inputs of similar length, longest first, at least one per batch.
+
+    A batch holds at most `tokens` units, padding included.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        size = max(1, tokens // max(1, int(lengths[order[start]])))
+        yield order[start : start + size]
+        start += size
+
+
+def pad(rows: Sequence[np.ndarray], fill: float = 0, dtype: type = np.int64) -> np.ndarray:
+    """Stack arrays (T_i, …) to (B, max T, …), padded with `fill` at the end of the first axis."""
+    longest = max(map(len, rows))
+    table = np.full((len(rows), longest, *rows[0].shape[1:]), fill, dtype=dtype)
+    for number, row in enumerate(rows):
+        table[number, : len(row)] = row
+    return table
+
+
+def stack(
+    inputs: Sequence[EncodedInput], names: Sequence[str], fill: Mapping[str, int]
+) -> dict[str, np.ndarray]:
+    """The named arrays of several inputs as one batch, int64 (B, T, …).
+
+    `attention_mask` (B, T) is 1 at units and 0 at padding.
+    """
+    masks = [np.ones(len(one), np.int64) for one in inputs]
+    return {
+        name: pad(masks)
+        if name == MASK
+        else pad([one.arrays[name] for one in inputs], fill.get(name, 0))
+        for name in names
+    }
+
+
+MASK = "attention_mask"
+
+
+def unpadded(
+    arrays: Mapping[str, np.ndarray], row: int, length: int, axes: Mapping[str, str]
+) -> dict[str, np.ndarray]:
+    """One row of a batch of named arrays, those over tokens (B, T, …) without their padding.
+
+    `axes` says "token" or "item" for each name; an array it does not name is taken as "item".
+    """
+    return {
+        name: array[row, :length].copy() if axes.get(name) == "token" else array[row]
+        for name, array in arrays.items()
+    }

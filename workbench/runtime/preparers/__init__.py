@@ -1,0 +1,1 @@
+"""Preparers: text → arrays in the units of an encoder, without torch."""

@@ -1,0 +1,132 @@
+"""Which files of a model folder its tokenizer comes from: tokenizer.json, or an older format.
+
+Only names and configurations are looked at here; `conversion` reads the vocabularies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.base import paths
+from workbench.base.i18n import _
+
+JSON = "tokenizer.json"
+CONFIG, MODEL_CONFIG = "tokenizer_config.json", "config.json"
+SPECIAL, ADDED = "special_tokens_map.json", "added_tokens.json"
+VERSION = 1  # of the conversion; a new number makes every kept result outdated
+
+_WORDPIECE = (("vocab.txt",),)
+_MERGES = (("vocab.json", "merges.txt"),)
+_PIECES = (
+    ("spiece.model",),
+    ("spm.model",),
+    ("sentencepiece.bpe.model",),
+    ("tokenizer.model",),
+)
+# Tokenizer class, as transformers names it without "Fast" → file groups that it can be made from.
+SOURCES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "AlbertTokenizer": _PIECES,
+    "BertTokenizer": _WORDPIECE,
+    "CamembertTokenizer": _PIECES,
+    "DebertaV2Tokenizer": _PIECES,
+    "DistilBertTokenizer": _WORDPIECE,
+    "ElectraTokenizer": _WORDPIECE,
+    "GPT2Tokenizer": _MERGES,
+    "GPTNeoXTokenizer": _MERGES,
+    "LlamaTokenizer": _PIECES,
+    "MPNetTokenizer": _WORDPIECE,
+    "OpenAIGPTTokenizer": _MERGES,
+    "Qwen2Tokenizer": _MERGES,
+    "RobertaTokenizer": _MERGES,
+    "XLMRobertaTokenizer": _PIECES,
+}
+# The class of a family whose folder names none. ModernBERT and OLMo 2 were only ever published with
+# tokenizer.json: their older files do not say how text is split into words.
+CLASSES: Mapping[str, str] = {
+    "albert": "AlbertTokenizer",
+    "bert": "BertTokenizer",
+    "camembert": "CamembertTokenizer",
+    "deberta-v2": "DebertaV2Tokenizer",
+    "distilbert": "BertTokenizer",
+    "electra": "BertTokenizer",
+    "ernie": "BertTokenizer",
+    "gpt2": "GPT2Tokenizer",
+    "gpt_neox": "GPTNeoXTokenizer",
+    "llama": "LlamaTokenizer",
+    "mistral": "LlamaTokenizer",
+    "mpnet": "MPNetTokenizer",
+    "olmo": "GPTNeoXTokenizer",
+    "openai-gpt": "OpenAIGPTTokenizer",
+    "qwen2": "Qwen2Tokenizer",
+    "roberta": "RobertaTokenizer",
+    "xlm-roberta": "XLMRobertaTokenizer",
+}
+_GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "")  # say nothing of the format
+
+
+def choose(folder: Path, config: Mapping, problems: list[str]) -> str:
+    """The file that the tokenizer is read or converted from; "", with a problem, if none will do.
+
+    `config` is the content of config.json.
+    """
+    if (folder / JSON).is_file():
+        return JSON
+    kind = class_of(folder, config)
+    if kind in SOURCES:
+        if group := present(folder, kind):
+            return group[0]
+        problems.append(
+            _("tokenizer.json is missing; {files} would do as well").format(
+                files=", ".join("+".join(group) for group in SOURCES[kind])
+            )
+        )
+    elif kind in _GENERIC:
+        problems.append(_("tokenizer.json is missing"))
+    else:
+        problems.append(
+            _("tokenizer.json is missing, and a {kind} cannot be converted here").format(
+                kind=kind[:60]
+            )
+        )
+    return ""
+
+
+def class_of(folder: Path, config: Mapping) -> str:
+    """The class that the folder names, else that of its family; "" if neither is known."""
+    for named in (read_json(folder / CONFIG).get("tokenizer_class"), config.get("tokenizer_class")):
+        kind = named.removesuffix("Fast") if isinstance(named, str) else ""
+        if kind not in _GENERIC:
+            return kind
+    family = config.get("model_type")
+    return CLASSES.get(family, "") if isinstance(family, str) else ""
+
+
+def present(folder: Path, kind: str) -> tuple[str, ...]:
+    """The first complete group of files for a class of SOURCES; () if there is none."""
+    return next(
+        (group for group in SOURCES[kind] if all((folder / name).is_file() for name in group)),
+        (),
+    )
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a file; {} if there is none, or if it is broken."""
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return raw if isinstance(raw, dict) else {}
+
+
+def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping) -> Path:
+    """The folder in our cache for the result of a conversion, named by all that it depends on."""
+    digest = hashlib.sha256(f"{VERSION} {kind} {config.get('vocab_size')!r}".encode())
+    for name in (*group, CONFIG, SPECIAL, ADDED):
+        path = folder / name
+        content = path.read_bytes() if path.is_file() else b""
+        digest.update(f"\n{name} {len(content)}\n".encode() + content)
+    return paths.cache_folder() / "tokenizers" / digest.hexdigest()[:32]

@@ -1,0 +1,227 @@
+"""Checksums of what a project holds, kept in the file and followed by every change.
+
+One number for each document (the document, its texts, tokens, labels, states and suggestions), each
+run (with its predictions), each history step (with the values it would restore) and each small
+table. A number is the sum of the hashes of its rows, so a change costs the hash of the row before
+and after it, whatever else belongs to the document. `integrity` computes the sums anew and reports
+where they differ: another program, or a fault of the disk, changed the file.
+
+TEMP triggers of the writer follow the tables; rows that a bulk step adds are summed at its end, and
+the history at the end of each step. The content of a text is left to `document.text_hash`. A real
+number counts to 12 decimal places, as the text of a number differs between versions of SQLite.
+The hash is not cryptographic: whoever wants to deceive can compute it, too.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from zlib import crc32
+
+from workbench.base.watch import QUIET, Watch
+from workbench.storage.history import DROPPED
+from workbench.storage.tables import JOURNALED, TABLES, Column
+
+HASH_BITS = 40  # so that SQLite can sum the hashes of eight million rows in its 63 bits
+SUM_MASK = (1 << 62) - 1
+PIECE = 5_000  # rows summed by one statement, after which the work can be cancelled
+
+_OWNERS: Mapping[str, tuple[str, str]] = {
+    "label": ("layer", "layer_id"),
+    "layer": ("layer", "id"),
+    "prompt": ("prompt", "id"),
+    "prompt_version": ("prompt", "prompt_id"),
+    "run": ("run", "id"),
+    "prediction": ("run", "run_id"),
+    "document": ("document", "id"),
+    "source": ("source", ""),
+    "saved_filter": ("saved_filter", ""),
+    "annotator": ("annotator", ""),
+    "meta": ("meta", ""),
+}
+
+
+def row_hash(data: bytes) -> int:
+    """The squared CRC, so that two rows which exchange values do not give the same sum."""
+    crc = crc32(data)
+    return (crc * crc ^ crc << 7) & ((1 << HASH_BITS) - 1)
+
+
+def register(conn: sqlite3.Connection) -> None:
+    """The SQL functions of `triggers`, `add_rows` and `computed`."""
+    conn.create_function("row_hash", 1, row_hash, deterministic=True)
+    conn.create_function("crc", 1, crc32, deterministic=True)
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def owner(table: str, row: str = "") -> tuple[str, str]:
+    """Name of the entry and an SQL expression for whose it is: an id, or 0 for a whole table."""
+    name, column = _OWNERS.get(table, ("document", "document_id"))
+    return name, f"ifnull({row}{column}, 0)" if column else "0"
+
+
+def hash_of(table: str, row: str = "") -> str:
+    """An SQL expression for the hash of a row of `table`; `row` is a prefix such as "new."."""
+    values = [f"'{table}'"]
+    for name, column in TABLES[table].items():
+        if (table, name) != ("body", "content"):
+            values += _value(column, f'{row}"{name}"')
+    return _hash(values)
+
+
+def _hash(values: list[str]) -> str:
+    return f"row_hash(cast(printf('{'%Q,' * len(values)}', {', '.join(values)}) as blob))"
+
+
+def _value(column: Column, name: str) -> tuple[str, ...]:
+    """printf ends a text at a NUL and cannot print a blob; of such columns the CRC is taken."""
+    if column.storage == "real":
+        return (f"cast({name} * 1000000000000 as integer)",)
+    if column.storage == "integer" or column.exact:
+        return (name,)
+    return f"typeof({name})", f"crc(cast(ifnull({name}, '') as blob))"
+
+
+def _journal_hash() -> str:
+    """The hash of a row of the journal; the values it keeps count as those of their table do."""
+    head = ["tbl", "seq", "step_id", "op", "rid", "doc"]
+    cases = []
+    for table, columns in JOURNALED.items():
+        kept = [_value(column, f"c{place}") for place, column in enumerate(columns.values())]
+        values = [*head, *(one for pair in kept for one in pair)]
+        cases.append(f"when '{table}' then {_hash(values)}")
+    ranges = f"case when op in ('delete', 'range') then {_hash([*head, 'c0'])}"
+    return f"{ranges} else case tbl {' '.join(cases)} else 0 end end"
+
+
+JOURNAL_HASH = _journal_hash()
+
+
+# ---------------------------------------------------------------- keeping them
+
+
+def triggers() -> Iterator[str]:
+    """TEMP triggers of the writer, after `journal_high` has been made.
+
+    Rows above that mark are new in a bulk step; `add_rows` sums them at its end.
+    """
+    for table in TABLES:
+        if table != "journal_step":
+            yield from _table_triggers(table)
+    yield (
+        "create temp trigger checksum_journal_step_delete after delete on main.journal_step begin"
+        " delete from checksum where name = 'step' and owner = old.id; end"
+    )
+
+
+def _table_triggers(table: str) -> Iterator[str]:
+    name, of_new = owner(table, "new.")
+    _name, of_old = owner(table, "old.")
+    before, after = hash_of(table, "old."), hash_of(table, "new.")
+    head = f"create temp trigger checksum_{table}"
+    yield (
+        f"{head}_insert after insert on main.{table} {_when(table, 'new')}begin"
+        f" insert into checksum values('{name}', {of_new}, {after})"
+        f" on conflict(name, owner) do update set value = (value + excluded.value) & {SUM_MASK};"
+        " end"
+    )
+    update = f"update checksum set value = (value - {before} {{}}) & {SUM_MASK}"
+    there = f"where name = '{name}' and owner = {of_old}"
+    if table != "body":  # never updated
+        yield (
+            f"{head}_update after update on main.{table} {_when(table, 'old')}begin"
+            f" {update.format('+ ' + after)} {there}; end"
+        )
+    # With an owner go its other rows; their own triggers then find no entry and compute nothing.
+    owns = table == name and of_old != "0"
+    act = f"delete from checksum {there}" if owns else f"{update.format('')} {there}"
+    yield f"{head}_delete before delete on main.{table} {_when(table, 'old')}begin {act}; end"
+
+
+def _when(table: str, row: str) -> str:
+    if table not in JOURNALED:
+        return ""
+    return f"when {row}.id <= (select high from journal_high where tbl = '{table}') "
+
+
+def add_rows(
+    conn: sqlite3.Connection, table: str, first: int, last: int, *, watch: Watch = QUIET
+) -> None:
+    """Add the rows with these ids, which no trigger has seen."""
+    for start in range(first, last + 1, PIECE):
+        watch.at((start - first) / (last - first + 1))
+        _add(conn, table, f"id between {start} and {min(start + PIECE - 1, last)}")
+
+
+def forget_documents(conn: sqlite3.Connection, first: int, last: int) -> None:
+    """Before documents with these ids are deleted row by row: nothing is computed for them then."""
+    conn.execute(
+        "delete from checksum where name = 'document' and owner between ? and ?", (first, last)
+    )
+
+
+def _add(conn: sqlite3.Connection, table: str, where: str) -> None:
+    name, of = owner(table)
+    conn.execute(
+        f"insert into checksum select '{name}', {of} as item, sum({hash_of(table)}) & {SUM_MASK}"
+        f" from {table} where {where} group by item"
+        f" on conflict(name, owner) do update set value = (value + excluded.value) & {SUM_MASK}"
+    )
+
+
+def seal_step(conn: sqlite3.Connection, step: int, rows: int) -> None:
+    """Keep the sum of a history step; `rows` is the sum of JOURNAL_HASH over its rows."""
+    conn.execute(
+        f"insert or replace into checksum select 'step', id, ({hash_of('journal_step')} + ?)"
+        f" & {SUM_MASK} from journal_step where id = ?",
+        (rows & SUM_MASK, step),
+    )
+
+
+def rebuild(conn: sqlite3.Connection) -> None:
+    """All of them anew, for a file that was just created or upgraded."""
+    register(conn)
+    conn.execute("delete from checksum")
+    for statement in _everything():
+        conn.execute(f"insert into checksum {statement}")
+
+
+# ---------------------------------------------------------------- comparing them
+
+
+def differences(conn: sqlite3.Connection) -> list[tuple[str, int]]:
+    """(name, owner) of every entry whose rows are not those it was computed from."""
+    register(conn)
+    found: list[tuple[str, int]] = []
+    stored = {
+        (name, of): value
+        for name, of, value in conn.execute("select name, owner, value from checksum").fetchall()
+    }
+    for statement in _everything():
+        for name, of, value in conn.execute(statement).fetchall():
+            if stored.pop((name, of), 0) != value:
+                found.append((name, of))
+    return [*found, *(key for key, value in stored.items() if value)]
+
+
+def _everything() -> Iterator[str]:
+    """Queries that give (name, owner, value) of every entry there should be."""
+    grouped: dict[str, list[str]] = {}
+    for table in TABLES:
+        if table != "journal_step":
+            name, of = owner(table)
+            part = f"select {of} as item, {hash_of(table)} as hash from {table}"
+            grouped.setdefault(name, []).append(part)
+    there = f"undone != {DROPPED}"
+    grouped["step"] = [
+        f"select id as item, {hash_of('journal_step')} as hash from journal_step where {there}",
+        f"select step_id as item, {JOURNAL_HASH} as hash from journal_row"
+        f" where step_id in (select id from journal_step where {there})",
+    ]
+    for name, parts in grouped.items():
+        yield (
+            f"select '{name}', item, sum(hash) & {SUM_MASK} from ({' union all '.join(parts)})"
+            " group by item"
+        )

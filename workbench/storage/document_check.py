@@ -1,0 +1,183 @@
+"""Do texts, offsets and labels of the documents fit together?"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from workbench.base.errors import ProjectError
+from workbench.base.i18n import _
+from workbench.storage.values import borders_out
+from workbench.text.document import text_hash
+
+SHOWN = 20  # of one kind
+PAGE = 500  # documents read at once
+
+_KINDS = {
+    "mark": ("class", "multi", "score", "choice"),
+    "span": ("span", "tag"),
+    "relation": ("relation",),
+    "answer": ("answer", "text"),
+}
+
+
+def problems(conn: sqlite3.Connection) -> Iterator[str]:
+    """Needs a connection that may create temporary tables."""
+    conn.execute(
+        "create temp table text_length(document_id integer, field text, length integer,"
+        " primary key (document_id, field)) without rowid"
+    )
+    conn.execute(
+        "create temp table layer_texts as select id, name, kind,"
+        " texts_of(cast(options as blob)) as texts from layer"
+    )
+    yield from _texts(conn)
+    for table in ("span", "suggestion", "answer"):
+        yield from _offsets(conn, table)
+    yield from _tokens(conn)
+    for table in ("mark", "span", "suggestion", "relation"):
+        yield from _labels(conn, table)
+    for table in ("state", "mark", "span", "suggestion", "relation", "answer"):
+        yield from _layers(conn, table)
+    yield from _suggestions(conn)
+
+
+def _texts(conn: sqlite3.Connection) -> Iterator[str]:
+    """The hash of each document is that of the texts it was imported with."""
+    last = 0
+    while page := conn.execute(
+        "select id, key, text_hash, length, texts from document where id > ? order by id limit ?",
+        (last, PAGE),
+    ).fetchall():
+        first, last = page[0][0], page[-1][0]
+        texts: dict[int, list[tuple[str, str]]] = {}
+        unreadable: set[int] = set()
+        for id, field, kind, content in conn.execute(
+            "select document_id, cast(field as text), typeof(content), cast(content as blob) from body"
+            " where document_id between ? and ? order by id",
+            (first, last),
+        ).fetchall():
+            decoded = _decoded(kind, content)
+            if decoded is None:
+                unreadable.add(id)
+            else:
+                texts.setdefault(id, []).append((field, decoded))
+        for id, key, expected, length, count in page:
+            have = tuple(texts.get(id, ()))
+            lengths = [(id, field, len(content)) for field, content in have]
+            conn.executemany("insert or replace into text_length values(?, ?, ?)", lengths)
+            if (
+                id in unreadable
+                or (len(have), sum(row[2] for row in lengths)) != (count, length)
+                or text_hash(have) != expected
+            ):
+                message = _("The text of document {id} ({key}) is not the one that was imported.")
+                yield message.format(id=id, key=key)
+
+
+def _decoded(kind: str, content: bytes) -> str | None:
+    """The text as `values.text_in` stored it: a blob only where UTF-8 cannot hold it. None if not."""
+    try:
+        if kind == "text":
+            return content.decode("utf-8")
+        decoded = content.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    try:
+        decoded.encode("utf-8")
+    except UnicodeEncodeError:
+        return decoded
+    return None
+
+
+def _offsets(conn: sqlite3.Connection, table: str) -> Iterator[str]:
+    rows = conn.execute(
+        f'select t.id, t.document_id, t.field, t.start, t."end", l.length from {table} t'
+        " left join text_length l on l.document_id = t.document_id and l.field = t.field"
+        ' where t.start is not null and (l.length is null or t."end" is null or t.start > t."end"'
+        f' or t."end" > l.length) limit {SHOWN}'
+    ).fetchall()
+    for id, document, field, start, end, length in rows:
+        if length is None:
+            message = _(
+                "Row {id} of {table} lies in a text {field!r} that document {document} "
+                "does not have."
+            )
+        else:
+            message = _(
+                "Row {id} of {table} goes from {start} to {end}, which does not fit the text of "
+                "document {document} with {length} characters."
+            )
+        yield message.format(
+            id=id, table=table, document=document, field=field, start=start, end=end, length=length
+        )
+
+
+def _tokens(conn: sqlite3.Connection) -> Iterator[str]:
+    shown = 0
+    for id, document, length, *stored in conn.execute(
+        "select t.id, t.document_id, l.length, t.borders, t.sentences from tokens t left join"
+        " text_length l on l.document_id = t.document_id and l.field = t.field"
+    ):
+        if shown < SHOWN and not all(_in_order(each, length) for each in stored):
+            shown += 1
+            message = _("The tokens of document {document} (row {id}) do not fit its text.")
+            yield message.format(document=document, id=id)
+
+
+def _in_order(stored: object, length: int | None) -> bool:
+    """Whether offsets follow one another within a text of `length` code points."""
+    if stored is None:
+        return True
+    try:
+        offsets = borders_out(stored)  # type: ignore[arg-type]  # a damaged value: checked inside
+    except ProjectError:
+        return False
+    last = 0
+    for start, end in offsets:
+        if not last <= start <= end:
+            return False
+        last = end
+    return length is not None and last <= length
+
+
+def _labels(conn: sqlite3.Connection, table: str) -> Iterator[str]:
+    rows = conn.execute(
+        f"select t.id, b.name from {table} t join label b on b.id = t.label_id"
+        f" where b.layer_id != t.layer_id limit {SHOWN}"
+    ).fetchall()
+    for id, label in rows:
+        yield _(
+            "Row {id} of {table} has the label {label}, which belongs to another layer."
+        ).format(id=id, table=table, label=label)
+
+
+def _layers(conn: sqlite3.Connection, table: str) -> Iterator[str]:
+    """Each row lies in a layer of its kind, for documents with as many texts."""
+    allowed = "1"
+    if table in _KINDS:
+        allowed = f"y.kind in ({', '.join(repr(kind) for kind in _KINDS[table])})"
+    rows = conn.execute(
+        f"select t.id, y.name, t.document_id from {table} t join layer_texts y on y.id = t.layer_id"
+        " join document d on d.id = t.document_id where ifnull(y.texts, d.texts) != d.texts"
+        f" or not {allowed} limit {SHOWN}"
+    ).fetchall()
+    for id, layer, document in rows:
+        message = _(
+            "Row {id} of {table} lies in the layer {layer}, which does not fit it or document "
+            "{document}."
+        )
+        yield message.format(id=id, table=table, layer=layer, document=document)
+
+
+def _suggestions(conn: sqlite3.Connection) -> Iterator[str]:
+    """A class has no place in the text, a span has one; each lies in a layer of its kind."""
+    classes, spans = (", ".join(repr(kind) for kind in _KINDS[of]) for of in ("mark", "span"))
+    rows = conn.execute(
+        "select g.id, g.document_id from suggestion g join layer y on y.id = g.layer_id"
+        f" where not (case g.kind when 'class' then g.start is null and y.kind in ({classes})"
+        f" else g.start is not null and y.kind in ({spans}) end) limit {SHOWN}"
+    ).fetchall()
+    for id, document in rows:
+        message = _("The suggestion {id} of document {document} does not fit its layer.")
+        yield message.format(id=id, document=document)

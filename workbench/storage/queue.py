@@ -1,0 +1,98 @@
+"""Conditions on `document d` for the queue of Annotate: its state in some layers, suggestions there.
+
+The gold annotator of a layer decides. A layer counts for documents with as many texts as it is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.storage.values import ids_in
+
+if TYPE_CHECKING:
+    from workbench.storage.database import Database
+
+Add = Callable[..., None]  # (condition, *values)
+TO_DO = "to_do"
+_SOME = "(select value from json_each(?))"
+_GOLD = "s.document_id = d.id and s.layer_id = l.id and s.annotator_id = l.gold"
+_FITS = "ifnull(json_extract(l.options, '$.texts'), 1) = d.texts"
+_HAS = (
+    f"exists (select 1 from layer l join state s on {_GOLD} where l.id in {_SOME} and s.state = ?)"
+)
+_PENDING = (
+    f"exists (select 1 from layer l where l.id in {_SOME} and {_FITS}"
+    f" and not exists (select 1 from state s where {_GOLD} and s.state != 'pending'))"
+)
+_SUGGESTED = (
+    "exists (select 1 from suggestion g join layer l on l.id = g.layer_id"
+    f" where g.document_id = d.id and g.status = 'open' and g.layer_id in {_SOME}"
+    " and not exists (select 1 from mark m where g.kind = 'class' and m.document_id = d.id"
+    " and m.layer_id = l.id and m.label_id = g.label_id and m.annotator_id = l.gold)"
+    " and not exists (select 1 from span p where g.kind = 'span' and p.document_id = d.id"
+    " and p.layer_id = l.id and p.label_id = g.label_id and p.annotator_id = l.gold"
+    ' and p.field = g.field and p.start = g.start and p."end" = g."end"))'
+)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that documents were imported from. Several imports of one name are one."""
+
+    name: str
+    source_ids: tuple[int, ...]
+    documents: int
+
+
+def add_state(add: Add, state: str, layer_ids: Sequence[int]) -> None:
+    """Documents with this one word for their states in the layers, as `states.overall` has it.
+
+    `TO_DO`: pending or draft in one of them. Raises ValueError for an unknown state.
+    """
+    some = ids_in(layer_ids)
+
+    def has(state: str) -> tuple:
+        return some, state
+
+    if state == TO_DO:
+        add(f"({_PENDING} or {_HAS})", some, *has("draft"))
+    elif state == "draft":
+        part = f"({_HAS} or ({_PENDING} and {_HAS}))"
+        add(part, *has("draft"), some, *has("submitted"))
+    elif state == "pending":
+        part = f"{_PENDING} and not {_HAS} and not {_HAS}"
+        add(part, some, *has("draft"), *has("submitted"))
+    elif state == "submitted":
+        part = f"{_HAS} and not {_HAS} and not {_PENDING}"
+        add(part, *has("submitted"), *has("draft"), some)
+    elif state == "discarded":
+        part = f"{_HAS} and not {_HAS} and not {_HAS} and not {_PENDING}"
+        add(part, *has("discarded"), *has("submitted"), *has("draft"), some)
+    else:
+        raise ValueError(f"unknown state {state!r}")
+
+
+def add_suggested(add: Add, layer_ids: Sequence[int]) -> None:
+    """Documents with an open suggestion in one of the layers that gold does not have yet."""
+    add(_SUGGESTED, ids_in(layer_ids))
+
+
+def source_files(db: Database) -> tuple[SourceFile, ...]:
+    """The files that documents of the project came from, by name."""
+    rows = (
+        db.reader()
+        .execute(
+            "select s.ref, s.id, n from source s join (select batch_source_id b, count(*) n"
+            " from document group by b) on b = s.id where s.kind = 'import' and s.ref != ''"
+        )
+        .fetchall()
+    )
+    found: dict[str, list[tuple[int, int]]] = {}
+    for name, id, count in rows:
+        found.setdefault(name, []).append((id, count))
+    return tuple(
+        SourceFile(name, tuple(id for id, _count in parts), sum(count for _id, count in parts))
+        for name, parts in sorted(found.items())
+    )

@@ -1,0 +1,269 @@
+"""What each column of the project file may hold: storage class, allowed values, references.
+
+`integrity` checks rows and the history against it, `checksums` covers every column named here.
+`migrations` creates the tables; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from workbench.text.document import SPLITS
+from workbench.text.labels import KINDS
+
+STATES = ("pending", "draft", "submitted", "discarded")
+SOURCE_KINDS = ("person", "import", "rule", "run", "prompt", "merge")
+SUGGESTION_STATUSES = ("open", "accepted", "rejected")
+RUN_STATUSES = (
+    "waiting",
+    "running",
+    "done",
+    "stopped",
+    "failed",
+    "out_of_memory",
+    "crashed",
+    "interrupted",
+    "cancelled",
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """`storage`: integer, real, text, blob, or "content" for text that may be stored as a blob.
+
+    `rule`: an SQL condition on the value, written `{c}`; it may call the functions of `integrity`.
+    `refers`: the table whose ids it holds. `exact`: written by this program in ASCII, so the value
+    itself goes into the checksum; of all other text a CRC does.
+    """
+
+    storage: str
+    rule: str = ""
+    null: bool = False
+    refers: str = ""
+    exact: bool = False
+
+    @property
+    def optional(self) -> Column:
+        return replace(self, null=True)
+
+
+def _one_of(words: tuple[str, ...]) -> Column:
+    listed = ", ".join(f"'{word}'" for word in words)
+    return Column("text", f"{{c}} in ({listed})", exact=True)
+
+
+def _ref(table: str) -> Column:
+    return Column("integer", refers=table)
+
+
+def _hex(digits: int) -> Column:
+    rule = f"length({{c}}) = {digits} and {{c}} not glob '*[^0-9a-f]*'"
+    return Column("text", rule, exact=True)
+
+
+_TWO = "[0-9][0-9]"
+NUMBER = Column("integer")
+ID = Column("integer", "{c} > 0")
+COUNT = Column("integer", "{c} >= 0")
+SWITCH = Column("integer", "{c} in (0, 1)")
+REAL = Column("real")
+TEXT = Column("text")
+WORD = Column("text", exact=True)
+NAME = Column("text", "{c} != ''")
+UID = _hex(16)
+HASH = _hex(32)
+TIME = Column("text", f"{{c}} glob '{_TWO * 2}-{_TWO}-{_TWO}T{_TWO}:{_TWO}:{_TWO}Z'", exact=True)
+JSON = Column("text", "json_kind({c}) = 'dict'")
+OFFSETS = Column("blob", "length({c}) % 8 = 0")
+SPLIT = _one_of(SPLITS).optional
+STATE = _one_of(STATES)
+
+_AT_DOCUMENT = {"id": ID, "document_id": _ref("document"), "layer_id": _ref("layer")}
+_BY = {
+    "annotator_id": _ref("annotator").optional,
+    "source_id": _ref("source"),
+    "score": REAL.optional,
+}
+
+JOURNALED: Mapping[str, Mapping[str, Column]] = {
+    "layer": {
+        "id": ID,
+        "uid": UID,
+        "name": NAME,
+        "kind": _one_of(KINDS),
+        "options": replace(JSON, rule="texts_of({c}) > 0", null=True),
+        "guideline": TEXT,
+        "gold": _ref("annotator"),
+    },
+    "label": {
+        "id": ID,
+        "uid": UID,
+        "layer_id": _ref("layer"),
+        "parent_id": _ref("label").optional,
+        "name": NAME,
+        "colour": TEXT,
+        "key": TEXT,
+        "description": TEXT,
+        "position": COUNT,
+    },
+    "source": {
+        "id": ID,
+        "kind": _one_of(SOURCE_KINDS),
+        "ref": TEXT,
+        "annotator_id": _ref("annotator").optional,
+        "at": TIME,
+    },
+    "document": {
+        "id": ID,
+        "uid": UID,
+        "key": TEXT,
+        "split": SPLIT,
+        "fold_group": TEXT.optional,
+        "meta": JSON.optional,
+        "batch_source_id": _ref("source").optional,
+        "text_hash": HASH,
+        "length": COUNT,
+        "texts": ID,
+    },
+    "body": {
+        "id": ID,
+        "document_id": _ref("document"),
+        "field": NAME,
+        "content": Column("content"),
+    },
+    "tokens": {
+        "id": ID,
+        "document_id": _ref("document"),
+        "field": NAME,
+        "borders": OFFSETS,
+        "sentences": OFFSETS.optional,
+    },
+    "state": {
+        **_AT_DOCUMENT,
+        "annotator_id": _ref("annotator"),
+        "state": STATE,
+        "at": TIME,
+    },
+    "mark": {
+        **_AT_DOCUMENT,
+        "label_id": _ref("label").optional,
+        "value": REAL.optional,
+        **_BY,
+    },
+    "span": {
+        "id": ID,
+        "uid": UID,
+        "document_id": _ref("document"),
+        "field": NAME,
+        "layer_id": _ref("layer"),
+        "label_id": _ref("label").optional,
+        "start": COUNT,
+        "end": COUNT,
+        "parts": replace(JSON, rule="json_kind({c}) = 'list'", null=True),
+        "attrs": JSON.optional,
+        "group_id": NUMBER.optional,
+        **_BY,
+    },
+    "relation": {
+        "id": ID,
+        "uid": UID,
+        "document_id": _ref("document"),
+        "layer_id": _ref("layer"),
+        "label_id": _ref("label").optional,
+        "from_span": _ref("span"),
+        "to_span": _ref("span"),
+        "attrs": JSON.optional,
+        **_BY,
+    },
+    "answer": {
+        **_AT_DOCUMENT,
+        "question": TEXT,
+        "field": NAME,
+        "start": COUNT.optional,
+        "end": COUNT.optional,
+        "text": TEXT.optional,
+        "is_null": SWITCH,
+        "attrs": JSON.optional,
+        **_BY,
+    },
+    "suggestion": {
+        **_AT_DOCUMENT,
+        "label_id": _ref("label").optional,
+        "kind": _one_of(("class", "span")),
+        "field": NAME,
+        "start": COUNT.optional,
+        "end": COUNT.optional,
+        "value": REAL.optional,
+        "score": REAL.optional,
+        "source_id": _ref("source"),
+        "run_id": NUMBER.optional,
+        "status": _one_of(SUGGESTION_STATUSES),
+        "at": TIME.optional,
+    },
+    "note": {
+        "id": ID,
+        "uid": UID,
+        "document_id": _ref("document").optional,
+        "body": TEXT,
+        "annotator_id": _ref("annotator").optional,
+        "at": TIME,
+    },
+    "flag": {
+        "id": ID,
+        "document_id": _ref("document"),
+        "name": NAME,
+        "annotator_id": _ref("annotator").optional,
+        "at": TIME,
+    },
+    "saved_filter": {"id": ID, "uid": UID, "name": NAME, "spec": JSON},
+    "prompt": {"id": ID, "uid": UID, "name": TEXT},
+    "prompt_version": {
+        "id": ID,
+        "prompt_id": _ref("prompt"),
+        "number": ID,
+        "body": TEXT,
+        "parent_id": _ref("prompt_version").optional,
+        "at": TIME,
+    },
+}
+"""The tables whose changes can be undone, in the order of `migrations.JOURNALED`."""
+
+OTHERS: Mapping[str, Mapping[str, Column]] = {
+    "meta": {"key": WORD, "value": Column("value")},
+    "annotator": {"id": ID, "uid": UID, "name": TEXT},
+    "run": {
+        "id": ID,
+        "uid": UID,
+        "name": NAME,
+        "kind": WORD,
+        "parent_id": NUMBER.optional,
+        "layer_id": NUMBER.optional,
+        "spec": JSON.optional,
+        "base_fingerprint": WORD,
+        "data_fingerprint": WORD,
+        "test_fingerprint": WORD,
+        "status": _one_of(RUN_STATUSES),
+        "scores": JSON.optional,
+        "result": JSON.optional,
+        "versions": JSON.optional,
+        "seen_test": COUNT,
+        "at": TIME,
+    },
+    "prediction": {
+        "run_id": _ref("run"),
+        "document_id": ID,
+        "text_hash": HASH,
+        "payload": JSON,
+    },
+    "journal_step": {
+        "id": ID,
+        "title": TEXT,
+        "undone": Column("integer", "{c} in (0, 1, 2)"),
+        "at": TIME,
+        "rows": COUNT,
+        "size": COUNT,
+    },
+}
+
+TABLES: Mapping[str, Mapping[str, Column]] = {**JOURNALED, **OTHERS}

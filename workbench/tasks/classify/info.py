@@ -1,0 +1,143 @@
+"""Document classes: the light half."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.text.dataset import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.classes import LabelScore
+    from workbench.metrics.confusion import Confusion
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.document import Document
+    from workbench.text.fields import Prediction
+
+
+@dataclass(frozen=True)
+class ClassGold:
+    """The class of a document."""
+
+    label: str
+    left_out: int = 0
+
+    def labels(self) -> Iterable[str]:
+        return (self.label,)
+
+    def to_json(self) -> object:
+        return self.label
+
+
+class ClassifyInfo(TaskInfo):
+    id = "classify"
+    title = N_("Document class")
+    short = N_("Class")
+    definition = N_(
+        "One class per document. Macro F1 is the mean of the F1 of every label that is gold or "
+        "predicted."
+    )
+    layer_kinds = ("class",)
+    scores = (
+        ScoreInfo("accuracy"),
+        ScoreInfo("macro_f1"),
+        ScoreInfo("micro_f1", selects=False),
+        ScoreInfo("weighted_f1", selects=False),
+    )
+    main = "macro_f1"
+    second = "accuracy"
+    has_majority = True
+    outputs = ("ClassScores",)
+    pipeline = "text-classification"
+
+    def gold(self, record: Record, layer: str) -> ClassGold | None:
+        marks = record.marks.get(layer, ())
+        return ClassGold(marks[0]) if marks else None
+
+    def why_unusable(self) -> str:
+        return _("submitted without a class")
+
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        if len(counts) >= 2:
+            return ""
+        return _(
+            "All training documents of layer {layer!r} have one class; at least two are needed."
+        ).format(layer=layer)
+
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        return preparer.whole(documents, max_length, texts=self.texts)
+
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        from workbench.runtime import decoding
+
+        return [
+            decoding.classes(found["logits"], labels, cut=bool(cut))
+            for found, cut in zip(logits, prepared.cut, strict=True)
+        ]
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        if prediction.classes is None:
+            return []
+        return [Answer(prediction.classes.best, max(prediction.classes.scores))]
+
+    def score(
+        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        from workbench.metrics import classes
+
+        return classes.scores(*_sides(golds, predictions))
+
+    def per_label(
+        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        from workbench.metrics import classes
+
+        return classes.per_label(*_sides(golds, predictions))
+
+    def interval(
+        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+    ) -> tuple[str, float, float]:
+        from workbench.metrics.significance import wilson
+
+        correct = sum(map(self.agrees, golds, predictions))
+        return "accuracy", *wilson(correct, len(golds))
+
+    def agrees(self, gold: ClassGold, prediction: Prediction) -> bool:
+        return gold.label == prediction.label
+
+    def error(self, document: Document, gold: ClassGold, prediction: Prediction) -> ErrorText:
+        confidence = max(prediction.classes.scores) if prediction.classes else 0.0
+        return ErrorText(gold.label, prediction.label or NONE, confidence)
+
+    def confusion(
+        self,
+        golds: Sequence[ClassGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> Confusion:
+        from workbench.metrics import confusion
+
+        gold, predicted = _sides(golds, predictions)
+        return confusion.confusion(gold, predicted, labels)
+
+
+def _sides(
+    golds: Sequence[ClassGold], predictions: Sequence[Prediction]
+) -> tuple[list[str], list[str]]:
+    return [gold.label for gold in golds], [one.label or NONE for one in predictions]
+
+
+INFO = ClassifyInfo()

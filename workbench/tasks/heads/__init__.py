@@ -1,0 +1,1 @@
+"""Heads: states of an encoder → logits."""

@@ -1,0 +1,41 @@
+"""Linear heads, for encoders that have none of their own for a task."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from workbench.models.base import States
+
+
+class TokenHead(nn.Module):
+    """A linear layer over the last layer's state of every token.
+
+    Returns logits (B, T, outputs).
+    """
+
+    def __init__(self, width: int, outputs: int, dropout: float = 0.1):
+        super().__init__()
+        self.dropout, self.linear = nn.Dropout(dropout), nn.Linear(width, outputs)
+
+    def forward(self, states: States) -> dict[str, Tensor]:
+        return {"logits": self.linear(self.dropout(states.layers[-1]))}
+
+
+class SequenceHead(nn.Module):
+    """A linear layer over the mean of the last layer's states.
+
+    Returns logits (B, outputs).
+    """
+
+    def __init__(self, width: int, outputs: int, dropout: float = 0.1):
+        super().__init__()
+        self.dropout, self.linear = nn.Dropout(dropout), nn.Linear(width, outputs)
+
+    def forward(self, states: States) -> dict[str, Tensor]:
+        return {"logits": self.linear(self.dropout(mean(states)))}
+
+
+def mean(states: States) -> Tensor:
+    """Mean over the tokens of the last layer, padding left out. Returns (B, H)."""
+    hidden, mask = states.layers[-1], states.mask.unsqueeze(-1)  # (B, T, H), (B, T, 1)
+    return (hidden * mask).sum(1) / mask.sum(1).clamp(min=1)

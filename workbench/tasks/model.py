@@ -1,0 +1,88 @@
+"""Build, save and load what is trained: an encoder with a head, in the folder of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.models import spec as models
+from workbench.models.base import Encoder, LoadOptions
+from workbench.models.loading import family_of
+from workbench.tasks.base import Model, Task
+
+HEAD = "head.safetensors"
+
+
+def task_of(task: str) -> Task:
+    return registry().get("task", task)()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a network is built for."""
+
+    task: Task
+    labels: Sequence[str]
+    options: Mapping[str, Any]
+    seed: int = 0
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.task.info.output_names(self.labels)
+
+
+def native_head(info: models.ModelInfo, setting: Setting) -> str:
+    """The library's head that serves for the task and its settings, "" if there is none."""
+    native = setting.task.native if setting.task.uses_native(setting.options) else ""
+    return native if native in family_of(info).heads(info) else ""
+
+
+def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Model:
+    """A pretrained encoder with a new head, float32 on the CPU.
+
+    The library's own head is used where it has one for the task, so that the library can load the
+    folder of the run. Raises ModelError.
+    """
+    family = family_of(info)
+    if native := native_head(info, setting):
+        return Model(family.load(info, replace(options, head=native, outputs=setting.outputs)))
+    encoder = family.load(info, options)
+    torch.manual_seed(setting.seed)  # the head is initialized here
+    return Model(encoder, setting.task.head(encoder, setting.labels, setting.options))
+
+
+def save(model: Model, folder: Path) -> None:
+    """Encoder and head; the description of the run is written by the caller."""
+    family_of(model.encoder.info).save(model.encoder, folder)
+    if model.head is not None:
+        weights = {name: value.contiguous() for name, value in model.head.state_dict().items()}
+        save_file(weights, folder / HEAD)
+
+
+def load(folder: Path | str, setting: Setting, options: LoadOptions | None = None) -> Model:
+    """What `save` wrote. Raises ModelError where files are missing or damaged."""
+    info, options = models.read_folder(folder), options or LoadOptions()
+    path = Path(folder) / HEAD
+    if not path.is_file() and (native := native_head(info, setting)):
+        options = replace(options, head=native, outputs=setting.outputs)
+        return Model(family_of(info).load(info, options))
+    encoder: Encoder = family_of(info).load(info, options)
+    head = setting.task.head(encoder, setting.labels, setting.options)
+    try:
+        head.load_state_dict(load_file(path))
+    except Exception as error:  # safetensors and torch raise errors of several kinds
+        raise ModelError(
+            _("{path} cannot be loaded: {error}.").format(
+                path=path, error=str(error).splitlines()[0][:200]
+            ),
+            hint=_("Train again, or restore the folder from a backup."),
+        ) from error
+    return Model(encoder, head)

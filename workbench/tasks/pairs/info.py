@@ -1,0 +1,18 @@
+"""Classes of sentence pairs: the light half."""
+
+from workbench.base.i18n import N_
+from workbench.tasks.classify.info import ClassifyInfo
+
+
+class PairsInfo(ClassifyInfo):
+    id = "pairs"
+    title = N_("Sentence pair")
+    short = N_("Pairs")
+    definition = N_(
+        "One class per pair. Macro F1 is the mean of the F1 of every label that is gold or "
+        "predicted."
+    )
+    texts = 2
+
+
+INFO = PairsInfo()

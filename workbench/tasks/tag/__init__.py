@@ -1,0 +1,1 @@
+"""Flat spans, predicted as a BIO tag per word."""

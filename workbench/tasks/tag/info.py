@@ -1,0 +1,230 @@
+"""Spans as BIO tags: the light half."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.base.options import Option
+from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.spans import Span, flatten
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.classes import LabelScore
+    from workbench.metrics.confusion import Confusion
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.document import Document
+    from workbench.text.fields import Prediction
+
+LISTED = 50  # spans that an error names
+
+
+@dataclass(frozen=True)
+class SpanGold:
+    """Flat spans of the first text, in order.
+
+    `left_out` counts spans that overlap a longer one, are empty, or lie in another text.
+    """
+
+    spans: tuple[Span, ...] = ()
+    left_out: int = 0
+
+    def labels(self) -> Iterable[str]:
+        return (span.label for span in self.spans)
+
+    def to_json(self) -> object:
+        return [[span.start, span.end, span.label] for span in self.spans]
+
+
+class TagInfo(TaskInfo):
+    id = "tag"
+    title = N_("Token tagging")
+    short = N_("Spans")
+    definition = N_(
+        "A span counts as correct if its start, end and label are correct (strict, "
+        "micro-averaged). Overlapping gold spans are reduced to flat ones: the longest is kept, "
+        "the earliest on a tie."
+    )
+    layer_kinds = ("span", "tag")
+    scores = (
+        ScoreInfo("span_precision", selects=False),
+        ScoreInfo("span_recall", selects=False),
+        ScoreInfo("span_f1"),
+        ScoreInfo("span_macro_f1", selects=False),
+        ScoreInfo("token_accuracy"),
+    )
+    main = "span_f1"
+    second = "token_accuracy"
+    outputs = ("TokenScores", "SpanScores", "WordTags")
+    logits = {"logits": "token"}
+    windows = True
+    options = (
+        Option(
+            "label_subwords",
+            "choice",
+            "first",
+            N_("Subwords of a word that are trained on: the first, or all (the rest as I-)."),
+            choices=("first", "all"),
+            title=N_("Label subwords"),
+        ),
+    )
+    least_labels = 1
+    few_steps = 150
+    learning_rate = 3e-4
+    pipeline = "token-classification"
+
+    def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
+        from workbench.runtime.decoding import bio_tags
+
+        return bio_tags(labels)
+
+    def gold(self, record: Record, layer: str) -> SpanGold:
+        """A submitted document without spans is a true negative."""
+        given = record.spans.get(layer, ())
+        kept, _left_out = flatten(span for span in given if span.field == TEXT)
+        plain = tuple(Span(span.start, span.end, span.label) for span in kept)
+        return SpanGold(plain, len(given) - len(plain))
+
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        if counts:
+            return ""
+        return _("No training document of layer {layer!r} has a span.").format(layer=layer)
+
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        return preparer.windows(documents, max_length)
+
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        from workbench.runtime import decoding
+        from workbench.runtime.words import word_scores
+
+        tags, tokens = self.output_names(labels), [found["logits"] for found in logits]
+        return [
+            decoding.tagged(
+                document.text,
+                prepared.words[number],
+                word_scores(tokens, prepared.first(number), prepared.alignments[number], len(tags)),
+                tags,
+            )
+            for number, document in enumerate(prepared.documents)
+        ]
+
+    def shifted(self, prepared: Prepared, golds: Sequence[SpanGold]) -> int:
+        count = 0
+        for words, gold in zip(prepared.words, golds, strict=True):
+            starts, ends = {start for start, _end in words}, {end for _start, end in words}
+            count += sum(s.start not in starts or s.end not in ends for s in gold.spans)
+        return count
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        return [
+            Answer(span.label, span.score, span.start, span.end, span.field)
+            for span in prediction.spans
+            if span.start < span.end
+        ]
+
+    def score(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        from workbench.metrics import spans
+
+        words = [[(word.start, word.end) for word in one.words] for one in predictions]
+        gold, predicted = _sides(golds, predictions)
+        accuracy = spans.token_accuracy(gold, predicted, words)
+        return {**spans.scores(gold, predicted), "token_accuracy": accuracy}
+
+    def per_label(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        from workbench.metrics import spans
+
+        return spans.per_label(*_sides(golds, predictions))
+
+    def interval(
+        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+    ) -> tuple[str, float, float]:
+        from workbench.metrics.significance import pooled_f1_interval
+
+        sides = [
+            (_keys(gold.spans), _keys(prediction.spans))
+            for gold, prediction in zip(golds, predictions, strict=True)
+        ]
+        counts = [(len(gold & found), len(found), len(gold)) for gold, found in sides]
+        return "span_f1", *pooled_f1_interval(counts)
+
+    def agrees(self, gold: SpanGold, prediction: Prediction) -> bool:
+        return _keys(gold.spans) == _keys(prediction.spans)
+
+    def error(self, document: Document, gold: SpanGold, prediction: Prediction) -> ErrorText:
+        right, found = _keys(gold.spans), _keys(prediction.spans)
+        missed = [span for span in gold.spans if _key(span) not in found]
+        wrong = [span for span in prediction.spans if _key(span) not in right]
+        text = document.text
+        return ErrorText(
+            _listed(text, missed), _listed(text, wrong), _confidence(wrong, missed, prediction)
+        )
+
+    def confusion(
+        self,
+        golds: Sequence[SpanGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> Confusion:
+        from workbench.metrics import confusion
+
+        return confusion.span_confusion(*_sides(golds, predictions), labels)
+
+
+def _sides(
+    golds: Sequence[SpanGold], predictions: Sequence[Prediction]
+) -> tuple[list[tuple[Span, ...]], list[tuple[Span, ...]]]:
+    return [gold.spans for gold in golds], [one.spans for one in predictions]
+
+
+def _key(span: Span) -> tuple[int, int, str]:
+    return span.start, span.end, span.label
+
+
+def _keys(spans: Iterable[Span]) -> frozenset[tuple[int, int, str]]:
+    return frozenset(map(_key, spans))
+
+
+def _listed(text: str, spans: Sequence[Span]) -> str:
+    """At most LISTED spans: a table cell cannot show thousands."""
+    shown = ", ".join(
+        f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED]
+    )
+    if len(spans) > LISTED:
+        return _("{some} and {n:,} more").format(some=shown, n=len(spans) - LISTED)
+    return shown or NONE
+
+
+def _confidence(wrong: Sequence[Span], missed: Sequence[Span], prediction: Prediction) -> float:
+    """Of false positives the highest score; of missed spans how confidently a word was O."""
+    if wrong:
+        return max(span.score or 0.0 for span in wrong)
+    # Gold is flat and in order: the first span that ends after a word starts is the one to check.
+    ends = [span.end for span in missed]
+    scores = [
+        word.score
+        for word in prediction.words
+        if (at := bisect_right(ends, word.start)) < len(ends) and missed[at].start < word.end
+    ]
+    return max(scores, default=0.0)
+
+
+INFO = TagInfo()

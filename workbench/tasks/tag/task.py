@@ -1,0 +1,77 @@
+"""Spans as BIO tags: the heavy half, with the library's token classification head.
+
+Words are the document's own tokens, else those of text.segment. Long texts run in overlapping
+windows; each word is trained and predicted in the window where it has the most context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.models.base import Encoder
+from workbench.runtime import decoding
+from workbench.runtime.decoding import Alignment
+from workbench.runtime.inputs import Prepared
+from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.heads.linear import TokenHead
+from workbench.tasks.spec import TaskInfo
+from workbench.tasks.tag.info import INFO, SpanGold
+
+
+class Tagging(Task):
+    info: TaskInfo = INFO
+    native = "token"
+    loss_targets = {"task": "tags"}
+
+    def head(
+        self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> nn.Module:
+        return TokenHead(encoder.width, len(self.info.output_names(labels)))
+
+    def targets(
+        self,
+        prepared: Prepared,
+        golds: Sequence[SpanGold],
+        labels: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> dict[str, list[np.ndarray]]:
+        """tags: int64 (T,) per window, IGNORED at all but the trained subwords of words."""
+        every = options.get("label_subwords", "first") == "all"
+        number = {tag: position for position, tag in enumerate(self.info.output_names(labels))}
+        found = [np.full(len(one), IGNORED, dtype=np.int64) for one in prepared.inputs]
+        for document, gold in enumerate(golds):
+            windows = found[prepared.first(document) : prepared.first(document + 1)]
+            where, words = prepared.alignments[document], prepared.words[document]
+            for word, tag in enumerate(decoding.tag_words(words, gold.spans)):
+                inside = number[f"I{tag[1:]}" if tag != "O" else tag]
+                set_word(windows, where, word, number[tag], inside if every else None)
+        return {"tags": found}
+
+    def losses(
+        self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        tags = targets["tags"].flatten()  # (B, T) → (B * T)
+        total = F.cross_entropy(
+            logits["logits"].flatten(0, 1), tags, ignore_index=IGNORED, reduction="sum"
+        )
+        return {"task": Loss(total, (tags != IGNORED).sum())}
+
+
+def set_word(
+    windows: Sequence[np.ndarray], where: Alignment, word: int, first: int, rest: int | None
+) -> None:
+    """Set the target of a word's first subword, and of its others unless `rest` is None."""
+    window = where.window[word]
+    if window < 0:
+        return
+    start, end = where.first[word], where.end[word]
+    if windows[window][start] == IGNORED:  # one subword may serve two words: the first decides
+        windows[window][start] = first
+    if rest is not None:
+        others = windows[window][start + 1 : end]
+        others[others == IGNORED] = rest

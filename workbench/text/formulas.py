@@ -1,0 +1,36 @@
+"""Cells of a table that spreadsheet programs run as formulas, and how they are escaped.
+
+Source: OWASP, "CSV Injection".
+"""
+
+from __future__ import annotations
+
+import re
+
+ESCAPED_COLUMN = "escaped cells"  # holds a JSON list of the columns that are escaped in its row
+_TRIGGER = re.compile(r"[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*$")
+_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def is_formula(cell: str) -> bool:
+    """Whether a spreadsheet program would run the cell; a plain number is none."""
+    return bool(_TRIGGER.match(cell)) and not _NUMBER.match(cell)
+
+
+def escape(cell: str) -> str:
+    return f"'{cell}"
+
+
+def unescape(cell: str) -> str:
+    """The cell without its escape; one that has lost it meanwhile stays as it is."""
+    return cell.removeprefix("'")
+
+
+def escape_name(name: str) -> str:
+    """The name of a column, escaped so that `unescape_name` gives it back in any case."""
+    return escape(name) if is_formula(name) or _ESCAPED.match(name) else name
+
+
+def unescape_name(name: str) -> str:
+    return unescape(name) if _ESCAPED.match(name) else name

@@ -1,0 +1,42 @@
+"""The heavy half of a training method."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.tasks import model as networks
+from workbench.tasks.base import Model
+from workbench.training.methods.spec import MethodInfo
+
+
+class Method(ABC):
+    """Prepares a model for training and says what is trained when.
+
+    Made for one model; `options` are all settings of the run.
+    """
+
+    info: MethodInfo
+
+    def __init__(self, model: Model, options: Mapping[str, Any]):
+        self.model, self.options = model, options
+
+    def prepare(self) -> None:  # noqa: B027 (most methods insert nothing)
+        """Insert modules and freeze parameters, before the optimizer is made."""
+
+    @abstractmethod
+    def groups(self, rate: float) -> list[dict]:
+        """Parameter groups of AdamW: params, lr, peak (learning rate), weight_decay."""
+
+    def start_epoch(self, epoch: int) -> None:  # noqa: B027
+        """Called before each epoch (0-based)."""
+
+    def train_mode(self, epoch: int) -> None:
+        """Set the modules to training mode; frozen ones stay without dropout."""
+        self.model.train()
+
+    def save(self, folder: Path) -> None:
+        """Write the current checkpoint."""
+        networks.save(self.model, folder)

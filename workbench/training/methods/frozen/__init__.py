@@ -1,0 +1,1 @@
+"""Feature extraction: only the head is trained."""

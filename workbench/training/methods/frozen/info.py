@@ -1,0 +1,22 @@
+"""Feature extraction: the light half."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.base.i18n import N_
+from workbench.models.spec import ModelInfo
+from workbench.training.methods.spec import Forecast, MethodInfo
+
+
+class FrozenInfo(MethodInfo):
+    id = "frozen"
+    title = N_("Feature extraction")
+    help = N_("Trains only the head; the encoder is frozen.")
+
+    def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
+        return Forecast(0, model.parameters)
+
+
+INFO = FrozenInfo()

@@ -1,0 +1,1 @@
+"""Train all parameters, or those above a frozen part."""

@@ -1,0 +1,65 @@
+"""Training methods as the window, the command line and the library see them. No torch here."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.options import Option
+from workbench.base.registry import registry
+from workbench.models.spec import ModelInfo
+
+DEFAULT = "full"
+BYTES_FROZEN, BYTES_TRAINED = 4, 16  # float32: weight; weight, gradient and two AdamW moments
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What training takes. `memory_mb` counts weights, gradients and optimizer states.
+
+    Activations come on top; they depend on batch size and length.
+    """
+
+    trainable: int
+    total: int
+
+    @property
+    def memory_mb(self) -> int:
+        frozen = self.total - self.trainable
+        return (BYTES_FROZEN * frozen + BYTES_TRAINED * self.trainable) // 2**20
+
+
+class MethodInfo(ABC):
+    """The light half of a method: `help` is one sentence, `options` are settings of its own."""
+
+    id: str
+    title: str
+    help: str
+    options: tuple[Option, ...] = ()
+
+    def problem(self, model: ModelInfo) -> str:
+        """Why the method cannot be used with this model, "" if it can."""
+        return ""
+
+    def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
+        """Parameters trained, the head left out: it is small."""
+        return Forecast(model.parameters, model.parameters)
+
+
+def all_methods() -> tuple[MethodInfo, ...]:
+    return tuple(registry().info("method", id) for id in registry().ids("method"))
+
+
+def info(method: str) -> MethodInfo:
+    """Raises SpecError listing the methods that exist."""
+    known = registry().ids("method")
+    if method not in known:
+        raise SpecError(
+            _("There is no training method {method!r}.").format(method=method),
+            hint=_("Known: {known}.").format(known=", ".join(known)),
+        )
+    return registry().info("method", method)

@@ -1,0 +1,160 @@
+"""The system check: its lines appear as workers report them; the report can be copied."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.base.system_check import GROUPS, OK, PROBLEM, WARNING, Check
+from workbench.base.terms import term
+from workbench.operations.system_check import SystemCheck, as_text, summary
+from workbench.ui import theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import IconLabel, call, words
+
+ICONS = {
+    OK: ("circle-check", "good"),
+    WARNING: ("triangle-alert", "warn"),
+    PROBLEM: ("circle-x", "bad"),
+}
+TONES = {OK: "good", WARNING: "warn", PROBLEM: "bad"}
+TITLE = 190  # pixels at 100 %, as the sizes of the dialog
+LEAST, USUAL = (520, 320), (760, 640)
+INTERVAL, AT_ONCE = 20, 5  # milliseconds between two additions, lines of one
+ATTENTION = ""  # the group of what is not ok, shown first
+
+
+class SystemCheckDialog(Dialog):
+    """Starts the check when it is made, and cancels it when it is closed."""
+
+    def __init__(self, app):
+        super().__init__(
+            app.window,
+            _("System check"),
+            _(
+                "Versions, devices, fonts, folders and network use. No text and no file names of yours."
+            ),
+            width=LEAST[0],
+        )
+        self._app = app
+        self._state = Callout("", "accent")
+        self._meter = Meter(None, name=_("Progress"))
+        titles = {ATTENTION: _("Needs attention"), **{id: _(title) for id, title in GROUPS.items()}}
+        self._groups = {id: Group(title) for id, title in titles.items()}
+        area = scrolled(column(*self._groups.values(), None, gap=0, margins=(0, 0, 8, 0)))
+        area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.put(column(self._state, self._meter, gap=6), call(area, _("Results")))
+        self._copy = Button(_("Copy"), "copy", "quiet", on=self.copy)
+        self._again = Button(_("Check again"), "rotate-ccw", "quiet", on=self.begin)
+        close = Button(_("Close"), kind="primary", on=self.accept)
+        self.end(self._copy, self._again, None, close)
+        self._timer = QTimer(self)  # a worker reports many lines at once
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(INTERVAL)
+        self._timer.timeout.connect(self._show)
+        self._check: SystemCheck | None = None
+        self.finished.connect(self._closed)
+        self._fit()
+        self.begin()
+        close.setFocus()
+
+    def _fit(self) -> None:
+        """The usual size, or what the screen has room for."""
+        room = self.screen().availableSize() - QSize(0, 40)  # without the title bar
+        self.setMinimumSize(QSize(*map(theme.px, LEAST)).boundedTo(room))
+        self.resize(QSize(*map(theme.px, USUAL)).boundedTo(room))
+
+    def begin(self) -> None:
+        """Check everything, from the start."""
+        project = self._app.project
+        folder = str(project.path.parent) if project is not None else ""
+        for group in self._groups.values():
+            group.clear()
+        self._check = SystemCheck(self._app.queue, project=folder)
+        self._check.changed.connect(self._timer.start)
+        self._check.start()
+        self._show()
+
+    def copy(self) -> None:
+        """The report, as it stands, to the clipboard."""
+        QApplication.clipboard().setText(as_text(self._check.checks))
+        self._copy.set_text(_("Copied"))
+
+    def _show(self) -> None:
+        check = self._check
+        self._meter.setVisible(check.running)
+        self._again.setEnabled(not check.running)
+        self._copy.set_text(_("Copy"))
+        if check.running:
+            self._state.set(check.doing or _("Checking…"), "accent")
+        else:
+            self._state.set(summary(check.checks), TONES[check.state])
+        if self._add_lines():
+            self._timer.start()
+
+    def _add_lines(self) -> bool:
+        """Show the next lines, a few at a time so that the window goes on; whether there are more."""
+        shown = {id: [one for one in self._check.checks if one.group == id] for id in GROUPS}
+        if not self._check.running:
+            shown[ATTENTION] = [one for one in self._check.checks if one.state != OK]
+        room = AT_ONCE
+        for id, checks in shown.items():
+            room -= self._groups[id].show_checks(checks, room)
+        return room <= 0
+
+    def _closed(self, _result: int) -> None:
+        self._timer.stop()
+        self._check.changed.disconnect(self._timer.start)
+        self._check.cancel()
+
+
+class Group(QFrame):
+    """A heading and the lines of a group; hidden while it has none."""
+
+    def __init__(self, title: str):
+        super().__init__()
+        self._checks: list[Check] = []
+        self._lines = QVBoxLayout()
+        self._lines.setSpacing(0)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 14)
+        whole.setSpacing(4)
+        whole.addWidget(words(title, weight=600))
+        whole.addWidget(line())
+        whole.addLayout(self._lines)
+        self.hide()
+
+    def show_checks(self, checks: list[Check], most: int) -> int:
+        """Add at most so many of the lines that are new; what is shown stays. Returns how many."""
+        new = [one for one in checks if one not in self._checks][: max(0, most)]
+        for check in new:
+            place = sum(one in self._checks for one in checks[: checks.index(check)])
+            self._checks.insert(place, check)
+            self._lines.insertWidget(place, check_line(check))
+        self.setVisible(bool(self._checks))
+        return len(new)
+
+    def clear(self) -> None:
+        self._checks.clear()
+        clear(self._lines)
+        self.hide()
+
+
+def check_line(check: Check) -> QWidget:
+    """State, title, result, and below the result what to do."""
+    name, tone = ICONS[check.state]
+    icon = call(IconLabel(name, tone, 15), term(check.state))
+    screen = QApplication.primaryScreen().availableGeometry().width()
+    title = fixed(words(check.title, "small", wrap=True), min(theme.px(TITLE), screen // 5))
+    parts = [words(check.result, "small", wrap=True, select=True)]
+    if check.advice:
+        parts.append(words(check.advice, "small", "muted", wrap=True, select=True))
+    title_and_space = column(title, None, margins=(0, 1, 0, 0))
+    result = column(*parts, None, gap=2, margins=(0, 1, 0, 0))
+    made = row(column(icon, None), title_and_space, (result, 1), gap=10, margins=(2, 6, 2, 6))
+    return call(made, f"{term(check.state)}: {check.title}: {check.result}", check.advice)

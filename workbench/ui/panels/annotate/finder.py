@@ -1,0 +1,153 @@
+"""Find in the texts of the document that is open: what is searched for, all places, the current one. No Qt."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from functools import partial
+from time import sleep
+from typing import Any, NamedTuple
+
+from workbench.base.events import State
+from workbench.text.find import Found, find
+
+LARGE = 200_000  # code points of a document from which it is searched off the main thread
+PAUSE = 0.001  # seconds in which the main thread gets the interpreter
+
+
+class Match(NamedTuple):
+    """Code points [start, end) of one text."""
+
+    field: str
+    start: int
+    end: int
+
+
+class Finder(State):
+    """`found`: name of a text → its matches; `current`: which of all matches, from 0, or None.
+
+    `update` emits as every state does; the page shows it.
+    """
+
+    def __init__(self, context):
+        super().__init__()
+        self._context = context
+        self.shown = False
+        self.text = ""
+        self.match_case = self.whole_words = False
+        self.found: Mapping[str, Found] = {}
+        self.current: int | None = None
+        self.searching = False
+        self._texts: Sequence[tuple[str, str]] = ()
+        self._from = ("", 0)  # where the search began
+        self._asked = 0
+
+    # ------------------------------------------------------------ what is found
+
+    @property
+    def count(self) -> int:
+        return sum(len(found) for found in self.found.values())
+
+    @property
+    def cut(self) -> bool:
+        """Whether there are more matches than are counted."""
+        return any(found.cut for found in self.found.values())
+
+    @property
+    def match(self) -> Match | None:
+        """The current match."""
+        field, number = self.place_of_current
+        if number is None:
+            return None
+        found = self.found[field]
+        return Match(field, found.starts[number], found.ends[number])
+
+    @property
+    def place_of_current(self) -> tuple[str, int | None]:
+        """The text that holds the current match, and the number of the match in it."""
+        left = self.current
+        for field, found in self.found.items():
+            if left is not None and left < len(found):
+                return field, left
+            left = left - len(found) if left is not None else None
+        return "", None
+
+    # ------------------------------------------------------------ what a person does
+
+    def open(self, wanted: str, field: str, position: int) -> None:
+        """Show the search, for `wanted` unless that is empty; the first match is the next one."""
+        self._from = (field, position)
+        self.update(shown=True, text=wanted or self.text)
+        self.search()
+
+    def close_search(self) -> None:
+        self._asked += 1
+        self.update(shown=False, found={}, current=None, searching=False)
+
+    def set(self, **values: Any) -> None:
+        """`text`, `match_case`, `whole_words`: change some and search again."""
+        self.update(**values)
+        self.search()
+
+    def step(self, way: int, field: str, position: int) -> None:
+        """To the next (+1) or previous (-1) match from the caret, round the ends of the texts."""
+        if not self.shown:
+            self.open("", field, position)
+            return
+        if not self.count:
+            return
+        match = self.match
+        if match is not None and field == match.field and position in (match.start, match.end):
+            self.update(current=(self.current + way) % self.count)
+        else:  # the caret has been moved meanwhile
+            there = self._next_from(field, position)
+            self.update(current=there if way > 0 else (there - 1) % self.count)
+        if (match := self.match) is not None:
+            self._from = match.field, match.start
+
+    def show_texts(self, texts: Sequence[tuple[str, str]]) -> None:
+        """Another document, or other texts of it: they are searched from the start."""
+        if texts != self._texts:
+            self._texts, self._from = texts, ("", 0)
+            self.search()
+
+    # ------------------------------------------------------------ searching
+
+    def search(self) -> None:
+        if not self.shown:
+            return
+        self._asked += 1
+        asked, texts, wanted = self._asked, self._texts, self.text
+        large = sum(len(text) for _field, text in texts) > LARGE
+        options: dict[str, Any] = {"match_case": self.match_case, "whole_words": self.whole_words}
+        if large:
+            options["pause"] = partial(sleep, PAUSE)
+
+        def work() -> dict[str, Found]:
+            return {field: find(text, wanted, **options) for field, text in texts}
+
+        def done(found: dict[str, Found]) -> None:
+            if asked == self._asked:
+                self._take(found)
+
+        if large:
+            self.update(searching=True)
+            self._context.run(work, done)
+        else:
+            done(work())
+
+    def _take(self, found: dict[str, Found]) -> None:
+        self.found = {}  # the same matches are shown again: what is shown may be another document
+        self.update(found=found, current=None, searching=False)
+        if self.count:
+            self.update(current=self._next_from(*self._from))
+
+    def _next_from(self, field: str, position: int) -> int:
+        """The first match at or behind a place; the first of all where none is."""
+        before = 0
+        for name, found in self.found.items():
+            if name == field:
+                here = bisect_left(found.starts, position)
+                return (before + here) % self.count
+            before += len(found)
+        return 0

@@ -1,0 +1,225 @@
+"""The left side of Annotate: the documents of the queue and what it is narrowed to."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QActionGroup, QFontMetrics
+from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QVBoxLayout, QWidget
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.operations.annotate import TO_DO
+from workbench.text.document import SPLITS
+from workbench.ui import plain, theme
+from workbench.ui.panels.annotate.queue import NO_SPLIT
+from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.document_list import DocumentList
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import clear, column, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import KeyCap, words
+
+NARROW, WIDEST_LEAST = 180, 340  # pixels at 100 %; claimed at most, however large the text
+FILTER = 150  # pixels of a filter's name, at 100 %
+STATES = ("pending", "draft", "submitted", "discarded")
+_CLEARED = {"state": None, "suggested": False, "label_id": None, "split": None, "source": None}
+
+
+class QueueSide(QFrame):
+    """The documents in the order of the queue, how many are done, the way to the next one."""
+
+    def __init__(self, state):
+        super().__init__()
+        self.state = state
+        self.setProperty("part", "side")
+        self._size()
+        self.setMaximumWidth(480)
+        self._title = words(_("Queue"), "ui", weight=600)
+        self._count = words("", "small", "muted")
+        self._meter = Meter(0.0, name=_("Done"))
+        self._unlabelled = Button(
+            _("Next unlabelled"), small=True, on=self._next, tip=_("Ctrl+Down")
+        )
+        self._menu = FilterMenu(state, self)
+        self._filter = icon_button("filter", _("Filter the queue"), self._ask_filter, small=True)
+        self._key = KeyCap("Ctrl ↓")
+        self._onward = row(self._unlabelled, self._key, None, self._filter)
+        self._filters = flow(gap=4)
+        self._build_list()
+        head = column(
+            row(self._title, None, self._count),
+            self._meter,
+            self._onward,
+            self._filters,
+            gap=7,
+            margins=(14, 12, 14, 10),
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 1, 0)
+        layout.setSpacing(0)
+        layout.addWidget(head)
+        layout.addWidget(self._place, 1)
+
+    def _build_list(self) -> None:
+        self.list = DocumentList(self.state.rows, _("Queue"))
+        self.list.picked.connect(self.state.open)
+        all_again = Button(_("Clear all filters"), "x", small=True, on=self.state.clear_filters)
+        self._none = EmptyState("filter", _("No document fits"), "", all_again)
+        self._place = QWidget()
+        self._stack = QStackedLayout(self._place)
+        self._stack.addWidget(self.list)
+        self._stack.addWidget(self._none)
+
+    def _size(self) -> None:
+        self.setMinimumWidth(min(theme.px(NARROW), WIDEST_LEAST))
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        parts = (self._unlabelled, self._key, self._filter)
+        needed = sum(part.sizeHint().width() + 8 for part in parts) + 2 * 14
+        self._key.setVisible(self.width() >= needed)
+
+    def _ask_filter(self) -> None:
+        self._menu.popup(self._filter.mapToGlobal(self._filter.rect().bottomLeft()))
+
+    def _next(self) -> None:
+        if not self.state.next_unlabelled():
+            self.state.say_all_is_done()
+
+    def restyle(self) -> None:
+        self._size()
+        self.list.restyle()
+        self._show_filters()
+
+    # ------------------------------------------------------------ showing
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        if concerns(fields, "ids"):
+            self.list.show_ids(state.ids, state.place)
+            self._stack.setCurrentIndex(0 if state.ids or state.narrowed.empty else 1)
+        else:
+            if concerns(fields, "stale_rows"):
+                self.list.documents.forget(state.stale_rows)
+            if concerns(fields, "document_id"):
+                self.list.show_row(state.place)
+        if concerns(fields, "narrowed", "errors", "layers"):
+            self._show_filters()
+        self._title.setText(_("Errors") if state.errors else _("Queue"))
+        self._onward.setVisible(not state.errors)
+        self._show_count()
+
+    def _show_count(self) -> None:
+        state = self.state
+        total = len(state.ids) if state.errors else state.total
+        if state.errors:
+            place = (state.place or 0) + 1
+            self._count.setText(f"{place:,} / {total:,}")
+            self._meter.set(place / total if total else 0.0)
+            plain.set_tip(self._count, "")
+        elif state.left is not None:
+            done = max(0, total - state.left)
+            self._meter.set(done / total if total else 0.0)
+            if state.narrowed.empty:
+                self._count.setText(f"{done:,} / {total:,}")
+            else:
+                self._count.setText(_("{n:,} of {all:,}").format(n=len(state.ids), all=total))
+            plain.set_tip(self._count, self._told(done, total))
+
+    def _told(self, done: int, total: int) -> str:
+        state = self.state
+        told = _("{done:,} done, {left:,} left in the layers being labelled")
+        lines = [told.format(done=done, left=state.left)]
+        if not state.narrowed.empty:
+            n = len(state.ids)
+            fits = ngettext(
+                "{n:,} of {all:,} documents passes the filter",
+                "{n:,} of {all:,} documents pass the filter",
+                n,
+            )
+            lines.insert(0, fits.format(n=n, all=total))
+        return "\n".join(lines)
+
+    def _show_filters(self) -> None:
+        """A button for each filter, which takes it away."""
+        clear(self._filters.layout())
+        metrics = QFontMetrics(theme.font("small"))
+        for field, name in () if self.state.errors else self.state.filters:
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(FILTER))
+            button = Button(
+                plain.menu_text(shown),
+                "x",
+                small=True,
+                name=_("Remove the filter {name}").format(name=name),
+                tip=_("Remove the filter {name}").format(name=name),
+                on=lambda field=field: self.state.narrow(**{field: _CLEARED[field]}),
+            )
+            self._filters.layout().addWidget(button)
+        self._filters.setVisible(self._filters.layout().count() > 0)
+
+
+class FilterMenu(QMenu):
+    """What the queue can be narrowed to; filled each time it opens."""
+
+    def __init__(self, state, parent: QWidget):
+        super().__init__(parent)
+        self.state = state
+        self.setAccessibleName(_("Filter the queue"))
+        self.aboutToShow.connect(self.fill)
+
+    def fill(self) -> None:
+        self.clear()
+        now = self.state.narrowed
+        self._toggle(_("&Unlabelled"), "state", TO_DO, now.state == TO_DO)
+        self._toggle(_("With &suggestions"), "suggested", True, now.suggested)
+        self.addSeparator()
+        states = [(one, term(one)) for one in STATES]
+        self._choices(_("S&tate"), "state", [(None, _("any state")), *states])
+        splits = [(one, term(one)) for one in SPLITS]
+        self._choices(
+            _("S&plit"), "split", [(None, _("any split")), *splits, (NO_SPLIT, _("no split"))]
+        )
+        self._labels()
+        files = [
+            (one.name, _("{name}  ({n:,})").format(name=one.name, n=one.documents))
+            for one in self.state.source_files
+        ]
+        self._choices(_("Source &file"), "source", [(None, _("any file")), *files])
+        self.addSeparator()
+        again = self.addAction(_("&Clear all filters"), self.state.clear_filters)
+        again.setEnabled(not now.empty)
+
+    def _toggle(self, title: str, field: str, value: object, on: bool) -> None:
+        action = self.addAction(title)
+        action.setCheckable(True)
+        action.setChecked(on)
+        action.toggled.connect(
+            lambda on: self.state.narrow(**{field: value if on else _CLEARED[field]})
+        )
+
+    def _choices(self, title: str, field: str, choices: list, into: QMenu | None = None) -> QMenu:
+        """A submenu of which one choice holds; empty where there is nothing to choose from."""
+        menu = (into or self).addMenu(title)
+        menu.setEnabled(len(choices) > 1)
+        group = QActionGroup(menu)
+        for value, name in choices:
+            action = QAction(plain.menu_text(name), menu)
+            action.setCheckable(True)
+            action.setChecked(value == getattr(self.state.narrowed, field))
+            action.triggered.connect(
+                lambda _on=False, value=value: self.state.narrow(**{field: value})
+            )
+            group.addAction(action)
+            menu.addAction(action)
+        return menu
+
+    def _labels(self) -> None:
+        """The labels of each layer, in a menu of its own where there are several layers."""
+        layers = [layer for layer in self.state.layers if layer.labels]
+        menu = self._choices(_("&Label"), "label_id", [(None, _("any label"))])
+        menu.setEnabled(bool(layers))
+        for layer in layers:
+            labels = [(label.id, label.name) for label in layer.labels]
+            self._choices(plain.menu_text(layer.name), "label_id", labels, menu).setEnabled(True)

@@ -1,0 +1,371 @@
+"""Step 2 of the import dialog: the first rows, a role above each column, and the records with errors."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QHeaderView,
+    QStyledItemDelegate,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+)
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _, ngettext
+from workbench.ui import icons, plain, theme
+from workbench.ui.panels.data.import_state import COLUMNS, ImportState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.table import dress
+from workbench.ui.widgets.words import Elided, words
+
+CELL = 300  # code points of a cell shown
+COLUMNS_SHOWN = 60  # each takes a box for its role; those that have one are always among them
+_PROBLEM = Qt.ItemDataRole.UserRole
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class ImportColumns(QFrame):
+    def __init__(self, state: ImportState):
+        super().__init__()
+        self.state = state
+        self._note = Elided("", "small", "muted")
+        self._override = Button("", kind="normal", small=True, on=state.override)
+        self._obstacle = Callout("", "warn", self._override)
+        self.table = PreviewTable(state)
+        self._before = Button(
+            _("Previous error"), "chevron-up", small=True, on=lambda: self.table.next_problem(-1)
+        )
+        self._next = Button(
+            _("Next error"), "chevron-down", small=True, on=lambda: self.table.next_problem(1)
+        )
+        self._problems = Callout("", "bad", self._before, self._next)
+        self._warnings = Callout("", "warn")
+        body = card(
+            row(words(_("2  Columns"), weight=600), 12, (self._note, 1)),
+            self._obstacle,
+            (self.table, 1),
+            self._problems,
+            self._warnings,
+            gap=10,
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(body)
+        self.table.currentCellChanged.connect(lambda *_: self._show_problems())
+        drop = theme.changed.connect(self.table.restyle)
+        self.destroyed.connect(lambda *_: drop())
+
+    def render(self, fields: frozenset[str]) -> None:
+        state, preview = self.state, self.state.preview
+        self.setVisible(preview is not None and state.phase != "done")
+        if concerns(fields, "preview", "mapping", "refused", "anyway") and preview is not None:
+            self.table.show_preview()
+            hidden = len(preview.columns) - self.table.columnCount()
+            more = ngettext(
+                "{n:,} more column is not shown", "{n:,} more columns are not shown", hidden
+            )
+            note = preview.note[:1].upper() + preview.note[1:]
+            self._note.setText(f"{note} · {more.format(n=hidden)}" if hidden > 0 else note)
+            self._show_obstacle()
+            self._show_problems()
+            self._warnings.set("\n".join(preview.warnings))
+        busy = state.phase in ("importing", "done")
+        self.table.enable_roles(not busy)
+        self._override.setEnabled(not busy)
+
+    def _show_obstacle(self) -> None:
+        state = self.state
+        self._obstacle.set(state.obstacle)
+        self._override.setVisible(state.can_override)
+        if state.preview.question:
+            self._override.set_text(_("Import as plain text"))
+        else:
+            self._override.set_text(_("Import the other records"))
+
+    def _show_problems(self) -> None:
+        """How many records have errors, and what is wrong with the current or the first one."""
+        preview = self.state.preview
+        if preview is None or not preview.failed:
+            self._problems.set("")
+            return
+        if preview.complete:
+            told = ngettext(
+                "{n:,} of {checked:,} records has an error and will be skipped.",
+                "{n:,} of {checked:,} records have errors and will be skipped.",
+                preview.failed,
+            )
+        else:
+            told = ngettext(
+                "{n:,} of the first {checked:,} records has an error and will be skipped.",
+                "{n:,} of the first {checked:,} records have errors and will be skipped.",
+                preview.failed,
+            )
+        count = told.format(n=preview.failed, checked=preview.checked)
+        problem = self.table.current_problem()
+        line, reason = (problem.line, problem.problem) if problem else preview.problems[0]
+        where = _("Line {line:,}: {reason}.").format(line=line, reason=reason.rstrip("."))
+        self._problems.set(where if self.state.obstacle else f"{count}\n{where}")
+        several = self.table.problem_count() > 1
+        self._before.setVisible(several)
+        self._next.setVisible(several)
+
+
+class PreviewTable(QTableWidget):
+    """The rows of a preview with their line numbers; those with an error are marked."""
+
+    def __init__(self, state: ImportState):
+        super().__init__()
+        self.state = state
+        self._places: list[int] = []
+        self._shown: object = None  # the preview in the table
+        self.roles = RoleHeader(state, self)
+        self.setHorizontalHeader(self.roles)
+        dress(self, _("First rows"))
+        self.roles.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setItemDelegate(_Tinted(self))
+        lines = self.verticalHeader()
+        lines.show()
+        lines.setDefaultAlignment(_RIGHT)
+        self.restyle()
+
+    def sizeHint(self) -> QSize:
+        """A few rows; the table takes what room there is, so that the third step stays in sight."""
+        return QSize(super().sizeHint().width(), theme.px(184))
+
+    minimumSizeHint = sizeHint
+
+    def restyle(self) -> None:
+        """Sizes and colours of the theme in use."""
+        self.verticalHeader().setDefaultSectionSize(theme.px(28))
+        if self._shown is not None:
+            self._fill_rows()
+
+    def show_preview(self) -> None:
+        """Rows and roles of the state's preview; a change of roles keeps the place."""
+        preview = self.state.preview
+        new = preview is not self._shown
+        self._shown = preview
+        self._places = shown_columns(preview.columns, self.state.roles)
+        names = [preview.columns[place] for place in self._places]
+        has_roles = self.state.has_roles and self.state.used_format in COLUMNS
+        top, current = self.verticalScrollBar().value(), self.currentRow()
+        same = self.roles.names == names
+        self.setColumnCount(len(names))
+        self.setHorizontalHeaderLabels([heading(name, preview) for name in names])
+        self.roles.set_columns(names, with_roles=has_roles)
+        self._fill_rows()
+        if not same:
+            self._fit_columns()
+        if same and not new or same and current >= 0:
+            self.verticalScrollBar().setValue(top)
+        elif self.problem_count():
+            self.setCurrentCell(-1, -1)
+            self.next_problem(1)
+
+    def _fill_rows(self) -> None:
+        rows = self.state.preview.rows
+        self.clearSpans()
+        self.setRowCount(len(rows))
+        for number, shown in enumerate(rows):
+            line = QTableWidgetItem(f"{shown.line:,}")
+            if shown.problem:
+                line.setIcon(icons.icon("circle-x", "bad", theme.px(14)))
+                plain.set_tip(line, shown.problem)
+            self.setVerticalHeaderItem(number, line)
+            cells = shown.cells if shown.raw else [
+                shown.cells[place] if place < len(shown.cells) else "" for place in self._places
+            ]  # fmt: skip
+            for place, cell in enumerate(cells[: self.columnCount()]):
+                self.setItem(number, place, _item(cell, shown.problem))
+            for place in range(len(cells), self.columnCount()):
+                self.setItem(number, place, _item("", shown.problem))
+            if shown.raw and self.columnCount() > 1:
+                self.setSpan(number, 0, 1, self.columnCount())
+
+    def _fit_columns(self) -> None:
+        rows = [
+            [row.cells[place] for place in self._places if place < len(row.cells)]
+            for row in self.state.preview.rows
+            if not row.raw
+        ]
+        room = self.viewport().width()
+        widths = column_widths(rows, self.columnCount(), room)
+        policy = Qt.ScrollBarPolicy
+        fits = sum(widths) <= room
+        self.setHorizontalScrollBarPolicy(
+            policy.ScrollBarAlwaysOff if fits else policy.ScrollBarAsNeeded
+        )
+        for place, width in enumerate(widths):
+            self.roles.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
+            self.setColumnWidth(place, width)
+        self.roles.setStretchLastSection(True)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        if self._shown is not None and event.oldSize().width() != event.size().width():
+            self._fit_columns()
+
+    def enable_roles(self, on: bool) -> None:
+        for box in self.roles.boxes.values():
+            box.setEnabled(on)
+
+    # ------------------------------------------------------------ errors
+
+    def _problems(self) -> list[int]:
+        rows = self.state.preview.rows if self.state.preview else ()
+        return [number for number, row in enumerate(rows) if row.problem]
+
+    def problem_count(self) -> int:
+        return len(self._problems())
+
+    def current_problem(self):
+        """The current row if it has an error, else None."""
+        rows = self.state.preview.rows if self.state.preview else ()
+        number = self.currentRow()
+        found = rows[number] if 0 <= number < len(rows) else None
+        return found if found is not None and found.problem else None
+
+    def next_problem(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) row with an error; after the last comes the first."""
+        found = self._problems()
+        if not found:
+            return
+        here = self.currentRow()
+        if step > 0:
+            target = next((number for number in found if number > here), found[0])
+        else:
+            target = next((number for number in reversed(found) if number < here), found[-1])
+        self.setCurrentCell(target, 0)
+        self.scrollToItem(self.item(target, 0), QAbstractItemView.ScrollHint.PositionAtCenter)
+
+
+class _Tinted(QStyledItemDelegate):
+    """Rows with an error have a tinted ground; the style sheet does not draw that of an item.
+
+    Text that is written from right to left begins, and is cut, at the proper side.
+    """
+
+    def initStyleOption(self, option, index) -> None:
+        super().initStyleOption(option, index)
+        if is_right_to_left(option.text):
+            option.direction = Qt.LayoutDirection.RightToLeft  # turns the alignment around, too
+
+    def paint(self, painter, option, index) -> None:
+        if index.data(_PROBLEM):
+            painter.fillRect(option.rect, theme.qcolour("bad_soft"))
+        super().paint(painter, option, index)
+
+
+class RoleHeader(QHeaderView):
+    """The names of the columns and below each a box with its role, in sight however far one scrolls."""
+
+    def __init__(self, state: ImportState, table: QTableWidget):
+        super().__init__(Qt.Orientation.Horizontal, table)
+        self.state = state
+        self.names: list[str] = []
+        self.boxes: dict[str, QComboBox] = {}
+        self.sectionResized.connect(lambda *_: self._place())
+        table.horizontalScrollBar().valueChanged.connect(lambda _value: self._place())
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        name = theme.px(30)
+        return QSize(hint.width(), name + theme.px(theme.CONTROL + 8) if self.boxes else name)
+
+    def set_columns(self, names: list[str], *, with_roles: bool) -> None:
+        if names != self.names or bool(self.boxes) != (with_roles and bool(names)):
+            for box in self.boxes.values():
+                box.hide()
+                box.deleteLater()
+            self.boxes = {name: self._box(name) for name in names} if with_roles else {}
+            self.names = list(names)
+        for name, box in self.boxes.items():
+            fill(box, self.state.role_choices(name), self.state.roles.get(name, ""))
+        self.updateGeometry()
+        self._place()
+
+    def _box(self, name: str) -> QComboBox:
+        box = combo(name=_("Role of {column}").format(column=name))
+        box.setParent(self)
+        box.activated.connect(
+            lambda _i, name=name, box=box: self.state.set_role(name, box.currentData())
+        )
+        box.show()
+        return box
+
+    def _place(self) -> None:
+        top, tall = theme.px(30), theme.px(theme.CONTROL)
+        for place, box in enumerate(self.boxes.values()):
+            left = self.sectionViewportPosition(place)
+            box.setGeometry(left + 6, top, max(60, self.sectionSize(place) - 12), tall)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def updateGeometries(self) -> None:
+        super().updateGeometries()
+        self._place()
+
+
+def _item(cell: str, problem: str) -> QTableWidgetItem:
+    text = " ".join(cell[:CELL].split())
+    item = QTableWidgetItem(text)
+    item.setData(_PROBLEM, bool(problem))
+    plain.set_tip(item, f"{text}\n\n{problem}".strip() if problem else text)
+    return item
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter with a direction is written from right to left."""
+    for letter in text:
+        direction = unicodedata.bidirectional(letter)
+        if direction in ("L", "R", "AL"):
+            return direction != "L"
+    return False
+
+
+def heading(name: str, preview) -> str:
+    """The name of a column, with the number of its spans if it holds tags."""
+    if name not in preview.spans:
+        return name[:60]
+    count = preview.spans[name]
+    if preview.examined:
+        told = ngettext("{name}  ·  at least {n:,} span", "{name}  ·  at least {n:,} spans", count)
+    else:
+        told = ngettext("{name}  ·  {n:,} span", "{name}  ·  {n:,} spans", count)
+    return told.format(name=name[:60], n=count)
+
+
+def shown_columns(columns, roles) -> list[int]:
+    """Which columns are shown: those with a role of their own, and the first of the others."""
+    metadata = [
+        place for place, name in enumerate(columns) if roles.get(name, "meta").startswith("meta")
+    ]
+    surplus = set(metadata[max(0, COLUMNS_SHOWN - (len(columns) - len(metadata))) :])
+    return [place for place in range(len(columns)) if place not in surplus]
+
+
+def column_widths(rows, count: int, room: int) -> list[int]:
+    """Pixels for each column: by its longest cell, but all within `room` where roles stay legible."""
+    least, most = theme.px(170), theme.px(420)
+    longest = [
+        max((len(cells[n]) for cells in rows if n < len(cells)), default=0) for n in range(count)
+    ]
+    widths = [min(most, max(least, theme.px(8 * length))) for length in longest]
+    spare = sum(widths) - room
+    loose = sum(width - least for width in widths)
+    if 0 < spare <= loose:
+        widths = [width - math.ceil(spare * (width - least) / loose) for width in widths]
+    return widths

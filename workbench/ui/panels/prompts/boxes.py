@@ -1,0 +1,206 @@
+"""The two boxes of the Prompts page: the template with line numbers, and the exact prompt with its candidate marked."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QPainter,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+    QTextOption,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from workbench.ui import plain, theme
+from workbench.ui.offsets import DisplayText, Utf16Map
+
+GAP = 8  # pixels between a line number and the text
+
+
+class MonoBox(QPlainTextEdit):
+    """Fixed pitch, wrapped; Tab moves the focus."""
+
+    def __init__(self, name: str):
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setProperty("kind", "mono")
+        self.setFont(
+            theme.font("mono")
+        )  # family and size come from the style sheet, features do not
+        self.setTabChangesFocus(True)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setTabStopDistance(4 * QFontMetricsF(theme.font("mono")).horizontalAdvance(" "))
+
+    def highlight(self, cursor: QTextCursor | None, ground: str, *, whole_line: bool) -> None:
+        """Give a place a coloured ground; None removes it."""
+        if cursor is None:
+            self.setExtraSelections([])
+            return
+        found = QTextEdit.ExtraSelection()
+        style = QTextCharFormat()
+        style.setBackground(QColor(theme.colour(ground)))
+        style.setProperty(QTextFormat.Property.FullWidthSelection, whole_line)
+        found.format, found.cursor = style, cursor  # type: ignore[attr-defined]
+        self.setExtraSelections([found])
+
+
+class TemplateBox(MonoBox):
+    """Where the template is written. `mark` shows which line has an error."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+        self._numbers = _Numbers(self)
+        self._wrong: int | None = None
+        self.blockCountChanged.connect(lambda _count: self._make_room())
+        self.updateRequest.connect(self._scrolled)
+        self.textChanged.connect(lambda: self.mark(None))
+        self._make_room()
+
+    def source(self) -> str:
+        """The template as typed. `toPlainText` would turn no-break spaces into spaces."""
+        return self.document().toRawText().replace("\u2029", "\n")
+
+    def mark(self, line: int | None, message: str = "") -> None:
+        """Mark a line (1-based) and tell screen readers why; None removes the mark."""
+        block = self._block(line)
+        self._wrong = block.blockNumber() if block else None
+        self.highlight(QTextCursor(block) if block else None, "bad_soft", whole_line=True)
+        self.setAccessibleDescription(message)
+        plain.set_tip(self._numbers, message)
+        self._numbers.update()
+
+    def go_to(self, line: int) -> None:
+        """Put the cursor at the start of a line and show it."""
+        if block := self._block(line):
+            self.setTextCursor(QTextCursor(block))
+            self.centerCursor()
+            self.setFocus()
+
+    def shows(self, line: int) -> bool:
+        """Whether the line can be seen without scrolling."""
+        block = self._block(line)
+        return bool(block) and self.viewport().rect().intersects(self._place(block))
+
+    def paint_numbers(self, painter: QPainter, visible: QRect) -> None:
+        painter.setFont(theme.font("mono"))
+        block = self.firstVisibleBlock()
+        while block.isValid():
+            place = self._place(block)
+            if place.top() > visible.bottom():
+                break
+            wrong = block.blockNumber() == self._wrong
+            if wrong:
+                ground = QRect(0, place.top(), self._numbers.width(), place.height())
+                painter.fillRect(ground, QColor(theme.colour("bad_soft")))
+            painter.setPen(QColor(theme.colour("bad" if wrong else "faint")))
+            width = self._numbers.width() - GAP
+            line = QRect(0, place.top(), width, self.fontMetrics().height())
+            painter.drawText(line, Qt.AlignmentFlag.AlignRight, str(block.blockNumber() + 1))
+            block = block.next()
+
+    def width_of_numbers(self) -> int:
+        digits = max(2, len(str(self.blockCount())))
+        return GAP + round(digits * QFontMetricsF(theme.font("mono")).horizontalAdvance("9"))
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def changeEvent(self, event) -> None:
+        super().changeEvent(event)
+        if hasattr(self, "_numbers"):  # another theme or text size
+            self._make_room()
+            self._numbers.update()
+
+    def _block(self, line: int | None) -> QTextBlock | None:
+        found = self.document().findBlockByNumber(line - 1) if line else None
+        return found if found is not None and found.isValid() else None
+
+    def _place(self, block: QTextBlock) -> QRect:
+        """Of a line in the viewport, all its wrapped parts."""
+        return self.blockBoundingGeometry(block).translated(self.contentOffset()).toAlignedRect()
+
+    def _make_room(self) -> None:
+        width = self.width_of_numbers()
+        if self.viewportMargins().left() != width:
+            self.setViewportMargins(width, 0, 0, 0)
+        beside = self.viewport().geometry()
+        self._numbers.setGeometry(beside.left() - width, beside.top(), width, beside.height())
+
+    def _scrolled(self, _place: QRect, by: int) -> None:
+        if by:
+            self._numbers.scroll(0, by)
+        else:
+            self._numbers.update()
+
+
+class _Numbers(QWidget):
+    """The line numbers, beside the text that they belong to."""
+
+    def __init__(self, box: TemplateBox):
+        super().__init__(box)
+        self._box = box
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._box.width_of_numbers(), 0)
+
+    def paintEvent(self, event) -> None:
+        painter = QPainter(self)
+        self._box.paint_numbers(painter, event.rect())
+        painter.end()
+
+
+class PreviewBox(MonoBox):
+    """The exact prompt, read only. Where its candidate is written has a ground; an outdated prompt is dimmed."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+        self.setReadOnly(True)
+        self.setProperty("plain", True)
+        self.setMinimumHeight(theme.px(80))
+        self._shown: tuple[str, str, str] | None = None
+
+    def show_prompt(self, parts: tuple[str, str, str]) -> None:
+        """before, answer, after. The candidate is scrolled into view where the prompt is another one."""
+        if parts != self._shown:
+            self._shown = parts
+            self.setPlainText(_displayed("".join(parts)))
+            self.mark_candidate()
+            end = self.verticalScrollBar()
+            end.setValue(end.maximum())
+
+    def mark_candidate(self) -> None:
+        """Give the candidate its ground, in the colours in use."""
+        if self._shown is None:
+            return
+        before, answer, _after = map(_displayed, self._shown)
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(_units(before))
+        cursor.setPosition(_units(before + answer), QTextCursor.MoveMode.KeepAnchor)
+        self.highlight(cursor, "accent_soft", whole_line=False)
+
+    def resizeEvent(self, event) -> None:
+        """The end, where the candidate usually is, stays in view."""
+        bar = self.verticalScrollBar()
+        at_end = bar.value() == bar.maximum()
+        super().resizeEvent(event)
+        if at_end:
+            bar.setValue(bar.maximum())
+
+    def changeEvent(self, event) -> None:
+        super().changeEvent(event)
+        if event.type() == event.Type.StyleChange and hasattr(self, "_shown"):
+            self.mark_candidate()
+
+
+def _displayed(text: str) -> str:
+    """As Qt shows it: CR LF is one line break, other control characters have a picture."""
+    return DisplayText(text).shown.replace("\r\n", "\n")
+
+
+def _units(text: str) -> int:
+    return Utf16Map(text).units

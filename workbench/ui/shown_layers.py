@@ -1,0 +1,30 @@
+"""Which layers the user works in: one choice for Data and Annotate, remembered for each project.
+
+Columns, counts, filters and states of both pages are those of these layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.text.labels import Layer
+    from workbench.ui.panel import PanelContext
+
+_KEY = "annotate.off"  # project uid → uids of layers
+
+
+def hidden(context: PanelContext, layers: Iterable[Layer]) -> frozenset[int]:
+    """Ids of those of the layers that are switched off."""
+    uids = context.settings.window.get(_KEY, {}).get(context.project.uid, [])
+    return frozenset(layer.id for layer in layers if layer.id is not None and layer.uid in uids)
+
+
+def hide(context: PanelContext, layers: Iterable[Layer]) -> None:
+    """Switch off these layers and no others; `project.layers_shown` tells the pages."""
+    kept = dict(context.settings.window.get(_KEY, {}))
+    kept[context.project.uid] = [layer.uid for layer in layers]
+    context.settings.window[_KEY] = kept
+    context.settings.save()
+    context.project.layers_shown.emit()

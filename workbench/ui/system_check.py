@@ -1,0 +1,139 @@
+"""The checks that need Qt: platform plugins, fonts. A job target, in a worker without a display."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from workbench.base.i18n import N_, _
+from workbench.base.system_check import PROBLEM, WARNING, Check
+
+SCRIPTS = {  # QFontDatabase.WritingSystem → name
+    "Latin": N_("Latin"),
+    "Greek": N_("Greek"),
+    "Cyrillic": N_("Cyrillic"),
+    "Armenian": N_("Armenian"),
+    "Georgian": N_("Georgian"),
+    "Hebrew": N_("Hebrew"),
+    "Arabic": N_("Arabic"),
+    "Devanagari": N_("Devanagari"),
+    "Bengali": N_("Bengali"),
+    "Tamil": N_("Tamil"),
+    "Telugu": N_("Telugu"),
+    "Thai": N_("Thai"),
+    "Khmer": N_("Khmer"),
+    "Myanmar": N_("Myanmar"),
+    "SimplifiedChinese": N_("Chinese (simplified)"),
+    "TraditionalChinese": N_("Chinese (traditional)"),
+    "Japanese": N_("Japanese"),
+    "Korean": N_("Korean"),
+}
+DISPLAYS = {
+    "xcb": "DISPLAY",
+    "wayland": "WAYLAND_DISPLAY",
+}  # platform plugin of Linux → its variable
+
+
+def run(params: Mapping, folder: Path) -> Iterator[dict]:
+    """Job target; without parameters."""
+    yield {"kind": "stage", "text": _("Loading Qt…")}
+    from PySide6.QtGui import QGuiApplication
+
+    application = QGuiApplication.instance() or QGuiApplication(["glossbench"])
+    for check in (*_platforms(), _own_fonts(), _scripts()):
+        yield check.to_event()
+    del application
+    return {}
+
+
+# ---------------------------------------------------------------- plugins
+
+
+def _platforms() -> Iterator[Check]:
+    """Which window systems Qt can talk to; on Linux each needs libraries of the system."""
+    from PySide6.QtCore import QLibraryInfo, qVersion
+
+    yield Check("display.qt", "Qt", qVersion())
+    folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms"
+    plugins = sorted(folder.glob("*q*")) if folder.is_dir() else []
+    if not plugins:
+        yield Check(
+            "display.plugins",
+            _("Qt platform plugins"),
+            _("none"),
+            PROBLEM,
+            _("Install PySide6-Essentials again (`make setup`)."),
+        )
+        return
+    names = [plugin.stem.removeprefix("lib").removeprefix("q") for plugin in plugins]
+    yield Check("display.plugins", _("Qt platform plugins"), ", ".join(names))
+    if sys.platform not in ("win32", "darwin"):
+        yield window_system(
+            {name: why_not(path) for name, path in zip(names, plugins, strict=True)}
+        )
+
+
+def why_not(plugin: Path) -> str:
+    """Why a plugin cannot be loaded, without its path; empty if it can."""
+    from PySide6.QtCore import QPluginLoader
+
+    loader = QPluginLoader(str(plugin))
+    return "" if loader.load() else loader.errorString().replace(str(plugin), plugin.name)
+
+
+def window_system(reasons: Mapping[str, str]) -> Check:
+    """`reasons`: plugin → why it cannot be loaded, empty if it can."""
+    id, title = "display.window", _("Window system")
+    loadable = [name for name in DISPLAYS if reasons.get(name) == ""]
+    there = [name for name, variable in DISPLAYS.items() if os.environ.get(variable)]
+    if not there:
+        told = _("There is no display (DISPLAY and WAYLAND_DISPLAY are not set).")
+        advice = _("Commands work. For the window use a desktop session, `ssh -X` or `xvfb-run`.")
+        return Check(id, title, told, WARNING, advice)
+    if usable := [name for name in there if name in loadable]:
+        return Check(id, title, ", ".join(usable))
+    told = "; ".join(f"{name}: {reasons.get(name) or _('not installed')}" for name in there)
+    advice = _("Install what is missing; on Debian and Ubuntu: `apt install libxcb-cursor0`.")
+    return Check(id, title, told, PROBLEM, advice)
+
+
+# ---------------------------------------------------------------- fonts
+
+
+def _own_fonts() -> Check:
+    """Inter and JetBrains Mono come with the application."""
+    from PySide6.QtGui import QFontDatabase
+
+    from workbench.ui import theme
+
+    theme.load_fonts()
+    missing = [name for name in (theme.FAMILY, theme.MONO) if name not in QFontDatabase.families()]
+    if not missing:
+        return Check("display.fonts", _("Own fonts"), ", ".join((theme.FAMILY, theme.MONO)))
+    told = _("missing: {names}").format(names=", ".join(missing))
+    advice = _("The system font is used. Install Glossbench again to have them.")
+    return Check("display.fonts", _("Own fonts"), told, WARNING, advice)
+
+
+def _scripts() -> Check:
+    from PySide6.QtGui import QFontDatabase
+
+    systems = QFontDatabase.WritingSystem
+    return scripts({name: bool(QFontDatabase.families(systems[name])) for name in SCRIPTS})
+
+
+def scripts(found: Mapping[str, bool]) -> Check:
+    """`found`: writing system → whether there is a font for it."""
+    id, title = "display.scripts", _("Fonts for scripts")
+    have = [_(SCRIPTS[name]) for name in found if found[name]]
+    missing = [_(SCRIPTS[name]) for name in found if not found[name]]
+    if not missing:
+        return Check(id, title, ", ".join(have))
+    told = _("missing: {names}").format(names=", ".join(missing))
+    advice = _(
+        "Text in these scripts is shown as boxes. Install the Noto fonts; on Debian and Ubuntu:"
+        " `apt install fonts-noto-core fonts-noto-cjk`."
+    )
+    return Check(id, title, told, WARNING, advice)

@@ -1,0 +1,138 @@
+"""How the cells of the table of documents are painted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextCharFormat, QTextLayout
+from PySide6.QtWidgets import QStyledItemDelegate
+
+from workbench.text.find import find
+from workbench.ui import icons, theme
+from workbench.ui.offsets import Utf16Map
+from workbench.ui.widgets.delegates import PAD, STATE_ICONS, ground
+
+ROW = Qt.ItemDataRole.UserRole  # the row object
+
+
+class StateIcon(QStyledItemDelegate):
+    """The state as a shape of its own."""
+
+    def paint(self, painter: QPainter, option, index) -> None:
+        painter.save()
+        ground(painter, option)
+        row = index.data(ROW)
+        if row is not None and row.state:
+            name, tone = STATE_ICONS[row.state]
+            box = option.rect
+            side = theme.px(15)
+            painter.drawPixmap(
+                box.left() + 20,
+                box.center().y() - side // 2,
+                side,
+                side,
+                icons.pixmap(name, tone, side),
+            )
+        painter.restore()
+
+
+class Classes(QStyledItemDelegate):
+    """Classes with a square in the colour of each label."""
+
+    def __init__(self, parent, labels: Callable[[], Mapping]):
+        super().__init__(parent)
+        self._labels = labels
+
+    def paint(self, painter: QPainter, option, index) -> None:
+        painter.save()
+        ground(painter, option)
+        row = index.data(ROW)
+        if row is not None and row.classes:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint(painter, option.rect, row.classes)
+        painter.restore()
+
+    def _paint(self, painter: QPainter, box, classes) -> None:
+        left, middle, known = box.left() + PAD, box.center().y(), self._labels()
+        painter.setFont(theme.font())
+        for layer, name in classes:
+            room = box.right() - left - 18
+            if room < 16:
+                break
+            label = known.get((layer, name))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(
+                QColor(theme.label_colours(label).line)
+                if label is not None
+                else theme.qcolour("faint")
+            )
+            painter.drawRoundedRect(QRectF(left, middle - 4, 8, 8), 2.5, 2.5)
+            painter.setPen(theme.qcolour("text"))
+            words = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(
+                QRectF(left + 15, box.top() - 1, room, box.height()),
+                Qt.AlignmentFlag.AlignVCenter,
+                words,
+            )
+            left += 15 + painter.fontMetrics().horizontalAdvance(words) + 14
+
+
+class FoundText(QStyledItemDelegate):
+    """Words with what a search found marked. `places(text, wanted)` gives its code points."""
+
+    def __init__(self, parent, places: Callable[[str, str], Sequence[tuple[int, int]]]):
+        super().__init__(parent)
+        self.wanted = ""
+        self._places = lru_cache(maxsize=500)(places)
+
+    def paint(self, painter: QPainter, option, index) -> None:
+        text = index.data(Qt.ItemDataRole.DisplayRole) or "" if self.wanted.strip() else ""
+        found = self._places(text, self.wanted) if text else ()
+        if not found:
+            super().paint(painter, option, index)
+            return
+        painter.save()
+        ground(painter, option)
+        painter.setPen(theme.qcolour("text"))
+        box = option.rect.adjusted(PAD, 0, -PAD, 0)
+        painter.setClipRect(box)
+        layout = _laid_out(text, found, box.width())
+        line = layout.lineAt(0)
+        y = box.top() + (box.height() - 1 - line.height()) / 2
+        layout.draw(painter, QPointF(box.left(), y))
+        painter.restore()
+
+
+def _laid_out(text: str, found: Sequence[tuple[int, int]], width: int) -> QTextLayout:
+    """One line, cut with an ellipsis, with a ground behind what was found."""
+    font = theme.font()
+    shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, width)
+    units, look = Utf16Map(text), QTextCharFormat()
+    look.setBackground(theme.qcolour("warn_soft"))
+    look.setFontUnderline(True)
+    look.setUnderlineColor(theme.qcolour("warn"))
+    most = Utf16Map(shown).units - (1 if shown != text else 0)
+    formats = []
+    for start, end in found:
+        part = QTextLayout.FormatRange()
+        part.start = units.to_units(start)
+        part.length = min(units.to_units(end), most) - part.start
+        part.format = look
+        if part.length > 0:
+            formats.append(part)
+    layout = QTextLayout(shown, font)
+    layout.setFormats(formats)
+    layout.beginLayout()
+    line = layout.createLine()
+    line.setLineWidth(1e6)  # it is cut already
+    line.setPosition(QPointF(0, 0))
+    layout.endLayout()
+    return layout
+
+
+def in_key(key: str, wanted: str) -> tuple[tuple[int, int], ...]:
+    """Where a key has what was searched, as it is."""
+    found = find(key, wanted.strip())
+    return tuple(zip(found.starts, found.ends, strict=True))
