@@ -31,7 +31,15 @@ from workbench.text.fields import Prediction
 from workbench.training import batches, checkpoints, optim
 from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
 from workbench.training.methods.base import Method
-from workbench.training.prepare import bundles, check, planned, records_of, settle, versions
+from workbench.training.prepare import (
+    bundles,
+    check,
+    labels_of,
+    planned,
+    records_of,
+    settle,
+    versions,
+)
 from workbench.training.spec import TrainSpec, plan
 
 Feed = Generator[Event, str | None, object]
@@ -105,7 +113,7 @@ class _Training:
         trials: Mapping[str, float] | None,
     ):
         self.spec, self.folder, self.trials = spec, folder, trials
-        self.labels = data.layer(spec.layer).names
+        self.labels = labels_of(spec, data)
         self.records = records_of(spec, data, splits)
         self.task = networks.task_of(spec.task)
         self.info = spec.info

@@ -17,6 +17,23 @@ from workbench.text.dataset import Dataset, Record
 from workbench.training.spec import Plan, TrainSpec, limited
 
 
+def labels_of(spec: TrainSpec, data: Dataset) -> tuple[str, ...]:
+    """Labels of the layer to learn, in order. Raises SpecError where there is no such layer."""
+    known = {layer.name: layer for layer in data.layers}
+    if spec.layer not in known:
+        raise SpecError(
+            _("The data has no layer {layer!r}.").format(layer=spec.layer),
+            hint=_("Its layers: {known}.").format(known=", ".join(known) or _("none")),
+        )
+    if not spec.info.fits(known[spec.layer]):
+        fitting = [name for name, layer in known.items() if spec.info.fits(layer)]
+        raise SpecError(
+            _("Layer {name!r} does not fit task {task}.").format(name=spec.layer, task=spec.task),
+            hint=_("Layers that fit: {fit}.").format(fit=", ".join(fitting) or _("none")),
+        )
+    return known[spec.layer].names
+
+
 def records_of(
     spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None
 ) -> dict[str, list[Record]]:
