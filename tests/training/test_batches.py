@@ -8,7 +8,13 @@ import torch
 from workbench.tasks.base import IGNORED, Loss
 from workbench.tasks.classify.task import Classify
 from workbench.tasks.tag.task import Tagging
-from workbench.training.batches import CheapDropout, bucketed, use_cheap_dropout
+from workbench.training.batches import (
+    CheapDropout,
+    bucketed,
+    drawn,
+    resampled,
+    use_cheap_dropout,
+)
 from workbench.training.loop import _Training
 
 
@@ -102,3 +108,24 @@ def test_plain_dropout_is_replaced_and_draws_by_the_seed():
     other = torch.nn.Sequential(torch.nn.Dropout(0.5))
     use_cheap_dropout(other, 7)
     assert torch.equal(model[1](torch.ones(50, 50)), other[0](torch.ones(50, 50)))
+
+
+def test_weighted_draws_are_in_proportion_and_never_off_by_more_than_one():
+    weights = np.array([1.0, 2.0, 3.0, 10.0] * 5)
+    rng = np.random.default_rng(0)
+
+    counts = [np.bincount(resampled(weights, rng), minlength=20) for _ in range(500)]
+
+    expected = weights * 20 / weights.sum()
+    assert (np.abs(counts - expected) < 1).all()
+    assert np.abs(np.mean(counts, axis=0) - expected).max() < 0.1
+
+
+def test_the_batches_of_an_epoch_hold_what_was_drawn():
+    lengths, weights = np.arange(1, 41), np.r_[np.ones(20), np.full(20, 3.0)]
+
+    plain = np.concatenate(list(drawn(lengths, 8, np.random.default_rng(1))))
+    weighted_draws = np.concatenate(list(drawn(lengths, 8, np.random.default_rng(1), weights)))
+
+    assert sorted(plain) == list(range(40))
+    assert len(weighted_draws) == 40 and abs((weighted_draws >= 20).sum() - 30) <= 1

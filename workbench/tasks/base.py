@@ -22,7 +22,10 @@ Targets = Mapping[str, Sequence[np.ndarray]]
 
 
 class Loss(NamedTuple):
-    """Sum of the losses of `count` targets, so that mean = total / count over batches too."""
+    """Sum of the losses of `count` targets, so that mean = total / count over batches too.
+
+    Where targets have weights, `total` is the weighted sum and `count` the sum of the weights.
+    """
 
     total: Tensor
     count: Tensor
@@ -83,6 +86,22 @@ class Task(ABC):
     ) -> nn.Module:
         """Our own head: `States` → logits by name."""
         raise NotImplementedError(f"{self.info.id} has only the library's head")
+
+    def resolve(
+        self, golds: Sequence[Any], labels: Sequence[str], options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Values that all training documents decide (class weights …), {} for none.
+
+        They are added to the `options` that `targets` gets, for train and dev alike.
+        """
+        return {}
+
+    def sampling_weights(self, targets: Targets, options: Mapping[str, Any]) -> np.ndarray | None:
+        """float (N,): how often each training input is drawn in relation to the others.
+
+        None: every input once per epoch.
+        """
+        return None
 
     @abstractmethod
     def targets(

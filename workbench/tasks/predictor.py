@@ -32,15 +32,15 @@ class LossSum:
 
     def __init__(self) -> None:
         self.totals: dict[str, float] = {}
-        self.counts: dict[str, int] = {}
+        self.counts: dict[str, float] = {}
 
     def add(self, losses: Mapping[str, Loss]) -> None:
         for name, loss in losses.items():
             self.totals[name] = self.totals.get(name, 0.0) + float(loss.total)
-            self.counts[name] = self.counts.get(name, 0) + int(loss.count)
+            self.counts[name] = self.counts.get(name, 0.0) + float(loss.count)
 
     def means(self) -> dict[str, float]:
-        """Mean over all targets; losses without a target are left out."""
+        """Mean over all targets, by their weights; losses without a target are left out."""
         return {
             name: total / self.counts[name]
             for name, total in self.totals.items()

@@ -31,6 +31,36 @@ def bucketed(
         yield batches[number]
 
 
+def resampled(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """N of N items, int64 (N,) in random order, each drawn in proportion to its weight.
+
+    weights float (N,), positive. Low variance: an item that is expected x times comes floor(x) or
+    ceil(x) times, and so do all items of one weight together.
+    Source: systematic sampling, Madow and Madow 1944.
+    """
+    count = len(weights)
+    order = rng.permutation(count)
+    order = order[np.argsort(weights[order], kind="stable")]
+    expected = np.cumsum(weights[order]) * (count / weights.sum())
+    chosen = np.searchsorted(expected, rng.random() + np.arange(count), side="right")
+    return rng.permutation(order[np.minimum(chosen, count - 1)])
+
+
+def drawn(
+    lengths: np.ndarray,
+    batch_size: int,
+    rng: np.random.Generator,
+    weights: np.ndarray | None = None,
+) -> Iterator[np.ndarray]:
+    """The batches of an epoch: every item once, or drawn by `weights` (N,)."""
+    if weights is None:
+        yield from bucketed(lengths, batch_size, rng)
+        return
+    items = resampled(weights, rng)
+    for chosen in bucketed(lengths[items], batch_size, rng):
+        yield items[chosen]
+
+
 class CheapDropout(nn.Module):
     """Dropout whose mask comes from random bytes, eight draws of a 64-bit word (p in steps of 1/256).
 

@@ -121,6 +121,8 @@ class _Training:
             split: [self.info.gold(record, spec.layer) for record in found]
             for split, found in self.records.items()
         }
+        resolved = self.task.resolve(self.golds["train"], self.labels, spec.all_options)
+        self.options = {**spec.all_options, **resolved}
         self.stopping = False
         self.began, self.quiet_since = time.monotonic(), time.monotonic()
         self.best = _Best()
@@ -220,7 +222,7 @@ class _Training:
             part = slice(start, start + CHUNK)
             documents = [record.document for record in records[part]]
             prepared = self.info.prepare(encoder.preparer, documents, length)
-            targets = self.task.targets(prepared, golds[part], self.labels, self.spec.all_options)
+            targets = self.task.targets(prepared, golds[part], self.labels, self.options)
             found.append(Features(prepared, targets))
             yield from self.yield_tick()
         return found
@@ -231,12 +233,13 @@ class _Training:
         optimizer = optim.optimizer(self.method.groups(self.plan.learning_rate), self.device)
         rng = np.random.default_rng(self.spec.seed)
         self.usual = self.task.usual_counts(self.train_set.targets, self.plan.batch_size)
+        often = self.task.sampling_weights(self.train_set.targets, self.options)
         self.started = time.monotonic()
         for epoch in range(self.plan.epochs):
             self.epoch = epoch
             self.method.start_epoch(epoch)
             self.epoch_loss = LossSum()
-            drawn = batches.bucketed(self.train_set.lengths, self.plan.batch_size, rng)
+            drawn = batches.drawn(self.train_set.lengths, self.plan.batch_size, rng, often)
             for bundle in bundles(drawn, self.spec.option("accumulation")):
                 self.method.train_mode(epoch)
                 yield from self.update(optimizer, bundle)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
+from workbench.base.options import Option
 from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
 from workbench.text.dataset import Record
 
@@ -18,6 +19,33 @@ if TYPE_CHECKING:
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
+
+
+CLASS_WEIGHTS = Option(
+    "class_weights",
+    "choice",
+    "none",
+    N_(
+        "Weights of the classes in the loss. Balanced: the rarer a class in the training data, the "
+        "higher its weight (documents / (classes × documents of the class))."
+    ),
+    choices=("none", "balanced"),
+    title=N_("Class weights"),
+    choice_titles=(N_("None"), N_("Balanced")),
+)
+SAMPLING = Option(
+    "sampling",
+    "choice",
+    "plain",
+    N_(
+        "Documents of an epoch. Plain: each once. Balanced: as many of every class, documents of "
+        "rare classes several times. With balanced class weights as well, the imbalance is "
+        "corrected twice."
+    ),
+    choices=("plain", "balanced"),
+    title=N_("Sampling"),
+    choice_titles=(N_("Each document once"), N_("Balanced classes")),
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +81,7 @@ class ClassifyInfo(TaskInfo):
     second = "accuracy"
     has_majority = True
     outputs = ("ClassScores",)
+    options = (CLASS_WEIGHTS, SAMPLING)
     pipeline = "text-classification"
 
     def gold(self, record: Record, layer: str) -> ClassGold | None:

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
-from workbench.tasks.base import Loss, Model, Task
+from workbench.tasks.base import Loss, Model, Targets, Task
 from workbench.tasks.classify.info import INFO, ClassGold
 from workbench.tasks.heads.linear import SequenceHead
 from workbench.tasks.spec import TaskInfo
@@ -28,6 +28,16 @@ class Classify(Task):
     ) -> nn.Module:
         return SequenceHead(encoder.width, len(labels))
 
+    def resolve(
+        self, golds: Sequence[ClassGold], labels: Sequence[str], options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """weights_by_label: of every label, in their order; none where classes weigh the same."""
+        if options.get("class_weights", "none") != "balanced":
+            return {}
+        number = {label: position for position, label in enumerate(labels)}
+        classes = np.array([number[gold.label] for gold in golds], np.int64)
+        return {"weights_by_label": balanced(np.bincount(classes, minlength=len(labels)))}
+
     def targets(
         self,
         prepared: Prepared,
@@ -35,13 +45,46 @@ class Classify(Task):
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
-        """classes: int64 () per document. Raises KeyError for a label that is not in `labels`."""
+        """classes: int64 () per document; weights: float32 () where classes have weights.
+
+        Raises KeyError for a label that is not in `labels`.
+        """
         number = {label: position for position, label in enumerate(labels)}
-        return {"classes": [np.asarray(number[gold.label], np.int64) for gold in golds]}
+        classes = [np.asarray(number[gold.label], np.int64) for gold in golds]
+        found = {"classes": classes}
+        if (weights := options.get("weights_by_label")) is not None:
+            found["weights"] = [np.asarray(weights[one], np.float32) for one in classes]
+        return found
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        classes = targets["classes"]  # (B,)
-        total = F.cross_entropy(logits["logits"], classes, reduction="sum")
-        return {"task": Loss(total, torch.tensor(len(classes), device=total.device))}
+        classes, weights = targets["classes"], targets.get("weights")  # (B,), (B,)
+        if weights is None:
+            total = F.cross_entropy(logits["logits"], classes, reduction="sum")
+            return {"task": Loss(total, torch.tensor(len(classes), device=total.device))}
+        each = F.cross_entropy(logits["logits"], classes, reduction="none")
+        return {"task": Loss((each * weights).sum(), weights.sum())}
+
+    def usual_counts(self, targets: Targets, batch_size: int) -> dict[str, float | None]:
+        """Divided by the weights of its own batch, a document's weight would depend on the batch."""
+        weights = targets.get("weights")
+        return {"task": batch_size * float(np.mean(weights)) if weights else None}
+
+    def sampling_weights(self, targets: Targets, options: Mapping[str, Any]) -> np.ndarray | None:
+        if options.get("sampling", "plain") != "balanced":
+            return None
+        classes = np.asarray(targets["classes"])
+        return balanced(np.bincount(classes))[classes]
+
+
+def balanced(counts: np.ndarray) -> np.ndarray:
+    """Weights (L,) of classes with these counts (L,): N / (K * count), 1 for absent classes.
+
+    K is the number of classes that occur; over all documents the mean weight is 1.
+    Source: King and Zeng 2001, as scikit-learn's compute_class_weight("balanced").
+    """
+    present = counts > 0
+    weights = np.ones(len(counts))
+    weights[present] = counts.sum() / (present.sum() * counts[present])
+    return weights
