@@ -121,17 +121,3 @@ def data_folder():
     if not (folder / "datasets").is_dir():
         pytest.skip(f"no data sets in {folder}; set GLOSSBENCH_DATA")
     return folder
-
-
-@pytest.fixture
-def no_tags(monkeypatch):
-    """OLMo models count as unable to learn tags; nothing that ships is."""
-    from workbench.models.spec import cards
-
-    def uses(family, *about):
-        found = real(family, *about)
-        return tuple(use for use in found if use != "tag") if family == "olmo" else found
-
-    real = cards.families.uses
-    monkeypatch.setattr(cards.families, "uses", uses)
-    monkeypatch.setattr(cards, "_seen", {})

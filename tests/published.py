@@ -13,7 +13,7 @@ from pathlib import Path
 from tests import sentencepieces, tiny_models
 from workbench.exporters.model import run as exporting
 from workbench.exporters.model.spec import ExportSpec
-from workbench.models import spec
+from workbench.models.families.transformer.info.architectures import ARCHITECTURES, ENCODERS
 from workbench.text import dataset
 from workbench.training import loop
 from workbench.training.spec import TrainSpec
@@ -35,7 +35,7 @@ IDS = {  # where the family's own do not fit the vocabulary used here
 }
 ONLY_JSON = ("modernbert", "olmo2")  # never published in an older format
 PICKLED = {"bert": False, "roberta": True, "gpt2": True, "albert": False}  # family → archive?
-FAMILIES = tuple(sorted(spec.FAMILIES))
+FAMILIES = tuple(sorted(ARCHITECTURES))
 
 
 def make(folder: Path, family: str, vocabularies: Path) -> Path:
@@ -52,7 +52,7 @@ def make(folder: Path, family: str, vocabularies: Path) -> Path:
     config = transformers.AutoConfig.for_model(family, **{**sizes, **ids, "vocab_size": size})
     auto = (
         transformers.AutoModelForMaskedLM
-        if family in spec.ENCODERS
+        if family in ENCODERS
         else transformers.AutoModelForCausalLM
     )
     verbosity = transformers.logging.get_verbosity()

@@ -17,6 +17,13 @@ CODE = ROOT / "workbench"
 # besides base, text and the standard library. Upper layers import the specs, never an info.
 LIGHT = {
     "models.spec.*": ("models.spec", "models.spec.*"),
+    "models.families.*.info.*": (
+        "models.spec",
+        "models.spec.*",
+        "models.families.*.info",
+        "models.families.*.info.*",
+        "runtime.tokenizer_files",
+    ),
     "tasks.spec": (),
     "tasks.*.info": ("tasks.spec", "tasks.*.info"),
     "training.methods.spec": ("models.spec", "models.spec.*"),

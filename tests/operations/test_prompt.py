@@ -84,7 +84,7 @@ def test_what_is_too_long_loses_examples_and_says_how_many(preview, topics):
         ({"template": "{{ text }}"}, "never writes the label"),
         ({"template": "x" * 200_000 + "{{ label }}"}, "200,011 characters"),
         ({"layer": "nix"}, "No layer 'nix'"),
-        ({"model": "/nowhere"}, "no such folder"),
+        ({"model": "/nowhere"}, "no such file or folder"),
     ],
 )
 def test_what_cannot_work_is_told_before_anything_starts(project, topics, more, says):

@@ -8,7 +8,7 @@ import pytest
 from workbench.base.errors import ModelError
 from workbench.models import folder as folders
 from workbench.models.base import LoadOptions
-from workbench.models.families.transformer import TransformerFamily
+from workbench.models.families.transformer.family import TransformerFamily
 from workbench.models.loading import load
 from workbench.tasks import predictor
 from workbench.tasks.predictor import Predictor

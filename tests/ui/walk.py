@@ -448,7 +448,9 @@ def dialogs(way: Walk) -> None:
     closing(way, ClosingQuestion)
     way.dialog("a fault", lambda: ErrorDialog(way.app, OSError("χαλασμένο"), "").exec())
     files = tuple((f"αρχείο {number}", 5_000_000) for number in range(12))
-    card = ModelInfo("πρώτο", "/πρώτο", "bert", 22_000_000, 6, 384, pickled=True, files=files)
+    card = ModelInfo(
+        "πρώτο", "/πρώτο", "transformer", "bert", 22_000_000, 6, 384, pickled=True, files=files
+    )
     way.dialog("trust", lambda: Trust(way.window, card).exec())
     way.dialog("delete a download", lambda: Delete(way.window, card).exec())
     models = way.go("models")

@@ -27,7 +27,7 @@ def list_models(as_json: bool) -> None:
 
     found = operations.list()
     if as_json:
-        emit([one.to_json() for one in found])
+        emit([operations.to_json(one) for one in found])
         return
     head = (
         *(_("Name"), _("Family"), _("Parameters"), _("Layers"), _("Width"), _("Size")),
@@ -42,7 +42,7 @@ def _row(info) -> tuple:
     parameters = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else None
     return (
         plain(info.name),
-        info.family or None,
+        info.architecture or None,
         parameters,
         info.layers or None,
         info.width or None,
@@ -75,13 +75,15 @@ def info(name: str, as_json: bool) -> None:
     from workbench.operations import models as operations
 
     found = operations.info(name)
-    emit(found.to_json()) if as_json else _show(found)
+    emit(operations.to_json(found)) if as_json else _show(found)
     if found.problems and not found.only_untrusted:
         raise spec.unusable(found)
 
 
 def _show(found) -> None:
-    for key, value in found.to_json().items():
+    from workbench.operations import models as operations
+
+    for key, value in operations.to_json(found).items():
         if key != "files" and value not in (None, "", [], {}, 0, False):
             words = "; ".join(map(str, value)) if key == "problems" else _words(value)
             say(f"{key + ':':<14} {plain(words)}")
@@ -110,7 +112,7 @@ def add(folder: Path, allow_pickle: bool, as_json: bool) -> None:
     if card.only_untrusted and not allow_pickle and not as_json:
         _show(card)
     found = operations.add(folder, allow_pickle=allow_pickle)
-    emit(found.to_json()) if as_json else say(
+    emit(operations.to_json(found)) if as_json else say(
         _("{name} can be used now.").format(name=plain(found.name))
     )
 

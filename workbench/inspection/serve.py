@@ -107,7 +107,7 @@ def _subject(folder: Path, device: str, allow_pickle: bool) -> Asked:
         inspector = TokenScoresInspector() if tokens else ClassScoresInspector()
         return Asked(
             predictor.task.info.id,
-            info.family,
+            info.architecture,
             predictor,
             inspector,
             tokenizer_of(predictor),
@@ -117,8 +117,10 @@ def _subject(folder: Path, device: str, allow_pickle: bool) -> Asked:
     try:
         model = LanguageModel.load(folder, device=device, allow_pickle=allow_pickle)
     except ModelError:
-        if "mask" in info.uses or "next" in info.uses:
+        if {"masked_lm", "next_lm"} & {*info.gives}:
             raise
         tokenizer = Tokenizer.load(folder)
-        return Asked("none", info.family, tokenizer, _Subwords(info.max_length or 512), tokenizer)
-    return Asked(model.kind, info.family, model, VocabularyInspector(), model.tokenizer)
+        return Asked(
+            "none", info.architecture, tokenizer, _Subwords(info.max_length or 512), tokenizer
+        )
+    return Asked(model.kind, info.architecture, model, VocabularyInspector(), model.tokenizer)

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
-from workbench.models.spec import ModelInfo
+from workbench.models.spec import FamilyInfo, ModelInfo
 from workbench.runtime.inputs import Preparer
 
 
@@ -103,7 +103,9 @@ class Encoder(nn.Module, ABC):
 
 
 class Family(Protocol):
-    """models/families/<name>.py"""
+    """models/families/<name>/family.py; `info` is its light half."""
+
+    info: FamilyInfo
 
     def load(self, info: ModelInfo, options: LoadOptions) -> Encoder:
         """Raises ModelError where the files are damaged or the head is not available."""

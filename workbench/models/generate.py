@@ -138,8 +138,8 @@ class LanguageModel:
 
 def language_kind(info: spec.ModelInfo) -> str:
     """MASKED or CAUSAL. Raises ModelError for a model that predicts no words."""
-    for use, kind in (("mask", MASKED), ("next", CAUSAL)):
-        if use in info.uses:
+    for given, kind in (("masked_lm", MASKED), ("next_lm", CAUSAL)):
+        if given in info.gives:
             return kind
     raise ModelError(
         _("{model} predicts no words: it has no language model head.").format(model=info.name),

@@ -103,12 +103,14 @@ def _described(model_id: str, revision: str | None) -> dict:
         )
     config = about.config if isinstance(about.config, dict) else {}
     family = str(config.get("model_type") or "")
-    if family and family not in spec.FAMILIES:
+    if family and family not in spec.known_architectures():
         raise ModelError(
             _("{model} is a {family} model, which cannot be loaded here.").format(
                 model=model_id, family=family
             ),
-            hint=_("Known families: {families}.").format(families=", ".join(sorted(spec.FAMILIES))),
+            hint=_("Known families: {families}.").format(
+                families=", ".join(sorted(spec.known_architectures()))
+            ),
         )
     card = about.card_data.to_dict() if about.card_data else {}
     return {

@@ -10,7 +10,7 @@ from workbench.models.base import Encoder, Family, LoadOptions
 
 
 def family_of(info: spec.ModelInfo) -> Family:
-    return registry().get("family", info.format)()
+    return registry().get("family", info.family)()
 
 
 def load(folder: Path | str, options: LoadOptions) -> Encoder:

@@ -61,7 +61,11 @@ def choices(project: Project | None, settings: Settings | None = None) -> tuple[
     for card in models.list(settings):
         if card.usable:
             predicts = (
-                "masked" if "mask" in card.uses else "causal" if "next" in card.uses else "none"
+                "masked"
+                if "masked_lm" in card.gives
+                else "causal"
+                if "next_lm" in card.gives
+                else "none"
             )
             found.append(
                 Choice(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.settings import Settings
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
@@ -89,10 +89,32 @@ def unfit(found: ModelInfo, task: str) -> str:
     if not missing:
         return ""
     return _("{model} ({family}) cannot be trained for this task, which needs {needs}.").format(
-        model=found.name,
-        family=found.family,
-        needs=", ".join(_(spec.GIVES[one]) if one in spec.GIVES else one for one in missing),
+        model=found.name, family=found.architecture, needs=spec.gives_words(missing)
     )
+
+
+# What a language model serves besides training: name in JSON → what it must give, in words.
+_LANGUAGE_USES = {
+    "mask": ("masked_lm", N_("Masked words")),
+    "next": ("next_lm", N_("Next words")),
+}
+
+
+def uses(found: ModelInfo) -> dict[str, str]:
+    """What a model can be used for: tasks it can be trained for, then its own predictions.
+
+    The values are titles for people. Empty for a model that nothing can load.
+    """
+    if not found.gives:
+        return {}
+    fitting = {one.id: _(one.title) for one in tasks.all_tasks() if not unfit(found, one.id)}
+    own = {id: _(title) for id, (need, title) in _LANGUAGE_USES.items() if need in found.gives}
+    return {**fitting, **own}
+
+
+def to_json(found: ModelInfo) -> dict:
+    """The card for other programs, with what the model can be used for."""
+    return {**found.to_json(), "uses": [*uses(found)]}
 
 
 def check_task(found: ModelInfo, task: str, settings: Settings | None = None) -> None:

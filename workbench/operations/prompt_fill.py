@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_SHOTS = 64
 LONGEST_TEMPLATE = 200_000  # characters
-LANGUAGE_USES = ("mask", "next")
+LANGUAGE = frozenset(("masked_lm", "next_lm"))
 CALIBRATIONS = ("none", "content-free", "pmi")  # as prompting.score has them, which takes numpy
 CALIBRATION = "content-free"
 
@@ -103,9 +103,7 @@ class Preview:
 
 def language_models(cards: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
     """Those that predict words."""
-    return tuple(
-        one for one in cards if one.usable and any(use in one.uses for use in LANGUAGE_USES)
-    )
+    return tuple(one for one in cards if one.usable and LANGUAGE & {*one.gives})
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
@@ -337,7 +335,7 @@ def _tasks() -> tuple[str, ...]:
 def language_model(spec: PromptSpec) -> ModelInfo:
     """Raises ModelError for a broken folder, SpecError for a model that predicts no words."""
     info = read_folder(spec.model, allow_pickle=spec.allow_pickle, name=spec.model_name)
-    if not any(use in info.uses for use in LANGUAGE_USES):
+    if not LANGUAGE & {*info.gives}:
         raise SpecError(
             _("{model} predicts no words, so it cannot be asked with a prompt.").format(
                 model=info.name

@@ -399,7 +399,7 @@ class _Training:
         return {
             "task": self.spec.task,
             "method": self.spec.method,
-            "family": self.model.encoder.info.format,
+            "family": self.model.encoder.info.family,
             "own_head": self.model.head is not None,
             "layer": self.spec.layer,
             "labels": list(self.labels),

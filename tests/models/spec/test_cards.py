@@ -12,18 +12,18 @@ from workbench.models.spec import cards
 
 
 def test_the_starters_are_read_without_loading_torch():
-    code = "import sys; from workbench.models import spec; print([(m.name, m.layers, m.width, m.vocabulary, m.max_length, m.licence, m.uses, m.problems) for m in spec.starters()]); assert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
+    code = "import sys; from workbench.models import spec; print([(m.name, m.layers, m.width, m.vocabulary, m.max_length, m.licence, m.gives, m.problems) for m in spec.starters()]); assert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
 
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
 
     assert (
-        "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', ('classify', 'pairs', 'tag', 'mask'), ())"
+        "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', ('states', 'attention', 'masked_lm'), ())"
         in out
     )
     assert (
-        "('starter-gpt', 4, 256, 8192, 512, 'apache-2.0', ('classify', 'pairs', 'tag', 'next'), ())"
+        "('starter-gpt', 4, 256, 8192, 512, 'apache-2.0', ('states', 'attention', 'next_lm'), ())"
         in out
     )
 
@@ -56,7 +56,7 @@ def test_a_card_counts_weights_and_leaves_position_ids_out(folder):
         9,
         16,
     )
-    assert card.dtype == "float32" and "mask" in card.uses and card.usable
+    assert card.dtype == "float32" and "masked_lm" in card.gives and card.usable
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
@@ -83,7 +83,7 @@ def test_a_broken_folder_still_has_a_card(folder):
     card = spec.card(folder)
 
     assert card.problems == ("model.safetensors is missing",) and card.layers == 2
-    assert spec.card(folder / "nothing").problems == ("there is no such folder",)
+    assert spec.card(folder / "nothing").problems == ("there is no such file or folder",)
 
 
 def test_the_licence_is_read_from_the_head_of_the_card(folder):

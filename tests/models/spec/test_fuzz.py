@@ -9,7 +9,7 @@ import pytest
 
 from tests.models.spec import folders
 from workbench.models.spec import cards
-from workbench.models.spec.cards import ModelInfo
+from workbench.models.spec.info import ModelInfo
 
 CASES = 600
 NUMBERS = (
@@ -106,5 +106,5 @@ def check(card):
         value = getattr(card, name)
         assert isinstance(value, str) and len(value) < 200 and "\n" not in value, (name, value)
     assert all(isinstance(one, str) and len(one) < 2000 for one in card.problems)
-    assert all(isinstance(one, str) for one in (*card.labels, *card.uses))
+    assert all(isinstance(one, str) for one in (*card.labels, *card.gives))
     json.loads(json.dumps(card.to_json(), allow_nan=False))

@@ -49,7 +49,7 @@ def test_the_card_is_whole_before_the_weights_are_confirmed(pickled):
 
     assert card.untrusted and card.only_untrusted
     assert card.parameters == 9 * 4 + 16 * 4 + 3 * 16  # shared ones once, position ids not at all
-    assert card.dtype == "float32" and card.uses == ("classify", "pairs", "tag", "mask")
+    assert card.dtype == "float32" and card.gives == ("states", "attention", "masked_lm")
     assert "pytorch_model.bin" in dict(card.files)
 
 
@@ -58,7 +58,7 @@ def test_a_head_that_the_pickle_lacks_is_not_offered(folder):
     body = {name: value for name, value in state().items() if not name.startswith("cls")}
     torch.save(body, folder / "pytorch_model.bin")
 
-    assert "mask" not in spec.card(folder).uses
+    assert "masked_lm" not in spec.card(folder).gives
 
 
 class Evil:

@@ -111,7 +111,7 @@ def graph(predictor: Predictor, path: Path) -> None:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             raise ExportFailed(
                 _("A model of the family {family} could not be converted to ONNX: {reason}").format(
-                    family=encoder.info.family, reason=lines[0][:200]
+                    family=encoder.info.architecture, reason=lines[0][:200]
                 ),
                 hint=_("Export the Hugging Face folder alone."),
             ) from error

@@ -6,9 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.base import paths
+from workbench.base.registry import registry
 from workbench.models.spec import downloads
-from workbench.models.spec.cards import ModelInfo, card
-from workbench.models.spec.families import FAMILIES
+from workbench.models.spec.cards import card
+from workbench.models.spec.info import ModelInfo
+
+
+def known_architectures() -> frozenset[str]:
+    """Values of `model_type` that some family loads."""
+    infos = (registry().info("family", id) for id in registry().ids("family"))
+    return frozenset().union(*(info.architectures for info in infos))
 
 
 def starters() -> tuple[ModelInfo, ...]:
@@ -46,7 +53,7 @@ def _of_repository(repository: Path) -> ModelInfo | None:
         return ModelInfo(name, str(repository), origin="cache", problems=(problem,))
     info = card(snapshot, name=name, origin="cache")
     info = replace(info, downloaded=bool(downloads.recorded(repository)))
-    return info if info.family in FAMILIES or not info.family else None
+    return info if info.family or not info.architecture else None
 
 
 def repository_of(info: ModelInfo) -> Path:

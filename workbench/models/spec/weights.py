@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import _
-from workbench.models.spec import config, pickles
+from workbench.models.spec import json_files, pickles
 
 WEIGHTS, INDEX, PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
 PICKLE_INDEX = f"{PICKLE}.index.json"
+FILES = (WEIGHTS, INDEX, PICKLE, PICKLE_INDEX)
 MAX_HEADER = 100_000_000  # bytes; the limit of the safetensors format
 # Source: the safetensors format description; sub-byte types are left out, no model here has them.
 ITEM_BYTES = {
@@ -54,7 +55,7 @@ def read(folder: Path, problems: list[str]) -> Weights:
 
 def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:
     """The files that an index names, as far as they are in the folder."""
-    table = (config.read_object(folder / index, problems) or {}).get("weight_map")
+    table = (json_files.read_object(folder / index, problems) or {}).get("weight_map")
     values = table.values() if isinstance(table, dict) else ()
     names = sorted({name for name in values if isinstance(name, str)})
     if not names:
@@ -64,7 +65,7 @@ def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:
         if not _is_plain(name):
             problems.append(
                 _("{index} names {file}, which lies outside the folder").format(
-                    index=index, file=config.quoted(name)
+                    index=index, file=json_files.quoted(name)
                 )
             )
         elif not (folder / name).is_file():

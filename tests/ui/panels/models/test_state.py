@@ -229,7 +229,7 @@ def test_what_is_missing_is_said_with_the_files_name_as_it_is(state, context, mi
 
     assert [problem_words(one) for one in state.cards[-2:]] == [
         "model.safetensors is missing.",
-        "There is no such folder.",
+        "There is no such file or folder.",
     ]
 
 

@@ -69,7 +69,7 @@ def test_each_starter_has_a_card_with_its_figures_and_uses(panel):
     assert bert.info.name == "starter-bert"
     for word in ("22.9 M", "6 × 384", "30,522", "512 subwords", "apache-2.0", "46.5 MB"):
         assert word in said(bert)
-    assert {"document classes", "sentence pairs", "token tags", "masked words"} <= {
+    assert {"Document class", "Sentence pair", "Token tagging", "Masked words"} <= {
         one.accessibleName() for one in bert.findChildren(QWidget)
     }
 

@@ -149,7 +149,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
     """(name, value) of a card, in the order of reading; "–" where it is not known."""
     shape = f"{card.layers} × {card.width}" if card.layers and card.width else ""
     found = (
-        (_("Family"), card.family),
+        (_("Family"), card.architecture),
         (_("Parameters"), number_words(card.parameters)),
         (_("Layers × width"), shape),
         (_("Vocabulary"), f"{card.vocabulary:,}" if card.vocabulary else ""),
@@ -159,7 +159,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         ),
         (_("Size"), size_words(card.size_bytes) if card.size_bytes else ""),
         (_("Weights"), _weights_words(card)),
-        (_("Licence"), card.licence or (_("not stated") if card.family else "")),
+        (_("Licence"), card.licence or (_("not stated") if card.architecture else "")),
     )
     return tuple((name, value or UNKNOWN) for name, value in found)
 

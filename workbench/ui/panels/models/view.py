@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QFrame, QGridLayout, QSizePo
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.models.spec import USES, ModelInfo
+from workbench.models.spec import ModelInfo
+from workbench.operations import models
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.models.state import ORIGINS, ModelsState, facts, problem_words
@@ -152,8 +153,8 @@ class ModelCard(QFrame):
         layout.setSpacing(10)
         layout.addWidget(self._head(info))
         layout.addLayout(self._facts(info))
-        if info.uses:
-            layout.addWidget(flow(*(Chip(_(USES[one])) for one in info.uses), gap=6))
+        if uses := models.uses(info):
+            layout.addWidget(flow(*(Chip(title) for title in uses.values()), gap=6))
         if info.problems:
             tone = "warn" if info.only_untrusted else "bad"
             layout.addWidget(Callout(problem_words(info), tone))

@@ -344,5 +344,5 @@ def _spin(low: int, high: int) -> QSpinBox:
 
 
 def _kind(card) -> str:
-    told = _("{name} (masked)") if "mask" in card.uses else _("{name} (causal)")
+    told = _("{name} (masked)") if "masked_lm" in card.gives else _("{name} (causal)")
     return told.format(name=card.name)

@@ -305,7 +305,7 @@ def _card_told(info) -> str:
     return "  ·  ".join(
         part
         for part in (
-            info.family,
+            info.architecture,
             size,
             _("{n} layers").format(n=info.layers) if info.layers else "",
             info.licence,

@@ -1,11 +1,10 @@
-"""The model families that can be loaded, and what a checkpoint of each can be used for."""
+"""The architectures that can be loaded, and what a checkpoint of each can be used for."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from workbench.base.i18n import N_
-from workbench.models.spec.config import strings
+from workbench.models.spec.json_files import strings
 
 # A test compares these sets with the heads that the transformers library has.
 ENCODERS = frozenset(
@@ -14,14 +13,7 @@ ENCODERS = frozenset(
 )
 DECODERS = frozenset("gpt2 gpt_neox llama mistral olmo olmo2 openai-gpt qwen2".split())
 NO_TOKEN_HEAD = frozenset(("openai-gpt", "olmo", "olmo2"))  # tagging uses a head of ours
-FAMILIES = ENCODERS | DECODERS
-USES = {
-    "classify": N_("document classes"),
-    "pairs": N_("sentence pairs"),
-    "tag": N_("token tags"),
-    "mask": N_("masked words"),
-    "next": N_("next words"),
-}
+ARCHITECTURES = ENCODERS | DECODERS
 # A tensor that only the language model head has. Without it the head would be drawn at random.
 MASK_HEADS = {
     "albert": "predictions.dense.weight",
@@ -37,54 +29,40 @@ MASK_HEADS = {
     "xlm-roberta": "lm_head.dense.weight",
 }
 NEXT_HEADS = ("lm_head.weight", "embed_out.weight")
-TIED = frozenset(("gpt2", "openai-gpt"))  # families whose head shares the embeddings by default
+TIED = frozenset(
+    ("gpt2", "openai-gpt")
+)  # architectures whose head shares the embeddings by default
+_LM_HEADS = {"mask": "masked_lm", "next": "next_lm"}  # head → what it gives
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
 
 
-def library_heads(family: str, uses: Collection[str]) -> frozenset[str]:
+def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     """The heads that transformers has for such a checkpoint: sequence, token, mask, next."""
-    if family not in FAMILIES:
+    if architecture not in ARCHITECTURES:
         return frozenset()
-    found = {"sequence", *({"mask", "next"} & set(uses))}
-    return frozenset(found if family in NO_TOKEN_HEAD else found | {"token"})
+    found = {"sequence", *(head for head, given in _LM_HEADS.items() if given in gives)}
+    return frozenset(found if architecture in NO_TOKEN_HEAD else found | {"token"})
 
 
-def uses(family: str, config: Mapping, tensors: Collection[str]) -> tuple[str, ...]:
-    """Keys of USES that the checkpoint serves.
+def gives(architecture: str, config: Mapping, tensors: Collection[str]) -> tuple[str, ...]:
+    """What the checkpoint gives to tasks and inspectors.
 
     `tensors` are the names of its weights; empty if unknown, then `architectures` decides.
     """
-    if family not in FAMILIES:
+    if architecture not in ARCHITECTURES:
         return ()
-    found = ["classify", "pairs", "tag"]
-    if family in ENCODERS and _masks(family, config, tensors):
-        found.append("mask")
-    if family in DECODERS and _continues(family, config, tensors):
-        found.append("next")
+    found = ["states", "attention"]
+    if architecture in ENCODERS and _masks(architecture, config, tensors):
+        found.append(_LM_HEADS["mask"])
+    if architecture in DECODERS and _continues(architecture, config, tensors):
+        found.append(_LM_HEADS["next"])
     return tuple(found)
 
 
-# What an encoder can give to a task (`TaskInfo.needs`), in words.
-GIVES = {
-    "states": N_("hidden states"),
-    "attention": N_("attention"),
-    "masked_lm": N_("predictions of masked words"),
-    "next_lm": N_("predictions of next words"),
-}
-
-
-def gives(family: str, found: Collection[str]) -> tuple[str, ...]:
-    """Keys of GIVES; `found` are the uses of the checkpoint."""
-    if family not in FAMILIES:
-        return ()
-    heads = {"mask": "masked_lm", "next": "next_lm"}
-    return ("states", "attention", *(heads[use] for use in found if use in heads))
-
-
-def _masks(family: str, config: Mapping, tensors: Collection[str]) -> bool:
+def _masks(architecture: str, config: Mapping, tensors: Collection[str]) -> bool:
     if tensors:
-        head = MASK_HEADS[family]
-        if family == "deberta-v2" and config.get("legacy") is False:
+        head = MASK_HEADS[architecture]
+        if architecture == "deberta-v2" and config.get("legacy") is False:
             head = "lm_predictions.lm_head.dense.weight"
         return head in tensors
     heads = " ".join(strings(config.get("architectures")))
@@ -92,11 +70,11 @@ def _masks(family: str, config: Mapping, tensors: Collection[str]) -> bool:
     return "MaskedLM" in heads or pretrained
 
 
-def _continues(family: str, config: Mapping, tensors: Collection[str]) -> bool:
+def _continues(architecture: str, config: Mapping, tensors: Collection[str]) -> bool:
     if tensors:
         if any(head in tensors for head in NEXT_HEADS):
             return True
-        tied = config.get("tie_word_embeddings", family in TIED)
+        tied = config.get("tie_word_embeddings", architecture in TIED)
         return tied is True and not any(head in tensors for head in _CLASSIFIERS)
     heads = " ".join(strings(config.get("architectures")))
     return "CausalLM" in heads or "LMHead" in heads

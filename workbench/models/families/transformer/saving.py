@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.models.families.library import first_line, quiet
+from workbench.models.families.transformer.library import first_line, quiet
 from workbench.runtime.tokenizer import Tokenizer, files_of
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
 
-    from workbench.models.families.transformer import TransformerEncoder
+    from workbench.models.families.transformer.family import TransformerEncoder
 
 GENERIC = "PreTrainedTokenizerFast"  # the class that takes tokenizer.json as it is
 

@@ -1,21 +1,17 @@
-"""Reading `config.json` of a model folder: anybody may have written it, so every value is checked.
+"""The sizes in `config.json` of a transformer, checked: anybody may have written them.
 
-What is wrong is appended to a list of problems, each a clause without a full stop; reading goes on.
+Problems are clauses without a full stop.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import reprlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 from workbench.base.i18n import _
+from workbench.models.spec.json_files import quoted
 
 CONFIG = "config.json"
-MAX_JSON = 500_000_000  # bytes; the largest tokenizer.json in use has about 35 MB
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 WIDTH = ("hidden_size", "n_embd", "dim", "d_model")
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
@@ -58,45 +54,6 @@ _EMBEDDINGS = (
 _POSITION_TABLES = ("position_embeddings.weight", "wpe.weight", "positions_embed.weight")
 
 Shapes = Mapping[str, tuple[int, ...]]
-
-
-def read_object(path: Path, problems: list[str]) -> Mapping[str, Any] | None:
-    """The JSON object in a file; None, with a problem, if there is none."""
-    if not path.is_file():
-        problems.append(_("{file} is missing").format(file=path.name))
-        return None
-    try:
-        if (size := path.stat().st_size) > MAX_JSON:
-            problems.append(_("{file} has {size:,} bytes").format(file=path.name, size=size))
-            return None
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        problems.append(
-            _("{file} is not readable JSON ({error})").format(file=path.name, error=str(error)[:80])
-        )
-        return None
-    if not isinstance(raw, dict):
-        problems.append(
-            _("{file} holds a {kind}, expected an object").format(
-                file=path.name, kind=type(raw).__name__
-            )
-        )
-        return None
-    return raw
-
-
-def quoted(value: object) -> str:
-    """A value for a message, at most about 40 characters."""
-    return reprlib.repr(value)[:60]
-
-
-def strings(value: object) -> tuple[str, ...]:
-    """The strings of a list; () for anything else."""
-    return tuple(item for item in value if isinstance(item, str)) if _is_list(value) else ()
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple))
 
 
 # ---------------------------------------------------------------- sizes

@@ -9,7 +9,7 @@ import torch
 from tests import tiny_models
 from workbench.base.errors import ModelError
 from workbench.models.base import LoadOptions
-from workbench.models.families.transformer import TransformerFamily
+from workbench.models.families.transformer.family import TransformerFamily
 from workbench.models.loading import load
 from workbench.tasks.base import Features, Model, collate
 from workbench.tasks.classify.info import ClassGold

@@ -13,8 +13,11 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import Encoder, LoadOptions, Parts, States
-from workbench.models.families import saving
-from workbench.models.families.library import first_line, quiet
+from workbench.models.families.transformer import saving
+from workbench.models.families.transformer.info import INFO, heads
+from workbench.models.families.transformer.info import config as configs
+from workbench.models.families.transformer.info.architectures import DECODERS
+from workbench.models.families.transformer.library import first_line, quiet
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.runtime.tokenizer import Tokenizer
@@ -140,8 +143,10 @@ class TransformerEncoder(Encoder):
 class TransformerFamily:
     """BERT, DistilBERT, RoBERTa, ELECTRA, ALBERT, GPT-2, Llama, OLMo and others."""
 
+    info = INFO
+
     def heads(self, info: spec.ModelInfo) -> frozenset[str]:
-        return spec.heads(info)
+        return heads(info)
 
     def load(self, info: spec.ModelInfo, options: LoadOptions) -> TransformerEncoder:
         """See Family.load. A head in the folder is kept if its labels are `options.outputs`.
@@ -153,7 +158,7 @@ class TransformerFamily:
         if options.head and options.head not in self.heads(info):
             raise ModelError(
                 _("{model} is a {family} model, which has no {head} head.").format(
-                    model=info.name, family=info.family, head=options.head
+                    model=info.name, family=info.architecture, head=options.head
                 ),
                 hint=_("Choose a BERT, RoBERTa or GPT-2 model."),
             )
@@ -166,7 +171,7 @@ class TransformerFamily:
             setattr(model.config, key, value)
         tokenizer = Tokenizer.load(info.path)
         _fit_vocabulary(info, model, tokenizer)
-        if model.config.pad_token_id is None or info.family in spec.DECODERS:
+        if model.config.pad_token_id is None or info.architecture in DECODERS:
             # Decoders find the last token of a padded text by it, so it must be what we pad with.
             model.config.pad_token_id = tokenizer.pad
         return TransformerEncoder(info, model, tokenizer, options.head, has_pooler)
@@ -189,7 +194,7 @@ def _from_pretrained(
                 info.path,
                 config=config,
                 dtype=torch.float32,
-                attn_implementation=_attention(attention, info.family),
+                attn_implementation=_attention(attention, info.architecture),
                 ignore_mismatched_sizes=True,  # a head with other labels is drawn anew
                 output_loading_info=True,
                 local_files_only=True,
@@ -225,7 +230,9 @@ def _not_drawn(head: str, told: Mapping) -> str:
         (
             name
             for name in drawn
-            if name.endswith(".weight") and "pooler" not in name and (whole or spec.is_body(name))
+            if name.endswith(".weight")
+            and "pooler" not in name
+            and (whole or configs.is_body(name))
         ),
         "",
     )

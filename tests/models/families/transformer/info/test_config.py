@@ -4,7 +4,7 @@ import pytest
 
 from tests.models.spec import folders
 from workbench.models import spec
-from workbench.models.spec import config as configs
+from workbench.models.families.transformer.info import config as configs
 
 ODD = [[], {}, "12", 1.5, True, float("nan"), float("inf"), -5, 10**3999]
 
@@ -13,7 +13,7 @@ def test_roberta_loses_the_two_places_before_its_first_position():
     roberta = {"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}
     bert = {"model_type": "bert", "max_position_embeddings": 512, "pad_token_id": 0}
 
-    assert spec.longest_input(roberta) == 512 and spec.longest_input(bert) == 512
+    assert configs.longest_input(roberta) == 512 and configs.longest_input(bert) == 512
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_is_no_size_is_a_problem_that_names_it(tmp_path, name, value):
 def test_a_family_that_is_no_name_is_a_problem(tmp_path, value):
     card = spec.card(folders.make(tmp_path / "model", model_type=value))
 
-    assert card.family in ("", "12") and not card.usable and card.uses == ()
+    assert card.architecture in ("", "12") and not card.usable and card.gives == ()
 
 
 @pytest.mark.parametrize("value", [5, "BertForMaskedLM", {}, [5], [None], True])

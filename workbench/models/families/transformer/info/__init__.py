@@ -1,0 +1,94 @@
+"""Which folders the transformers library loads, and what their card says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from workbench.base.i18n import N_, _
+from workbench.models.families.transformer.info import architectures
+from workbench.models.families.transformer.info import config as configs
+from workbench.models.spec import weights
+from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
+from workbench.models.spec.json_files import one_line, quoted, read_object
+from workbench.runtime import tokenizer_files
+
+_FILES = (configs.CONFIG, *weights.FILES, tokenizer_files.JSON)
+
+
+class TransformerInfo(FamilyInfo):
+    id = "transformer"
+    title = N_("Transformer")
+    architectures = architectures.ARCHITECTURES
+
+    def match(self, path: Path) -> Match:
+        if (path / configs.CONFIG).is_file():
+            kind = (read_object(path / configs.CONFIG, []) or {}).get("model_type")
+            known = isinstance(kind, str) and kind in self.architectures
+            return Match.SURE if known else Match.LIKELY
+        return Match.LIKELY if path.is_dir() else Match.NO
+
+    def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
+        problems: list[str] = []
+        config = read_object(path / configs.CONFIG, problems)
+        found = weights.read(path, problems)
+        if found.pickled and not allow_pickle:
+            problems.append(
+                _(
+                    "model.safetensors is missing and the weights are pickled: opening a pickle "
+                    "can run any program"
+                )
+            )
+        tokenizer = tokenizer_files.choose(path, config or {}, problems)
+        if tokenizer == tokenizer_files.JSON:
+            read_object(path / tokenizer, problems)
+        architecture = _architecture(config, problems)
+        config = config or {}
+        problems += configs.size_problems(config, found.shapes)
+        if config.get("quantization_config") is not None:
+            problems.append(_("its weights are quantized, which cannot be loaded here"))
+        return ModelInfo(
+            "",
+            str(path),
+            architecture=architecture,
+            parameters=found.parameters,
+            layers=configs.number(config, *configs.LAYERS),
+            width=configs.number(config, *configs.WIDTH),
+            vocabulary=configs.number(config, "vocab_size"),
+            max_length=configs.longest_input(config),
+            gives=architectures.gives(architecture, config, found.shapes),
+            dtype=found.dtype,
+            pickled=found.pickled,
+            labels=configs.labels(config),
+            problems=tuple(problems),
+            untrusted=found.pickled and not allow_pickle,
+            tokenizer=tokenizer,
+        )
+
+
+def heads(info: ModelInfo) -> frozenset[str]:
+    """The heads that the library has for the model, see LoadOptions.head."""
+    return architectures.library_heads(info.architecture, info.gives)
+
+
+def _architecture(config: Mapping | None, problems: list[str]) -> str:
+    """`model_type`; a problem if it is not one of ours. "" for what is not a name at all."""
+    if config is None:
+        return ""
+    found = config.get("model_type")
+    known = ", ".join(sorted(architectures.ARCHITECTURES))
+    if not found:
+        problems.append(
+            _("config.json names no model_type (known: {families})").format(families=known)
+        )
+    elif not isinstance(found, str) or found not in architectures.ARCHITECTURES:
+        problems.append(
+            _(
+                "config.json names the family {family}, which cannot be loaded here "
+                "(known: {families})"
+            ).format(family=quoted(found), families=known)
+        )
+    return one_line(found, 40) if isinstance(found, str) else ""
+
+
+INFO = TransformerInfo()
