@@ -6,7 +6,7 @@ import pytest
 
 from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
-from workbench.operations import corpus
+from workbench.operations import corpus, splits
 from workbench.operations import labels as schema
 from workbench.project.check import check
 from workbench.storage import labels
@@ -33,6 +33,9 @@ ACTS = {
         project, ids, layer.id, "pending", watch=watch
     ),
     "make splits": lambda project, ids, layer, watch: corpus.make_splits(project, watch=watch),
+    "divide into splits": lambda project, ids, layer, watch: splits.divide(
+        project, splits.SplitChoice((layer.name,), 1, keep=False), watch=watch
+    ),
     "delete a label": lambda project, ids, layer, watch: schema.delete_labels(
         project, [layer.label("b").id], watch=watch
     ),

@@ -68,6 +68,7 @@ def test_without_its_class_a_submitted_document_is_a_draft_and_a_draft_is_pendin
 def test_rows_for_splitting_are_the_submitted_ones_with_their_class(filled):
     project, _layer, _a, _b, ids = filled
 
-    (row,) = bulk.split_rows(project.db, "topic")
-    assert (row.id, row.stratum, row.split) == (ids[0], "A", None)
-    assert bulk.split_rows(project.db, "other") == []
+    (row,) = bulk.split_rows(project.db, ["topic"])
+    assert (row.id, row.split) == (ids[0], None)
+    assert bulk.split_labels(project.db, ["topic"]) == {ids[0]: (("topic", "A"),)}
+    assert bulk.split_rows(project.db, ["other"]) == []

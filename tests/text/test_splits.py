@@ -1,6 +1,8 @@
 from collections import Counter
 
-from workbench.text.splits import Item, assign
+import pytest
+
+from workbench.text.splits import SHARES, Item, assign, divide
 
 
 def placed(items, found):
@@ -8,19 +10,19 @@ def placed(items, found):
 
 
 def test_the_first_split_is_80_10_10_in_every_class():
-    items = [Item(n, stratum="ab"[n % 2]) for n in range(200)]
+    items = [Item(n, labels=("ab"[n % 2],)) for n in range(200)]
 
     found = assign(items, seed=1)
 
     assert placed(items, found) == {"train": 160, "dev": 20, "test": 20}
-    assert Counter(items[id].stratum for id, split in found.items() if split == "dev") == {
+    assert Counter(items[id].labels[0] for id, split in found.items() if split == "dev") == {
         "a": 10,
         "b": 10,
     }
 
 
 def test_rare_classes_do_not_change_the_total():
-    items = [Item(n, stratum=str(n % 50)) for n in range(150)]
+    items = [Item(n, labels=(n % 50,)) for n in range(150)]
 
     assert placed(items, assign(items, seed=3)) == {"train": 120, "dev": 15, "test": 15}
 
@@ -110,3 +112,97 @@ def test_few_documents_still_give_a_dev_split():
 
 def test_nothing_changes_where_all_is_split():
     assert assign([Item(1, "train"), Item(2, "dev")], seed=1) == {}
+
+
+# ---------------------------------------------------------------- by shares that were chosen
+
+
+def shares(train, dev, test):
+    return {"train": train / 100, "dev": dev / 100, "test": test / 100}
+
+
+@pytest.mark.parametrize(
+    ("given", "total", "expected"),
+    [
+        (shares(80, 10, 10), 100, {"train": 80, "dev": 10, "test": 10}),
+        (shares(60, 20, 20), 7, {"train": 4, "dev": 2, "test": 1}),  # the largest remainders
+        (shares(90, 10, 0), 50, {"train": 45, "dev": 5}),
+        (shares(98, 1, 1), 10, {"train": 8, "dev": 1, "test": 1}),  # one at least
+        (shares(80, 10, 10), 1, {"train": 1}),
+    ],
+)
+def test_the_shares_are_met_to_the_document(given, total, expected):
+    items = [Item(n, labels=(n % 3,)) for n in range(total)]
+
+    assert placed(items, divide(items, seed=4, shares=given)) == expected
+
+
+def test_every_label_of_several_layers_is_divided_by_the_shares():
+    items = [
+        Item(n, labels=(f"class {n % 4}", f"mood {n % 3}", *(["rare"] if n % 40 == 0 else [])))
+        for n in range(1200)
+    ]
+
+    found = divide(items, seed=2, shares=shares(50, 25, 25))
+
+    for label in ("class 0", "class 3", "mood 1", "rare"):
+        count = Counter(found[one.id] for one in items if label in one.labels)
+        total = sum(count.values())
+        assert all(
+            abs(count[split] - share * total) <= 0.02 * total + 1
+            for split, share in shares(50, 25, 25).items()
+        ), (label, count)
+
+
+def test_what_is_kept_counts_and_the_others_fill_the_splits_up():
+    items = [Item(n, "test" if n < 10 else "train" if n < 30 else None) for n in range(200)]
+
+    found = divide(items, seed=1, shares=SHARES)
+
+    assert set(found) == set(range(30, 200))
+    assert placed(items, found) == {"train": 160, "dev": 20, "test": 20}
+
+
+def test_more_than_its_share_stays_in_a_split_and_the_others_shrink():
+    items = [Item(n, "test" if n < 50 else None) for n in range(100)]
+
+    assert placed(items, divide(items, seed=1, shares=SHARES)) == {
+        "train": 44,  # 80 : 10 of the 50 that are left
+        "dev": 6,
+        "test": 50,
+    }
+
+
+def test_anew_gives_what_a_first_split_gives_and_names_only_those_that_move():
+    bare = [Item(n, labels=(n % 2,)) for n in range(100)]
+    first = divide(bare, seed=7, shares=SHARES)
+    items = [Item(n, "train", (n % 2,)) for n in range(100)]
+
+    found = divide(items, seed=7, shares=SHARES, keep=False)
+
+    assert found == {id: split for id, split in first.items() if split != "train"}
+
+
+def test_groups_and_what_they_belong_to_elsewhere_stay_together():
+    items = [Item(n, group=f"g{n // 4}") for n in range(80)]
+
+    found = divide(items, seed=3, shares=shares(50, 25, 25), homes={"g0": "test"})
+
+    assert all(len({found[n] for n in range(start, start + 4)}) == 1 for start in range(0, 80, 4))
+    assert found[0] == "test" and placed(items, found) == {"train": 40, "dev": 20, "test": 20}
+
+
+def test_a_group_larger_than_a_small_split_goes_to_the_largest():
+    items = [Item(n, group="large" if n < 60 else "") for n in range(100)]
+
+    found = divide(items, seed=1, shares=SHARES)
+
+    assert found[0] == "train" and placed(items, found) == {"train": 80, "dev": 10, "test": 10}
+
+
+def test_seed_decides_and_order_does_not():
+    items = [Item(n) for n in range(50)]
+
+    one, other = (divide(items, seed=seed, shares=SHARES) for seed in (1, 2))
+
+    assert one == divide(items[::-1], seed=1, shares=SHARES) != other

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
@@ -23,6 +21,7 @@ from workbench.operations.import_splits import BY_NAME
 from workbench.operations.import_splits import described as described_splits
 from workbench.operations.import_splits import suggested as suggested_splits
 from workbench.operations.sample import create_sample
+from workbench.operations.splits import SplitOutcome, make_splits
 from workbench.storage import annotations, bulk, documents, integrity, runs, states
 from workbench.storage import labels as layers
 from workbench.storage.documents import Counts, DocumentRow, Filter
@@ -31,7 +30,6 @@ from workbench.text.document import SPLITS
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.text.splits import Item
 
 __all__ = [
     "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order", "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome",
@@ -233,115 +231,3 @@ def set_state(
         annotations.set_state(project.db, bare, *key, "draft", watch=body.part(0.0, share))
         rest = sorted(set(fitting) - set(bare))
         return annotations.set_state(project.db, rest, *key, state, watch=body.part(share, 1.0))
-
-
-# ---------------------------------------------------------------- splits
-
-
-@dataclass(frozen=True)
-class SplitOutcome:
-    """How many submitted documents of the layer are in each split now, and how many were put there by this act."""
-
-    train: int
-    dev: int
-    test: int
-    changed: int
-
-
-def make_splits(
-    project: Project,
-    layer_name: str | None = None,
-    seed: int | None = None,
-    *,
-    origin: object = None,
-    watch: Watch = QUIET,
-) -> SplitOutcome:
-    """Split the submitted documents: 80/10/10 at first, later documents go to train.
-
-    A missing dev split is cut from train, never from test. Read layer by layer: the first split of
-    a layer is that of the documents submitted in it. Without a layer: all of them, most submitted
-    first. Seeded by the project unless `seed` is given, stratified by class; document groups and
-    equal texts stay together.
-    """
-    found, placed = _assign(project, layer_name, seed)
-    watch.at(0.3)
-    if found:
-        with project.edit(_("Make splits"), origin=origin):
-            for place, split in enumerate(SPLITS):
-                if ids := [id for id, its in found.items() if its == split]:
-                    documents.set_split(
-                        project.db,
-                        ids,
-                        split,
-                        watch=watch.part(0.6 + 0.1 * place, 0.7 + 0.1 * place),
-                    )
-    counts = Counter(placed.values())
-    return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(found))
-
-
-def planned_splits(project: Project, layer_name: str) -> dict[int, str]:
-    """The splits that `make_splits` would assign, by document id; nothing is written."""
-    return _assign(project, layer_name, None)[0]
-
-
-def _assign(
-    project: Project, layer_name: str | None, seed: int | None
-) -> tuple[dict[int, str], dict[int, str | None]]:
-    """(new splits, the splits of all submitted documents afterwards), by document id."""
-    from workbench.text import splits
-
-    found: dict[int, str] = {}
-    placed: dict[int, str | None] = {}
-    for name in (layer_name,) if layer_name is not None else _by_submitted(project):
-        items, homes = _split_items(project, name, found)
-        found.update(splits.assign(items, seed=project.seed if seed is None else seed, homes=homes))
-        placed.update({item.id: found.get(item.id, item.split) for item in items})
-    return found, placed
-
-
-def _by_submitted(project: Project) -> list[str]:
-    submitted = layers.submitted_counts(project.db)
-    return [
-        one.name
-        for one in sorted(
-            layers.layers(project.db), key=lambda one: (-submitted.get(one.id, 0), one.id)
-        )
-    ]
-
-
-def _split_items(
-    project: Project, layer_name: str, found: Mapping[int, str]
-) -> tuple[list[Item], dict[str, str]]:
-    """The layer's documents with the splits that `found` gives them, and where groups are of which others are in a split."""
-    from workbench.text.splits import Item
-
-    rows = bulk.split_rows(project.db, layer_name)
-    mine = {row.id for row in rows}
-    every = (
-        (id, found.get(id, split), group, text_hash)
-        for id, split, group, text_hash in bulk.split_keys(project.db)
-    )
-    others = [
-        (split, group, text_hash)
-        for id, split, group, text_hash in every
-        if split and id not in mine
-    ]
-    texts = Counter(
-        [row.text_hash for row in rows] + [text_hash for _split, _group, text_hash in others]
-    )
-    homes: dict[str, str] = {}
-    for split, group, text_hash in others:
-        # Of a group that lies in several splits, test wins: it must stay unseen.
-        for key in (f"text:{text_hash}", *([f"group:{group}"] if group else ())):
-            homes[key] = split if homes.get(key) != "test" else "test"
-    return [
-        Item(
-            row.id, found.get(row.id, row.split), row.stratum, _tie(row.group, row.text_hash, texts)
-        )
-        for row in rows
-    ], homes
-
-
-def _tie(group: str | None, text_hash: str, texts: Mapping[str, int]) -> str:
-    """What a document must stay together with: its group, else its twins. Equal texts in train and test would flatter the score."""
-    return f"group:{group}" if group else f"text:{text_hash}" if texts[text_hash] > 1 else ""

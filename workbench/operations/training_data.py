@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.operations import corpus, scoring
+from workbench.operations import scoring, splits
 from workbench.operations.cut_texts import CutCount
 from workbench.storage import documents, labels
 from workbench.tasks import spec as tasks
@@ -161,7 +161,7 @@ def plan(
         return Plan(task, None, {"train": 0, "dev": 0, "test": 0}, 0, (), (), str(error))
     tally = Tally(project, task, chosen)
     if tally.needs_splits and not tally.problem():
-        tally.place(corpus.planned_splits(project, chosen.name))
+        tally.place(splits.planned_splits(project, chosen.name))
     return tally.plan(train_limit, (remark,) if remark else ())
 
 

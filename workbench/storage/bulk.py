@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
@@ -113,24 +114,53 @@ def without_class(db: Database, ids: Iterable[int], layer_id: int, annotator_id:
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """What splitting needs of a document. `stratum`: its class in the layer, "" if it has none."""
+    """What splitting needs of a document."""
 
     id: int
     split: str | None
     group: str | None
     text_hash: str
-    stratum: str
 
 
-def split_rows(db: Database, layer_name: str) -> list[SplitRow]:
-    """Documents submitted for the layer by its gold annotator, in order of id."""
+_SUBMITTED = (
+    "state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+    " and s.state = 'submitted' and l.name in (select value from json_each(?))"
+)
+
+
+def split_rows(db: Database, layer_names: Sequence[str]) -> list[SplitRow]:
+    """Documents submitted in one of the layers by its gold annotator, in order of id."""
     statement = (
-        "select d.id, d.split, d.fold_group, d.text_hash, ifnull((select min(b.name) from mark m join label b on b.id = m.label_id"
-        " where m.document_id = d.id and m.layer_id = l.id and m.annotator_id = l.gold), '')"
-        " from document d join state s on s.document_id = d.id join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
-        " where s.state = 'submitted' and l.name = ? order by d.id"
+        "select id, split, fold_group, text_hash from document"
+        f" where id in (select s.document_id from {_SUBMITTED}) order by id"
     )
-    return [SplitRow(*row) for row in db.reader().execute(statement, (layer_name,)).fetchall()]
+    found = db.reader().execute(statement, (json.dumps(list(layer_names)),)).fetchall()
+    return [SplitRow(*row) for row in found]
+
+
+def split_labels(
+    db: Database, layer_names: Sequence[str]
+) -> dict[int, tuple[tuple[str, str], ...]]:
+    """(layer, label) pairs of those documents by id; the label is "" where a layer has none."""
+    statement = (
+        "select distinct s.document_id, l.name, ifnull(b.name, '')"
+        f" from {_SUBMITTED} left join {{table}} t on t.document_id = s.document_id"
+        " and t.layer_id = l.id and t.annotator_id = l.gold left join label b on b.id = t.label_id"
+    )
+    pairs: dict[tuple[str, str], tuple[str, str]] = {}  # one object each, however many documents
+    found: dict[int, dict[tuple[str, str], None]] = {}
+    for table in ("mark", "span"):
+        rows = db.reader().execute(statement.format(table=table), (json.dumps(list(layer_names)),))
+        for id, layer, label in rows.fetchall():
+            pair = (layer, label)
+            found.setdefault(id, {})[pairs.setdefault(pair, pair)] = None
+    return {id: _without_blanks(some) for id, some in found.items()}
+
+
+def _without_blanks(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """A layer holds marks or spans: each has nothing in the table of the other."""
+    named = {layer for layer, label in pairs if label}
+    return tuple(sorted(pair for pair in pairs if pair[1] or pair[0] not in named))
 
 
 def split_keys(db: Database) -> list[tuple[int, str | None, str | None, str]]:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-SHARES = {"dev": 0.1, "test": 0.1}  # the rest is train
+from workbench.base.watch import QUIET, Watch
+from workbench.text.document import SPLITS
+
+SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
+HELD_OUT = ("dev", "test")
+EVERY = 1000  # units placed between two looks at the watch
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A document to be placed: its split so far, what to balance by, and what it must stay together with ("" is nothing)."""
+    """A document to be placed: its split so far, its labels, which are balanced, and what it must
+    stay together with ("" is nothing)."""
 
     id: int
     split: str | None = None
-    stratum: str = ""
+    labels: tuple[Hashable, ...] = ()
     group: str = ""
 
 
@@ -25,7 +31,57 @@ class _Unit:
     """Documents that go into one split."""
 
     ids: tuple[int, ...]
-    stratum: str
+    labels: tuple[Hashable, ...]
+
+
+# ---------------------------------------------------------------- by shares that were chosen
+
+
+def divide(
+    items: Sequence[Item],
+    *,
+    seed: int,
+    shares: Mapping[str, float],
+    keep: bool = True,
+    homes: Mapping[str, str] | None = None,
+    watch: Watch = QUIET,
+) -> dict[int, str]:
+    """New splits by id, only for documents whose split changes.
+
+    `shares` of train, dev and test sum to 1 and are those of all items. With `keep`, documents with
+    a split keep it, and the others fill the splits up; without it all are placed anew. A document
+    whose group is in a split, among the items or by `homes`, joins it. A split with a share gets at
+    least one document where there are enough. The same items in any order give the same splits.
+    """
+    items = sorted(items, key=lambda one: one.id)
+    placed = {one.id: one.split for one in items if keep and one.split}
+    placed.update(_joined(items, placed, homes or {}))
+    rest = [one for one in items if one.id not in placed]
+    have, wanted = Counter(placed.values()), _whole(shares, len(items))
+    gaps = {split: max(0, wanted[split] - have[split]) for split in SPLITS}
+    # Where what is kept exceeds its share, the others shrink in proportion.
+    sizes = _whole(
+        {split: gap / (sum(gaps.values()) or 1) for split, gap in gaps.items()}, len(rest)
+    )
+    for split, units in _deal(_units(rest), sizes, seed, watch).items():
+        for unit in units:
+            placed.update(dict.fromkeys(unit.ids, split))
+    return {one.id: placed[one.id] for one in items if placed[one.id] != one.split}
+
+
+def _whole(shares: Mapping[str, float], total: int) -> dict[str, int]:
+    """`total` documents by shares that sum to 1: the largest remainders are rounded up."""
+    found = {split: int(shares[split] * total + 1e-9) for split in SPLITS}
+    order = sorted(SPLITS, key=lambda split: found[split] - shares[split] * total)
+    for split in order[: total - sum(found.values())]:
+        found[split] += 1
+    for split in HELD_OUT:
+        if shares[split] > 0 and not found[split] and found["train"] > 1:
+            found["train"], found[split] = found["train"] - 1, 1
+    return found
+
+
+# ---------------------------------------------------------------- without being asked
 
 
 def assign(
@@ -39,9 +95,10 @@ def assign(
     The same items in any order, with the same seed, give the same splits.
     """
     items = sorted(items, key=lambda one: one.id)
-    found = _joined(items, homes or {})
+    own = {one.id: one.split for one in items if one.split}
+    found = _joined(items, own, homes or {})
     rest = [one for one in items if not one.split and one.id not in found]
-    first = not any(one.split in SHARES for one in items)
+    first = not any(one.split in HELD_OUT for one in items)
     found.update(
         _first_split(rest, seed, alone=len(rest) == len(items))
         if first
@@ -53,10 +110,9 @@ def assign(
         tied = {one.group for one in items if one.group and placed[one.id] == "test"} | {
             group for group in homes or {}
         }
-        units = _units([one for one in train if one.group not in tied])
-        for unit in _cut(units, {"dev": _share(0.1, len(train), at_least=len(train) > 1)}, seed)[
-            "dev"
-        ]:
+        free = [one for one in train if one.group not in tied]
+        sizes = {"dev": min(len(free), _share("dev", len(train), at_least=len(train) > 1))}
+        for unit in _cut(free, sizes, seed)["dev"]:
             found.update(dict.fromkeys(unit.ids, "dev"))
     return found
 
@@ -64,70 +120,114 @@ def assign(
 def _first_split(items: Sequence[Item], seed: int, *, alone: bool) -> dict[int, str]:
     """`alone`: nothing is in train already, so dev can be cut here too, and few documents give a test split of one."""
     total = len(items)
-    sizes = {"test": _share(SHARES["test"], total, at_least=alone and total > 4)}
+    sizes = {"test": _share("test", total, at_least=alone and total > 4)}
     if alone:
-        sizes = {"dev": _share(SHARES["dev"], total, at_least=total > 1), **sizes}
-    found = dict.fromkeys((one.id for one in items), "train")
-    for split, units in _cut(_units(items), sizes, seed).items():
+        sizes = {"dev": _share("dev", total, at_least=total > 1), **sizes}
+    found: dict[int, str] = {}
+    for split, units in _cut(items, sizes, seed).items():
         for unit in units:
             found.update(dict.fromkeys(unit.ids, split))
     return found
 
 
-def _share(share: float, total: int, *, at_least: bool) -> int:
-    return max(int(at_least), round(share * total))
+def _share(split: str, total: int, *, at_least: bool) -> int:
+    return max(int(at_least), round(SHARES[split] * total))
 
 
-def _joined(items: Sequence[Item], homes: Mapping[str, str]) -> dict[int, str]:
-    """The splits of documents without one whose group has one. A group in several splits counts as in its most frequent one."""
+def _cut(items: Sequence[Item], sizes: Mapping[str, int], seed: int) -> dict[str, list[_Unit]]:
+    """So many documents for each split, the rest for train."""
+    rest = len(items) - sum(sizes.values())
+    return _deal(_units(items), {"train": rest, **sizes}, seed)
+
+
+# ---------------------------------------------------------------- both
+
+
+def _joined(
+    items: Sequence[Item], placed: Mapping[int, str], homes: Mapping[str, str]
+) -> dict[int, str]:
+    """The splits of documents not placed whose group has one. A group in several splits counts as in its most frequent one."""
     own: dict[str, Counter[str]] = {}
     for one in items:
-        if one.group and one.split:
-            own.setdefault(one.group, Counter())[one.split] += 1
+        if one.group and one.id in placed:
+            own.setdefault(one.group, Counter())[placed[one.id]] += 1
     where = {**homes, **{group: counts.most_common(1)[0][0] for group, counts in own.items()}}
-    return {one.id: where[one.group] for one in items if not one.split and one.group in where}
+    return {
+        one.id: where[one.group] for one in items if one.id not in placed and one.group in where
+    }
 
 
-def _units(items: Sequence[Item]) -> list[_Unit]:
+def _units(items: Iterable[Item]) -> list[_Unit]:
     groups: dict[str, list[Item]] = {}
     for one in items:
         groups.setdefault(one.group or f"\0{one.id}", []).append(one)
     return [
         _Unit(
             tuple(one.id for one in members),
-            Counter(one.stratum for one in members).most_common(1)[0][0],
+            tuple(dict.fromkeys(label for one in members for label in one.labels)),
         )
         for members in groups.values()
     ]
 
 
-def _cut(units: Sequence[_Unit], sizes: dict[str, int], seed: int) -> dict[str, list[_Unit]]:
-    """Units for each split, `sizes` documents in each as nearly as units allow, every stratum by its share.
+def _deal(
+    units: Sequence[_Unit], sizes: Mapping[str, int], seed: int, watch: Watch = QUIET
+) -> dict[str, list[_Unit]]:
+    """Units for each split, `sizes` documents in each as nearly as units allow.
 
-    The shares are cumulated over the strata, so that rounding evens out and the total is met.
+    Groups are placed first, so that single documents make up for what they exceed.
     """
     rng = random.Random(seed)
-    strata: dict[str, list[_Unit]] = {}
-    for unit in units:
-        strata.setdefault(unit.stratum, []).append(unit)
-    for members in strata.values():
-        rng.shuffle(members)
-    total = sum(len(unit.ids) for unit in units)
     found: dict[str, list[_Unit]] = {split: [] for split in sizes}
-    have = dict.fromkeys(sizes, 0)
-    seen = 0
-    for _, members in sorted(strata.items()):
-        seen += sum(len(unit.ids) for unit in members)
-        rest = list(members)
-        for split, size in sizes.items():
-            due = round(size * seen / total)
-            for unit in list(rest):
-                if have[split] >= due:
-                    break
-                # A group far beyond the rest of the share would leave too little for train; it stays there.
-                if have[split] + len(unit.ids) > due and len(unit.ids) > max(1, size // 2):
-                    continue
-                found[split].append(unit)
-                have[split] += len(unit.ids)
-                rest.remove(unit)
+    gaps, done = dict(sizes), 0
+    for some in (
+        [unit for unit in units if len(unit.ids) > 1],
+        [unit for unit in units if len(unit.ids) == 1],
+    ):
+        part = watch.part(done / (len(units) or 1), (done + len(some)) / (len(units) or 1))
+        for split, those in _spread(some, gaps, rng, part).items():
+            found[split] += those
+            gaps[split] -= sum(len(unit.ids) for unit in those)
+        done += len(some)
     return found
+
+
+def _spread(
+    units: Sequence[_Unit], sizes: Mapping[str, int], rng: random.Random, watch: Watch
+) -> dict[str, list[_Unit]]:
+    """Units of equal labels stand side by side, those that share their rarest label next to them; in
+    this order each goes to the split that is furthest behind its share so far. So every stretch of
+    the order, hence every label, is divided by the shares, and single documents meet them exactly.
+    """
+    total = sum(sizes.values())
+    largest = max(sizes, key=lambda split: sizes[split])
+    found: dict[str, list[_Unit]] = {split: [] for split in sizes}
+    have, seen = dict.fromkeys(sizes, 0), 0
+    for place, unit in enumerate(_in_order(units, rng)):
+        if place % EVERY == 0:
+            watch.at(place / len(units))
+        size = len(unit.ids)
+        seen += size
+        behind = {split: sizes[split] * seen - have[split] * total for split in sizes}
+        # A group that a small split would overflow with goes into the largest one.
+        fitting = [one for one in sizes if one == largest or 2 * behind[one] >= size * total]
+        chosen = max(fitting, key=lambda split: behind[split])
+        found[chosen].append(unit)
+        have[chosen] += size
+    return found
+
+
+def _in_order(units: Sequence[_Unit], rng: random.Random) -> Iterable[_Unit]:
+    """By labels, the rarest one first; labels, and units of the same labels, in random order."""
+    counts = Counter(label for unit in units for label in unit.labels)
+    names = sorted(counts, key=repr)
+    rng.shuffle(names)
+    rank = {name: (counts[name], number) for number, name in enumerate(names)}
+    order = {name: number for number, name in enumerate(names)}
+    strata: dict[tuple[int, ...], list[_Unit]] = {}
+    for unit in units:
+        key = tuple(order[name] for name in sorted(unit.labels, key=lambda one: rank[one]))
+        strata.setdefault(key, []).append(unit)
+    for key in sorted(strata):
+        rng.shuffle(strata[key])
+        yield from strata[key]

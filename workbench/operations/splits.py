@@ -1,0 +1,306 @@
+"""Train, dev and test: made by itself before a training, or by shares that the user chose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.storage import bulk, documents
+from workbench.storage import labels as layers
+from workbench.text.document import SPLITS
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.text.splits import Item
+
+WRITTEN = 0.7  # the share of the act after which only the end of its undo step is left
+NAMED = 5  # labels that a warning names
+
+
+@dataclass(frozen=True)
+class SplitOutcome:
+    """How many submitted documents of the layers are in each split now, and how many were put there by this act."""
+
+    train: int
+    dev: int
+    test: int
+    changed: int
+
+
+# ---------------------------------------------------------------- by shares that were chosen
+
+
+@dataclass(frozen=True)
+class SplitChoice:
+    """`layers`: their submitted documents are divided, balanced by the labels of all of them.
+
+    `shares` of train, dev and test sum to 1. With `keep`, documents that have a split keep it;
+    otherwise all are assigned anew.
+    """
+
+    layers: tuple[str, ...]
+    seed: int
+    shares: Mapping[str, float] = field(
+        default_factory=lambda: {"train": 0.8, "dev": 0.1, "test": 0.1}
+    )
+    keep: bool = True
+
+
+@dataclass(frozen=True)
+class SplitData:
+    """What `preview_splits` needs of a project, read once. `documents`: how many it has."""
+
+    layers: tuple[str, ...]
+    items: tuple[Item, ...]
+    homes: Mapping[str, str]
+    documents: int
+
+
+@dataclass(frozen=True)
+class LabelSplits:
+    """Documents with a label by split; the label is "" for those without any in the layer."""
+
+    layer: str
+    label: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SplitPreview:
+    """The documents by split as they will be.
+
+    `changed` documents get another split than they have, `kept` had one and keep it, `left_test`
+    move out of test. `outside` documents are submitted in none of the layers and stay as they are.
+    """
+
+    counts: Mapping[str, int]
+    labels: tuple[LabelSplits, ...]
+    changed: int
+    kept: int
+    left_test: int
+    outside: int
+    warnings: tuple[str, ...]
+
+
+def checked_shares(train: float, dev: float, test: float) -> dict[str, float]:
+    """Shares in percent as fractions. Raises SpecError unless they add up to 100 and train has one."""
+    percent = {"train": train, "dev": dev, "test": test}
+    if any(not 0 <= one <= 100 for one in percent.values()):
+        raise SpecError(_("A share is a percentage between 0 and 100."))
+    if abs(sum(percent.values()) - 100) > 0.01:
+        raise SpecError(
+            _("The shares add up to {sum:g} %; they must add up to 100 %.").format(
+                sum=round(sum(percent.values()), 2)
+            )
+        )
+    if not train:
+        raise SpecError(_("The train split needs a share above 0 %."))
+    return {split: one / 100 for split, one in percent.items()}
+
+
+def split_layers(project: Project) -> dict[str, int]:
+    """Layer names with the number of documents submitted in each, most first."""
+    submitted = layers.submitted_counts(project.db)
+    found = sorted(layers.layers(project.db), key=lambda one: (-submitted.get(one.id, 0), one.id))
+    return {one.name: submitted.get(one.id, 0) for one in found}
+
+
+def split_data(project: Project, layer_names: Sequence[str]) -> SplitData:
+    """Reads every document: not for the main thread."""
+    items, homes, total = _items(project, layer_names, {})
+    return SplitData(tuple(layer_names), tuple(items), homes, total)
+
+
+def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET) -> SplitPreview:
+    """What `divide` would make of the documents read. A second for 100,000 of them."""
+    found = _divided(data, choice, watch.part(0.0, 0.9))
+    counts: Counter[str] = Counter()
+    by_label: dict[tuple[str, str], Counter[str]] = {}
+    for item in data.items:
+        split = found.get(item.id, item.split)
+        counts[split] += 1
+        for pair in item.labels:
+            by_label.setdefault(pair, Counter())[split] += 1
+    watch.at(1.0)
+    had = sum(1 for item in data.items if item.split)
+    moved = [item for item in data.items if item.split and item.id in found]
+    place = {name: number for number, name in enumerate(data.layers)}
+    ordered = sorted(by_label.items(), key=lambda one: (place[one[0][0]], -one[1].total(), one[0]))
+    labels = tuple(
+        LabelSplits(*pair, {split: some[split] for split in SPLITS}) for pair, some in ordered
+    )
+    left_test = sum(1 for item in moved if item.split == "test")
+    shown = {split: counts[split] for split in SPLITS}
+    return SplitPreview(
+        shown,
+        labels,
+        len(found),
+        had - len(moved),
+        left_test,
+        data.documents - len(data.items),
+        _warnings(shown, labels, left_test) if data.items else (),
+    )
+
+
+def divide(
+    project: Project, choice: SplitChoice, *, origin: object = None, watch: Watch = QUIET
+) -> SplitPreview:
+    """Divide the submitted documents of the layers into splits, as one undo step."""
+    with project.edit(_("Make splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
+        data = split_data(project, choice.layers)
+        watch.at(0.2)
+        found = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
+        _write(project, _divided(data, choice, QUIET), watch.part(0.3, WRITTEN))
+    return found
+
+
+def _divided(data: SplitData, choice: SplitChoice, watch: Watch) -> dict[int, str]:
+    from workbench.text import splits
+
+    return splits.divide(
+        data.items,
+        seed=choice.seed,
+        shares=choice.shares,
+        keep=choice.keep,
+        homes=data.homes,
+        watch=watch,
+    )
+
+
+def _warnings(
+    counts: Mapping[str, int], labels: Sequence[LabelSplits], left_test: int
+) -> tuple[str, ...]:
+    found = []
+    if left_test:
+        told = ngettext(
+            "{n:,} document moves out of test: test scores of earlier runs cannot be compared with"
+            " those of later ones, and a later run may train on it.",
+            "{n:,} documents move out of test: test scores of earlier runs cannot be compared with"
+            " those of later ones, and a later run may train on them.",
+            left_test,
+        )
+        found.append(told.format(n=left_test))
+    if not counts["dev"]:
+        found.append(
+            _("No document is in dev. The next training moves a tenth of its training data there.")
+        )
+    never = [one.label for one in labels if one.label and not one.counts["train"]]
+    if never:
+        found.append(_("No training document has {labels}.").format(labels=_few(never)))
+    for split in ("dev", "test"):
+        rare = [one.label for one in labels if one.label and not one.counts[split]]
+        if rare and counts[split]:
+            told = _("No document in {split} has {labels}.")
+            found.append(told.format(split=split, labels=_few(rare)))
+    return tuple(found)
+
+
+def _few(names: Sequence[str]) -> str:
+    """A list that ends in a number where it would be long."""
+    shown = ", ".join(names[:NAMED])
+    if len(names) <= NAMED:
+        return shown
+    return _("{labels} and {n} more labels").format(labels=shown, n=len(names) - NAMED)
+
+
+# ---------------------------------------------------------------- without being asked
+
+
+def make_splits(
+    project: Project,
+    layer_name: str | None = None,
+    seed: int | None = None,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> SplitOutcome:
+    """Split the submitted documents: 80/10/10 at first, later documents go to train.
+
+    A missing dev split is cut from train, never from test. Read layer by layer: the first split of
+    a layer is that of the documents submitted in it. Without a layer: all of them, most submitted
+    first. Seeded by the project unless `seed` is given, stratified by class; document groups and
+    equal texts stay together.
+    """
+    found, placed = _assign(project, layer_name, seed)
+    watch.at(0.3)
+    if found:
+        with project.edit(_("Make splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
+            _write(project, found, watch.part(0.3, WRITTEN))
+    counts = Counter(placed.values())
+    return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(found))
+
+
+def planned_splits(project: Project, layer_name: str) -> dict[int, str]:
+    """The splits that `make_splits` would assign, by document id; nothing is written."""
+    return _assign(project, layer_name, None)[0]
+
+
+def _assign(
+    project: Project, layer_name: str | None, seed: int | None
+) -> tuple[dict[int, str], dict[int, str | None]]:
+    """(new splits, the splits of all submitted documents afterwards), by document id."""
+    from workbench.text import splits
+
+    found: dict[int, str] = {}
+    placed: dict[int, str | None] = {}
+    for name in (layer_name,) if layer_name is not None else split_layers(project):
+        items, homes, _total = _items(project, [name], found)
+        found.update(splits.assign(items, seed=project.seed if seed is None else seed, homes=homes))
+        placed.update({item.id: found.get(item.id, item.split) for item in items})
+    return found, placed
+
+
+# ---------------------------------------------------------------- both
+
+
+def _write(project: Project, found: Mapping[int, str], watch: Watch) -> None:
+    for place, split in enumerate(SPLITS):
+        ids = [id for id, its in found.items() if its == split]
+        part = watch.part(place / len(SPLITS), (place + 1) / len(SPLITS))
+        documents.set_split(project.db, ids, split, watch=part)
+
+
+def _items(
+    project: Project, layer_names: Sequence[str], found: Mapping[int, str]
+) -> tuple[list[Item], dict[str, str], int]:
+    """The layers' documents with the splits that `found` gives them, where groups are of which
+    others are in a split, and how many documents the project has."""
+    from workbench.text.splits import Item
+
+    rows = bulk.split_rows(project.db, layer_names)
+    labels = bulk.split_labels(project.db, layer_names)
+    mine = {row.id for row in rows}
+    every = bulk.split_keys(project.db)
+    others = [
+        (split, group, text_hash)
+        for id, old, group, text_hash in every
+        if id not in mine and (split := found.get(id, old))
+    ]
+    texts = Counter(
+        [row.text_hash for row in rows] + [text_hash for _split, _group, text_hash in others]
+    )
+    homes: dict[str, str] = {}
+    for split, group, text_hash in others:
+        # Of a group that lies in several splits, test wins: it must stay unseen.
+        for key in (f"text:{text_hash}", *([f"group:{group}"] if group else ())):
+            homes[key] = split if homes.get(key) != "test" else "test"
+    items = [
+        Item(
+            row.id,
+            found.get(row.id, row.split),
+            labels.get(row.id, ()),
+            _tie(row.group, row.text_hash, texts),
+        )
+        for row in rows
+    ]
+    return items, homes, len(every)
+
+
+def _tie(group: str | None, text_hash: str, texts: Mapping[str, int]) -> str:
+    """What a document must stay together with: its group, else its twins. Equal texts in train and test would flatter the score."""
+    return f"group:{group}" if group else f"text:{text_hash}" if texts[text_hash] > 1 else ""
