@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from tests.ui.pseudo import Pseudo, Seen, make_project, watch_painting
+from workbench.operations.splits import SplitChoice
 
 PATIENCE = 60.0  # seconds for what a thread brings; a slow machine is no failure
 
@@ -152,7 +153,8 @@ def data(way: Walk) -> None:
     way.at("data, split set")
     way.app.undo()
     way.at("undone")
-    panel.state.make_splits()
+    way.dialog("make splits", panel.view.ask_splits)
+    panel.state.make_splits(SplitChoice(tuple(one.name for one in panel.state.layers), 1))
     way.at("splits made")
     way.app.work.line.begin("έργο", 0.4)
     way.at("a long act")

@@ -27,6 +27,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "project": ("projects", "project", _("Make a project file, describe it, check it.")),
     "import": ("data_import", "import_data", _("Read data files into a project.")),
     "labels": ("data", "labels", _("List the layers and labels of a project with their counts.")),
+    "splits": ("splits", "splits", _("Divide submitted documents into train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
     "train": ("train", "train", _("Fine-tune a pretrained model on what is submitted.")),
     "evaluate": ("use", "evaluate", _("Score a run against today's gold.")),

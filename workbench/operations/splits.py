@@ -110,9 +110,9 @@ def split_layers(project: Project) -> dict[str, int]:
     return {one.name: submitted.get(one.id, 0) for one in found}
 
 
-def split_data(project: Project, layer_names: Sequence[str]) -> SplitData:
-    """Reads every document: not for the main thread."""
-    items, homes, total = _items(project, layer_names, {})
+def split_data(project: Project, layer_names: Sequence[str], *, watch: Watch = QUIET) -> SplitData:
+    """Reads every document, half a second for 60,000: not for the main thread."""
+    items, homes, total = _items(project, layer_names, {}, watch)
     return SplitData(tuple(layer_names), tuple(items), homes, total)
 
 
@@ -152,8 +152,7 @@ def divide(
 ) -> SplitPreview:
     """Divide the submitted documents of the layers into splits, as one undo step."""
     with project.edit(_("Make splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
-        data = split_data(project, choice.layers)
-        watch.at(0.2)
+        data = split_data(project, choice.layers, watch=watch.part(0.0, 0.2))
         found = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
         _write(project, _divided(data, choice, QUIET), watch.part(0.3, WRITTEN))
     return found
@@ -266,14 +265,16 @@ def _write(project: Project, found: Mapping[int, str], watch: Watch) -> None:
 
 
 def _items(
-    project: Project, layer_names: Sequence[str], found: Mapping[int, str]
+    project: Project, layer_names: Sequence[str], found: Mapping[int, str], watch: Watch = QUIET
 ) -> tuple[list[Item], dict[str, str], int]:
     """The layers' documents with the splits that `found` gives them, where groups are of which
     others are in a split, and how many documents the project has."""
     from workbench.text.splits import Item
 
     rows = bulk.split_rows(project.db, layer_names)
+    watch.at(0.2)
     labels = bulk.split_labels(project.db, layer_names)
+    watch.at(0.5)
     mine = {row.id for row in rows}
     every = bulk.split_keys(project.db)
     others = [
@@ -281,6 +282,7 @@ def _items(
         for id, old, group, text_hash in every
         if id not in mine and (split := found.get(id, old))
     ]
+    watch.at(0.7)
     texts = Counter(
         [row.text_hash for row in rows] + [text_hash for _split, _group, text_hash in others]
     )

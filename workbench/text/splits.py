@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.base.watch import QUIET, Watch
 from workbench.text.document import SPLITS
@@ -22,7 +23,7 @@ class Item:
 
     id: int
     split: str | None = None
-    labels: tuple[Hashable, ...] = ()
+    labels: tuple[Any, ...] = ()
     group: str = ""
 
 
@@ -31,7 +32,7 @@ class _Unit:
     """Documents that go into one split."""
 
     ids: tuple[int, ...]
-    labels: tuple[Hashable, ...]
+    labels: tuple[Any, ...]
 
 
 # ---------------------------------------------------------------- by shares that were chosen

@@ -5,6 +5,7 @@ import pytest
 from tests.ui.panels.data.conftest import Context
 from workbench.operations import annotate, corpus
 from workbench.operations import labels as schema
+from workbench.operations.splits import SplitChoice
 from workbench.project.project import Project
 from workbench.storage import labels
 from workbench.ui.panels.data.state import DataState
@@ -94,10 +95,13 @@ def test_a_deleted_layer_leaves_no_filter_behind(state, context):
     assert state.label is None
 
 
-def test_splits_say_what_they_did(state, context):
-    state.make_splits()
+def test_splits_say_what_they_did_and_offer_undo(sample):
+    sample.make_splits(SplitChoice(("class",), 1, keep=False))
 
-    assert context.notes[-1] == ("Nothing is submitted yet, so there is nothing to split.", False)
+    assert sample.context.notes[-1] == (
+        "148 documents put into splits: 240 train, 30 dev, 30 test.",
+        True,
+    )
 
 
 def test_enter_leads_to_annotate(state, context):

@@ -1,8 +1,8 @@
 """The Data page in a window: the table, search, the bar of acts, the dialogs."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBox
 
 from workbench.operations import annotate, corpus
 from workbench.ui.widgets.button import Segments
@@ -15,6 +15,7 @@ from workbench.ui.widgets.document_table import (
     TEXT,
     DocumentTable,
 )
+from workbench.ui.widgets.table import Table
 
 
 @pytest.fixture
@@ -491,3 +492,48 @@ def test_no_spans_are_shown_as_0_and_a_document_without_state_has_none(sample, q
     assert model.index(pairs[0], STATE).data() == ""
     sample.view.table.scrollToBottom()
     sample.view.table.grab()  # paints no icon for it
+
+
+def test_splits_are_previewed_and_made_in_one_step(make_panel, sample_file, qtbot, app):
+    from workbench.ui.panels.data.splits_dialog import SplitsDialog
+
+    panel = make_panel("data", sample_file)
+    settled(qtbot, panel)
+
+    def answer():
+        dialog = app.window.findChild(SplitsDialog)
+        named(dialog, Segments, "Existing splits").button(False).click()
+        qtbot.waitUntil(lambda: named(dialog, QPushButton, "Make splits").isEnabled())
+        table = named(dialog, Table, "Preview by label").rows_model
+        texts = [table.index(0, column).data() for column in range(table.columnCount())]
+        assert texts == ["All documents", "", "288", "36", "36"]
+        spin = named(dialog, QSpinBox, "Share of train")
+        spin.setValue(70)
+        assert not named(dialog, QPushButton, "Make splits").isEnabled()
+        spin.setValue(80)
+        qtbot.waitUntil(lambda: named(dialog, QPushButton, "Make splits").isEnabled())
+        named(dialog, QPushButton, "Make splits").click()
+
+    QTimer.singleShot(0, answer)
+    named(panel.view, QPushButton, "Make splits").click()
+    settled(qtbot, panel)
+
+    assert corpus.info(app.project)["splits"] == {"train": 288, "dev": 36, "test": 36, "none": 128}
+    assert app.project.undo_title == "Make splits"
+    app.project.undo()
+    assert corpus.info(app.project)["splits"]["dev"] == 70
+
+
+def test_without_submitted_documents_no_splits_are_offered(panel, qtbot, app):
+    from workbench.ui.panels.data.splits_dialog import SplitsDialog
+    from workbench.ui.panels.data.splits_state import SplitsState
+
+    state = SplitsState(panel.state.context)
+    dialog = SplitsDialog(app.window, state, panel.state.labels)
+    qtbot.addWidget(dialog)
+    dialog.show()
+
+    assert not named(dialog, QPushButton, "Make splits").isEnabled()
+    shown = [one.text() for one in dialog.findChildren(QLabel)]
+    assert "Nothing is submitted yet, so there is nothing to split." in shown
+    state.close()

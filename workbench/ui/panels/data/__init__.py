@@ -22,7 +22,7 @@ class DataPanel(Panel):
     commands = (
         Command("data.search", _("&Search documents"), lambda panel: panel.view.focus_search(), "Edit", "Ctrl+F", group="find"),
         Command("data.clear", _("&Clear all filters"), lambda panel: panel.state.clear_filters(), "Edit", "Ctrl+Shift+F", group="find"),
-        Command("data.splits", _("Make s&plits"), lambda panel: panel.state.make_splits(), "File", enabled=_writable, anywhere=True, group="data"),
+        Command("data.splits", _("Make s&plits…"), lambda panel: panel.view.ask_splits(), "File", enabled=_writable, anywhere=True, group="data"),
         Command("data.all", _("Select &all documents"), lambda panel: panel.view.table.selectAll(), "Edit", "Ctrl+A", group="choose"),
         Command("data.delete", _("&Delete the selected documents"), lambda panel: panel.view.delete_chosen(), "Edit", enabled=_some, group="choose"),
         Command("data.delete-key", _("Delete the selected documents"), keys="Delete", shown_only=True),

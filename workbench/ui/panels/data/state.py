@@ -10,8 +10,9 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.base.watch import Watch
-from workbench.operations import corpus
+from workbench.operations import corpus, splits
 from workbench.operations import labels as schema
+from workbench.operations.splits import SplitChoice, SplitPreview
 from workbench.text.labels import Label, Layer
 from workbench.ui import shown_layers
 
@@ -244,24 +245,15 @@ class DataState(State):
             ),
         )
 
-    def make_splits(self) -> None:
-        def told(found: corpus.SplitOutcome) -> str:
-            if not found.train + found.dev + found.test:
-                return _("Nothing is submitted yet, so there is nothing to split.")
-            counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(
-                train=found.train, dev=found.dev, test=found.test
-            )
-            return (
-                _("{n} put into splits: {counts}.").format(
-                    n=_documents(found.changed), counts=counts
-                )
-                if found.changed
-                else _("Splits stand already: {counts}.").format(counts=counts)
-            )
+    def make_splits(self, choice: SplitChoice) -> None:
+        def told(found: SplitPreview) -> str:
+            counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(**found.counts)
+            moved = _("{n} put into splits: {counts}.")
+            return moved.format(n=_documents(found.changed), counts=counts)
 
         self._act(
             _("Make splits"),
-            lambda watch: corpus.make_splits(self.project, watch=watch),
+            lambda watch: splits.divide(self.project, choice, watch=watch),
             told,
             lambda found: bool(found.changed),
         )

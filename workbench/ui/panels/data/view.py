@@ -38,10 +38,10 @@ class DataView(View):
         super().__init__(state)
         self._import = Button(_("Import…"), "download", "primary", on=self.ask_import)
         self._export = Button(_("Export…"), "upload", on=self.ask_export)
-        self._splits = Button(_("Make splits"), "filter", "quiet", on=state.make_splits)
+        self._splits = Button(_("Make splits…"), "filter", "quiet", on=self.ask_splits)
         plain.set_tip(
             self._splits,
-            _("80 % train, 10 % dev, 10 % test of what is submitted; splits that stand are kept"),
+            _("Divide the submitted documents into train, dev and test, with a preview"),
         )
         self._layers = QMenu(self)
         self._layers_button = Button(
@@ -96,6 +96,17 @@ class DataView(View):
             return
         state = ImportState(self.state.context, files)
         ImportDialog(self.window(), state).exec()
+        state.close()
+
+    def ask_splits(self) -> None:
+        from workbench.ui.panels.data.splits_dialog import SplitsDialog
+        from workbench.ui.panels.data.splits_state import SplitsState
+
+        if not self.state.editable or self.state.acting:
+            return
+        state = SplitsState(self.state.context)
+        if SplitsDialog(self.window(), state, self.state.labels).exec():
+            self.state.make_splits(state.choice)
         state.close()
 
     def ask_export(self) -> None:

@@ -1,0 +1,103 @@
+"""What "Make splits" previews: the newest choice alone, nothing while the choice makes no sense."""
+
+import pytest
+
+from tests.ui.panels.data.conftest import Context
+from workbench.base.errors import Cancelled
+from workbench.operations import annotate, corpus
+from workbench.operations import labels as schema
+from workbench.project.project import Project
+from workbench.ui.panels.data.splits_state import SplitsState
+
+
+@pytest.fixture
+def project(sample_file):
+    project = Project.open(sample_file)
+    yield project
+    project.close()
+
+
+@pytest.fixture
+def context(project, inline_jobs):
+    return Context(project, inline_jobs)
+
+
+@pytest.fixture
+def state(context):
+    state = SplitsState(context)
+    yield state
+    state.close()
+
+
+def test_all_layers_with_submitted_documents_are_chosen_and_previewed(state):
+    assert state.chosen == ("class", "spans", "pairs") and not state.busy
+    assert state.preview.counts == {"train": 220, "dev": 70, "test": 70}
+    assert state.preview.kept == 360 and not state.ready  # all of them have a split
+
+
+def test_assigning_anew_by_other_shares_is_previewed(state):
+    state.set_keep(False)
+    state.set_share("train", 50)
+    state.set_share("dev", 30)
+    state.set_share("test", 20)
+    state.switch_layer("spans", False)
+    state.switch_layer("pairs", False)
+
+    assert state.ready and state.choice.layers == ("class",)
+    assert state.preview.counts == {"train": 150, "dev": 90, "test": 60}
+    before = state.preview
+    state.set_seed(5)
+    assert state.preview.counts == before.counts and state.preview != before
+
+
+def test_shares_that_do_not_add_up_say_so_until_they_do(state):
+    state.set_keep(False)
+    state.set_share("train", 70)
+    assert "add up to 90 %" in state.error and not state.ready
+
+    state.set_share("test", 20)
+    assert state.error == "" and state.ready
+
+
+def test_without_a_layer_there_is_no_preview(state):
+    for name in state.chosen:
+        state.switch_layer(name, False)
+
+    assert state.preview is None and not state.ready
+
+
+def test_an_older_computation_is_called_off_and_its_answer_dropped(state, context):
+    context.held = []
+    state.set_share("train", 60)
+    state.set_share("dev", 30)
+    state.set_seed(2)
+    (first, late, failed), (second, done, _failed) = context.held
+
+    with pytest.raises(Cancelled) as raised:
+        first()
+    failed(raised.value)
+    assert state.busy and context.failures == []
+    done(second())
+    assert not state.busy and state.choice.seed == 2
+
+
+def test_a_change_of_the_project_is_read_again(state, project):
+    id, before = corpus.filter_ids(project, corpus.Filter())[0], state.preview.outside
+    single = [one.id for one in schema.layers(project) if one.texts == 1]
+
+    annotate.discard(project, id, single)
+
+    assert state.preview.outside == before + 1
+
+
+def test_closed_while_it_computes_it_ends_and_says_nothing(context):
+    state = SplitsState(context)
+    context.held = []
+    state.set_seed(3)
+    state.close()
+
+    ((work, _done, failed),) = context.held
+    with pytest.raises(Cancelled) as raised:
+        work()
+    failed(raised.value)
+    assert context.failures == []

@@ -1,0 +1,154 @@
+"""`splits`: submitted documents into train, dev and test, or with `--dry-run` a preview."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.base.watch import Watch
+from workbench.cli.output import as_json, emit, note, say, table
+from workbench.cli.session import interrupts, project_argument, reading, session
+
+if TYPE_CHECKING:
+    from workbench.operations.splits import SplitChoice, SplitPreview
+    from workbench.project.project import Project
+
+SPLITS = ("train", "dev", "test")
+
+
+def _shares(_context, _parameter, value: str) -> dict[str, float]:
+    """Three percentages, or three fractions that add up to 1."""
+    from workbench.operations.splits import checked_shares
+
+    try:
+        train, dev, test = (float(one) for one in re.split(r"[,/:]", value))
+    except ValueError:
+        told = _("{value!r} is not TRAIN,DEV,TEST, for example 80,10,10.")
+        raise click.BadParameter(told.format(value=value)) from None
+    scale = 100 if abs(train + dev + test - 1) < 1e-6 else 1
+    try:
+        return checked_shares(train * scale, dev * scale, test * scale)
+    except SpecError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--shares",
+    default="80,10,10",
+    show_default=True,
+    callback=_shares,
+    metavar="TRAIN,DEV,TEST",
+    help=_("Percentages that add up to 100."),
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    help=_("The same seed gives the same splits. [default: the project's]"),
+)
+@click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    metavar="NAME",
+    help=_(
+        "Divide the documents submitted in this layer, balanced by its labels. Can be given several "
+        "times; all layers if left out."
+    ),
+)
+@click.option(
+    "--anew",
+    is_flag=True,
+    help=_("Assign documents that have a split anew; otherwise they keep it."),
+)
+@click.option("--dry-run", is_flag=True, help=_("Only show what the splits would be."))
+@as_json
+def splits(
+    file: Path, shares: dict[str, float], seed, layers, anew: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Divide the submitted documents of FILE into train, dev and test.
+
+    Every label is divided by the shares. Documents of one group and equal texts stay together. One
+    undo in the window takes all of it back. Documents that are not submitted keep what they have.
+    """
+    from workbench.operations import splits as operations
+
+    values = {"shares": shares, "keep": not anew}
+    if dry_run:
+        with reading(file) as project:
+            choice = _choice(project, layers, seed, values)
+            data = operations.split_data(project, choice.layers)
+            found = operations.preview_splits(data, choice)
+    else:
+        with session(file) as opened:
+            choice, watch = _choice(opened.project, layers, seed, values), Watch()
+            with interrupts(lambda _count: None, post=opened.mailbox, at_once=watch.cancel):
+                found = operations.divide(opened.project, choice, watch=watch)
+    emit(_as_dict(choice, found, dry_run)) if as_json else _show(found, dry_run)
+
+
+def _choice(project: Project, names: tuple[str, ...], seed, values: dict) -> SplitChoice:
+    from workbench.operations.splits import SplitChoice, split_layers
+
+    known = split_layers(project)
+    for name in names:
+        if name not in known:
+            raise SpecError(
+                _("The project has no layer {name!r}.").format(name=name),
+                hint=_("Its layers: {known}.").format(known=", ".join(known) or _("none")),
+            )
+    chosen = names or tuple(name for name, submitted in known.items() if submitted)
+    if not any(known[name] for name in chosen):
+        raise SpecError(
+            _("No document is submitted, so there is nothing to divide."),
+            hint=_("Submit documents in Annotate, or import labelled ones."),
+        )
+    layers = tuple(dict.fromkeys(chosen))
+    return SplitChoice(layers, project.seed if seed is None else seed, **values)
+
+
+def _as_dict(choice: SplitChoice, found: SplitPreview, dry_run: bool) -> dict:
+    return {
+        "dry_run": dry_run,
+        "shares": dict(choice.shares),
+        "seed": choice.seed,
+        "layers": list(choice.layers),
+        "anew": not choice.keep,
+        "splits": dict(found.counts),
+        "labels": [
+            {"layer": one.layer, "label": one.label or None, **one.counts} for one in found.labels
+        ],
+        "changed": found.changed,
+        "kept": found.kept,
+        "left_test": found.left_test,
+        "outside": found.outside,
+        "warnings": list(found.warnings),
+    }
+
+
+def _show(found: SplitPreview, dry_run: bool) -> None:
+    head = (_("Layer"), _("Label"), *(term(split) for split in SPLITS))
+    rows = [(one.layer, one.label or _("(no label)"), *one.counts.values()) for one in found.labels]
+    table(head, [("", _("All documents"), *found.counts.values()), *rows])
+    if dry_run:
+        told = ngettext(
+            "{n:,} document would get another split.",
+            "{n:,} documents would get another split.",
+            found.changed,
+        )
+    else:
+        told = ngettext(
+            "{n:,} document got another split.",
+            "{n:,} documents got another split.",
+            found.changed,
+        )
+    say(told.format(n=found.changed))
+    for warning in found.warnings:
+        note(_("Warning: {warning}").format(warning=warning))

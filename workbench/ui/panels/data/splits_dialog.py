@@ -1,0 +1,230 @@
+"""Make splits: shares, seed, layers, and what becomes of every label, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QCheckBox, QFrame, QSpinBox, QWidget
+
+from workbench.base.events import ALL, concerns
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.operations.splits import LabelSplits, SplitPreview
+from workbench.text.labels import Label
+from workbench.ui import plain, theme
+from workbench.ui.panels.data.splits_state import SplitsState
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import call, words
+
+SPLITS = ("train", "dev", "test")
+HEIGHT = 680  # pixels at 100 %
+ROWS = 3  # that stay in sight below the header, whatever is warned of
+SHOWN_AFTER = 200  # milliseconds: a preview that is there by then needs no bar
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A line of the preview: a label, or all documents where `label` is None."""
+
+    name: str
+    counts: tuple[int, ...]
+    layer: str = ""
+    label: Label | None = None
+
+
+class SplitsDialog(Dialog):
+    """Accepted with the choice in the state; what it says is then done by the page."""
+
+    def __init__(self, parent, state: SplitsState, labels: dict[tuple[str, str], Label]):
+        super().__init__(
+            parent,
+            _("Make splits"),
+            _(
+                "Divides the submitted documents into train, dev and test, every label by the same "
+                "shares. Documents of one group and equal texts stay together."
+            ),
+            width=720,
+        )
+        self._state, self._labels = state, labels
+        self.resize(theme.px(720), theme.px(HEIGHT))
+        self._boxes: dict[str, QCheckBox] = {}
+        self.put(self._numbers(), self._layer_field(), self._kept_field())
+        self._told = words("", "small", "muted", wrap=True)
+        self._meter = Meter(None, name=_("Preview is being computed"))
+        policy = self._meter.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # so that nothing jumps
+        self._meter.setSizePolicy(policy)
+        self._table = self._make_table()
+        self._warning = Callout("", "warn")
+        self.put(row(words(_("Preview"), weight=600), (self._told, 1), gap=12))
+        self.put(column(self._meter, self._table, gap=4), self._warning)
+        self._make = Button(_("Make splits"), "filter", "primary", on=self.accept)
+        self._make.setDefault(True)
+        self.end(None, Button(_("Cancel"), on=self.reject), self._make)
+        self._delay = QTimer(self)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(SHOWN_AFTER)
+        self._delay.timeout.connect(self._meter.show)
+        self._meter.hide()
+        state.listen(state.changed, self.render)
+        self.render(ALL)
+        self._shares["train"].setFocus()
+        self._shares["train"].selectAll()
+
+    # ------------------------------------------------------------ parts
+
+    def _numbers(self) -> QFrame:
+        state, self._shares = self._state, {}
+        for split in SPLITS:
+            box = self._shares[split] = _spin(
+                100, state.percent[split], _("Share of {split}"), split
+            )
+            box.setPrefix(f"{term(split)}  ")
+            box.setSuffix(" %")
+            box.valueChanged.connect(lambda value, split=split: state.set_share(split, value))
+        self._share_field = Field(
+            _("Shares"),
+            row(*((box, 1) for box in self._shares.values()), gap=8),
+            _("Percentages of all documents divided, those that keep their split included"),
+        )
+        seed = _spin(2**31 - 1, state.seed, _("Seed"))
+        seed.valueChanged.connect(state.set_seed)
+        return row(
+            (self._share_field, 3),
+            (Field(_("Seed"), seed, _("Equal seeds, equal splits")), 1),
+            gap=16,
+        )
+
+    def _layer_field(self) -> Field:
+        area = QFrame()
+        flow = FlowLayout(area, gap=16)
+        for name, submitted in self._state.layers.items():
+            told = _("{layer} ({n:,} submitted)").format(layer=name, n=submitted)
+            box = QCheckBox(plain.menu_text(told))
+            box.setAccessibleName(name)
+            box.setChecked(name in self._state.chosen)
+            box.setEnabled(submitted > 0)
+            box.toggled.connect(lambda on, name=name: self._state.switch_layer(name, on))
+            self._boxes[name] = box
+            flow.addWidget(box)
+        return Field(
+            _("Documents of which layers, balanced by their labels?"), area, name=_("Layers")
+        )
+
+    def _kept_field(self) -> Field:
+        self._kept = Segments(
+            (True, _("Keep their split")), (False, _("Assign anew")), name=_("Existing splits")
+        )
+        self._kept.chosen.connect(self._state.set_keep)
+        return Field(
+            _("Documents that already have a split"), self._kept, name=_("Existing splits")
+        )
+
+    def _make_table(self) -> Table:
+        several = len(self._state.layers) > 1
+        columns = [
+            Column(
+                _("Label"),
+                lambda one: one.name,
+                chip=lambda one: (one.name, one.label, "") if one.label else None,
+                tip=lambda one: one.name,
+            ),
+            *(
+                [Column(_("Layer"), lambda one: one.layer, 150, tip=lambda one: one.layer)]
+                if several
+                else []
+            ),
+            *(
+                Column(_capital(split), _count(place), 100, right=True)
+                for place, split in enumerate(SPLITS)
+            ),
+        ]
+        table = Table(columns, name=_("Preview by label"), key=lambda one: (one.layer, one.name))
+        table.setMinimumHeight(theme.px((ROWS + 1) * theme.ROW))
+        return table
+
+    # ------------------------------------------------------------ showing
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self._state
+        if concerns(fields, "error"):
+            self._share_field.set_error(state.error)
+            for box in self._shares.values():
+                _mark(box, bool(state.error))
+            self._table.setEnabled(not state.error)
+        if concerns(fields, "busy"):
+            self._delay.start() if state.busy else self._delay.stop()
+            if not state.busy:
+                self._meter.hide()
+        if concerns(fields, "preview"):
+            self._table.set_rows(self._rows(state.preview))
+            self._warning.set("\n".join(state.preview.warnings) if state.preview else "")
+        self._told.setText(self._summary())
+        self._make.setEnabled(state.ready)
+
+    def _rows(self, preview: SplitPreview | None) -> list[_Row]:
+        if preview is None:
+            return []
+        everything = _Row(_("All documents"), tuple(preview.counts.values()))
+        return [everything, *map(self._row, preview.labels)]
+
+    def _row(self, one: LabelSplits) -> _Row:
+        label = self._labels.get((one.layer, one.label))
+        name = one.label or _("no label")
+        return _Row(name, tuple(one.counts.values()), one.layer, label)
+
+    def _summary(self) -> str:
+        state = self._state
+        if not any(state.layers.values()):
+            return _("Nothing is submitted yet, so there is nothing to split.")
+        if not state.chosen:
+            return _("Choose a layer.")
+        if state.preview is None or state.error:
+            return ""
+        found = state.preview
+        if not found.changed and found.kept and state.keep:
+            return _("All of them have a split. To divide them by these shares, assign them anew.")
+        parts = [
+            ngettext("{n:,} document changes", "{n:,} documents change", found.changed).format(
+                n=found.changed
+            )
+        ]
+        if found.kept:
+            parts.append(_("{n:,} keep their split").format(n=found.kept))
+        if found.outside:
+            parts.append(_("{n:,} others are not divided").format(n=found.outside))
+        return " · ".join(parts)
+
+
+def _spin(highest: int, value: int, name: str, split: str = "") -> QSpinBox:
+    box = QSpinBox()
+    box.setRange(0, highest)
+    box.setValue(value)
+    box.setMinimumWidth(80)
+    call(box, name.format(split=term(split)) if split else name)
+    return box
+
+
+def _mark(box: QWidget, wrong: bool) -> None:
+    if box.property("wrong") != wrong:
+        box.setProperty("wrong", wrong)
+        box.style().unpolish(box)
+        box.style().polish(box)
+
+
+def _capital(split: str) -> str:
+    shown = term(split)
+    return shown[:1].upper() + shown[1:]
+
+
+def _count(place: int) -> Callable[[_Row], str]:
+    return lambda one: f"{one.counts[place]:,}"

@@ -1,0 +1,110 @@
+"""What the dialog "Make splits" chooses, and what its choice would give."""
+
+from __future__ import annotations
+
+from workbench.base.errors import Cancelled, SpecError
+from workbench.base.events import State
+from workbench.base.watch import Watch
+from workbench.operations import splits
+from workbench.operations.splits import SplitChoice, SplitData, SplitPreview
+
+
+class SplitsState(State):
+    """`percent` of train, dev and test; `layers`: names and submitted documents, `chosen` those of them.
+
+    `preview` is that of the newest choice, and of an older one while `busy` or while `error` says
+    what is wrong with the newest. The documents are read once for each choice of layers, and everything is computed off
+    the main thread, the newest choice alone.
+    """
+
+    def __init__(self, context):
+        super().__init__()
+        self.context, self.project = context, context.project
+        self.percent: dict[str, int] = {"train": 80, "dev": 10, "test": 10}
+        self.seed = self.project.seed
+        self.keep = True
+        self.layers = splits.split_layers(self.project)
+        self.chosen = tuple(name for name, submitted in self.layers.items() if submitted)
+        self.preview: SplitPreview | None = None
+        self.error = ""
+        self.busy = False
+        self._data: SplitData | None = None
+        self._watch: Watch | None = None  # of the computation under way
+        self.listen(self.project.changed, self._project_changed)
+        self._look()
+
+    @property
+    def choice(self) -> SplitChoice:
+        """Raises SpecError where the shares make no sense."""
+        return SplitChoice(
+            self.chosen, self.seed, splits.checked_shares(**self.percent), keep=self.keep
+        )
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to do, and it is what the preview shows."""
+        current = not self.busy and not self.error and self.preview is not None
+        return current and self.preview.changed > 0
+
+    def set_share(self, split: str, percent: int) -> None:
+        self.update(percent={**self.percent, split: percent})
+        self._look()
+
+    def set_seed(self, seed: int) -> None:
+        self.update(seed=seed)
+        self._look()
+
+    def set_keep(self, keep: bool) -> None:
+        self.update(keep=keep)
+        self._look()
+
+    def switch_layer(self, name: str, on: bool) -> None:
+        chosen = {*self.chosen, name} if on else set(self.chosen) - {name}
+        self.update(chosen=tuple(one for one in self.layers if one in chosen))
+        self._look()
+
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+        super().close()
+
+    def _project_changed(self, _changes) -> None:
+        self._data = None
+        self._look()
+
+    def _look(self) -> None:
+        """Compute the preview of the choice; that of an older choice ends early and is dropped."""
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+        try:
+            choice = self.choice
+        except SpecError as error:
+            self.update(error=error.message, busy=False)
+            return
+        if not choice.layers:
+            self.update(error="", preview=None, busy=False)
+            return
+        watch = self._watch = Watch()
+        data = self._data if self._data and self._data.layers == choice.layers else None
+        self.update(error="", busy=True)
+
+        def work() -> tuple[SplitData, SplitPreview]:
+            read = data or splits.split_data(self.project, choice.layers, watch=watch)
+            return read, splits.preview_splits(read, choice, watch=watch)
+
+        def done(found: tuple[SplitData, SplitPreview]) -> None:
+            if watch is self._watch:
+                self._data, self._watch = found[0], None
+                self.update(preview=found[1], busy=False)
+
+        def failed(error: Exception) -> None:
+            if watch is self._watch:
+                self._watch = None
+                self.update(preview=None, busy=False)
+                self.context.fail(error)
+            elif not isinstance(error, Cancelled):
+                self.context.fail(error)
+
+        self.context.run(work, done, failed)
