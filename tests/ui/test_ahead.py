@@ -44,3 +44,19 @@ def test_all_pages_and_their_libraries_are_named_and_can_be_imported(app):
     } <= set(names)
     for name in names:
         importlib.import_module(name)
+
+
+def test_what_comes_last_is_called_in_a_thread_after_the_imports_whatever_became_of_it(qapp, qtbot):
+    import threading
+
+    called = []
+
+    def last():
+        called.append(threading.current_thread().name)
+        raise ValueError
+
+    under_way = ahead.Ahead(["ahead_missing"], Dispatch(), then=last)
+    assert not under_way.done
+    qtbot.waitUntil(lambda: under_way.done)
+
+    assert len(called) == 1 and called[0].startswith("glossbench-pool")

@@ -211,3 +211,45 @@ def test_a_note_goes_with_the_project_that_its_button_would_act_on(app, project_
     app.close_project()
 
     assert not app.window.note_line.isVisible()
+
+
+def test_the_style_sheet_is_on_the_windows_and_reaches_dialogs_and_pages_of_their_own(
+    app, project_file
+):
+    from workbench.ui.widgets.dialog import Dialog
+    from workbench.ui.widgets.words import words
+
+    app.open_project(project_file, page="labels")
+    app.window.tear_off()
+    torn = app.window.windows()[1]
+    app.settings.text_size = 150
+    app.restyle()
+
+    dialog = Dialog(app.window, "Title")
+    inside = words("text", "title")
+    dialog.put(inside)
+    inside.ensurePolished()
+    assert app.qt.styleSheet() == ""
+    assert inside.font().pixelSize() == torn_title(torn).font().pixelSize() == round(19 * 1.5)
+    app.settings.text_size = 100
+    app.restyle()
+    dialog.deleteLater()
+
+
+def torn_title(window):
+    from PySide6.QtWidgets import QLabel
+
+    return next(one for one in window.findChildren(QLabel) if one.property("kind") == "title")
+
+
+def test_a_page_makes_only_the_parts_that_are_seen(app, scored_file, qtbot):
+    app.open_project(scored_file, page="results")
+    view = app.window.panel("results").view
+    qtbot.waitUntil(lambda: app.window.panel("results").state.details is not None)
+
+    assert view._right.made() == (1,) and view._pages.made() == (0,)
+    view._tabs.setCurrentIndex(3)
+    assert view._pages.made() == (0, 3) and view._pages.widget(3)._table.rows() is not None
+
+    app.go("prompts")
+    assert app.window.panel("prompts").view._outcome._pages.made() == (0,)

@@ -20,6 +20,14 @@ LIBRARIES = (
     "numpy",
     "pyqtgraph",
     "workbench.runtime.tokenizer",
+    "workbench.ui.work",
+    "workbench.jobs.host",
+    "workbench.metrics.confusion",
+    "workbench.metrics.significance",
+    "workbench.operations.prompt_render",
+    "workbench.prompting.budget",
+    "workbench.prompting.score",
+    "workbench.prompting.shots",
 )  # what the pages import when they are built
 LATER = ("workbench.ui.panels.data.import_dialog", "workbench.ui.dialogs.settings")
 
@@ -37,10 +45,19 @@ def modules(panels: Iterable[Contribution]) -> list[str]:
 
 
 class Ahead:
-    """Imports `names` one after the other, with pauses, until all are there or `stop` is called."""
+    """Imports `names` one after the other, with pauses, until all are there or `stop` is called.
 
-    def __init__(self, names: Iterable[str], dispatch: Callable[[Callable[[], None]], None]):
-        self._left, self._dispatch = list(names), dispatch
+    `then` is called last, in a thread too.
+    """
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        dispatch: Callable[[Callable[[], None]], None],
+        *,
+        then: Callable[[], None] | None = None,
+    ):
+        self._left, self._dispatch, self._then = list(names), dispatch, then
         self._timer = QTimer()
         self._timer.setSingleShot(True)
         self._timer.setInterval(PAUSE)
@@ -49,10 +66,11 @@ class Ahead:
 
     @property
     def done(self) -> bool:
-        return not self._left
+        return not self._left and self._then is None
 
     def stop(self) -> None:
         self._left.clear()
+        self._then = None
         self._timer.stop()
 
     def _next(self) -> None:
@@ -63,6 +81,12 @@ class Ahead:
             threads.run(
                 lambda: importlib.import_module(name), self._imported, dispatch=self._dispatch
             )
+        elif self._then is not None:
+            threads.run(self._then, self._ended, dispatch=self._dispatch)
+
+    def _ended(self, _nothing: object, _error: Exception | None) -> None:
+        """A fault is told by the page that does the same when it is opened."""
+        self._then = None
 
     def _imported(self, _module: object, error: Exception | None) -> None:
         """One that cannot be imported is told when its page is opened."""

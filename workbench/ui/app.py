@@ -48,9 +48,10 @@ class App:
         self._queue_used = False
         self._ahead = None
         combo_access.install()
-        style.apply(qt, self.settings)
+        style.apply(qt, self.settings, ())  # sizes and fonts, for the window to be made
         qt.styleHints().colorSchemeChanged.connect(self._system_theme)
         self.window = Window(self)
+        self.window.setStyleSheet(style.style_sheet())
         self.window.set_title()
 
     @cached_property
@@ -307,7 +308,7 @@ class App:
 
     def restyle(self) -> None:
         """Show the settings' theme, text size and font, and keep them."""
-        style.apply(self.qt, self.settings)
+        style.apply(self.qt, self.settings, self.window.windows())
         self.settings.save()
         if self.window.status is not None:
             self.window.status.show_device(self.settings)
@@ -319,7 +320,7 @@ class App:
 
     def _system_theme(self, _scheme) -> None:
         if self.settings.theme == "system":
-            style.apply(self.qt, self.settings)
+            style.apply(self.qt, self.settings, self.window.windows())
 
     # ---------------------------------------------------------------- jobs and the end
 
@@ -361,9 +362,19 @@ class App:
 
         error.install(self)
         self._jobs_changed()
-        self._ahead = ahead.Ahead(ahead.modules(self.window.panels()), self.dispatch)
+        self._ahead = ahead.Ahead(
+            ahead.modules(self.window.panels()), self.dispatch, then=self._read_models
+        )
         threads.run(scratch.sweep, lambda *_result: None, dispatch=self.dispatch)
         gc.freeze()  # what stands now stays: a full round over it stalled typing for 60 ms
+
+    def _read_models(self) -> None:
+        """Tasks and cards of models, which are kept, for the pages that list them; in a thread."""
+        from workbench.operations import models
+        from workbench.tasks import spec as tasks
+
+        tasks.all_tasks()
+        models.list(self.settings)
 
     def may_close(self) -> bool:
         """Whether the window may close: asks if a job or a long change is active."""

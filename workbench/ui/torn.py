@@ -17,6 +17,7 @@ class TornPage(QMainWindow):
         self._given_back = given_back
         self.setWindowTitle(f"{title} – Glossbench")
         self.setWindowIcon(main.windowIcon())
+        self.setStyleSheet(main.styleSheet())
         self.setCentralWidget(view)
         self.addActions(main.actions())
         self.resize(main.size() * 0.85)

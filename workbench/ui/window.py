@@ -252,6 +252,10 @@ class Window(QMainWindow):
         self._torn[page] = TornPage(_(entry.title), panel.view, self, lambda: self.bring_back(page))
         self._torn[page].show()
 
+    def windows(self) -> tuple[QMainWindow, ...]:
+        """This window and those of pages of their own."""
+        return self, *self._torn.values()
+
     def bring_back(self, page: str) -> None:
         torn = self._torn.pop(page, None)
         if torn is None:

@@ -72,7 +72,7 @@ class Field(QFrame):
         set_tone(self._message, "bad" if message else "muted")
         self._mark.setVisible(bool(message))
         self._below.setVisible(bool(message or self._hint))
-        if self.control.property("wrong") != bool(message):
+        if bool(self.control.property("wrong")) != bool(message):
             self.control.setProperty("wrong", bool(message))
             self.control.style().unpolish(self.control)
             self.control.style().polish(self.control)

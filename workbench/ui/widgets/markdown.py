@@ -66,6 +66,8 @@ class MarkdownView(QTextBrowser):
         document.setDocumentMargin(self._margin)
         document.setDefaultFont(theme.font("ui"))
         document.setMarkdown(self._text or "", _FEATURES)
+        changes = QTextCursor(document)
+        changes.beginEditBlock()  # laid out once, not after each of them
         _name_pictures(document)
         for block in _blocks(document):
             _show_addresses(block)
@@ -73,6 +75,7 @@ class MarkdownView(QTextBrowser):
         for frame in document.rootFrame().childFrames():
             if isinstance(frame, QTextTable):
                 _dress_table(frame)
+        changes.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _dress(self, block: QTextBlock) -> None:

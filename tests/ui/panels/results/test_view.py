@@ -55,6 +55,7 @@ def test_choosing_another_run_shows_its_scores_and_errors(panel, qtbot):
 
     table.selectRow(1)
     qtbot.waitUntil(lambda: panel.state.details is not None and panel.state.run.name == "first")
+    panel.view._tabs.setCurrentIndex(1)
     assert named(panel, "Errors", QTableView).model().rowCount() == 2
     assert named(panel, "All scores", QTableView).model().index(0, 1).data() == "66.7"
 
@@ -70,8 +71,8 @@ def test_two_chosen_runs_are_shown_side_by_side(panel, qtbot):
 def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
     gone = []
     monkeypatch.setattr(panel.context.app, "go", lambda page, **args: gone.append((page, args)))
-    errors = named(panel, "Errors", QTableView)
     panel.view._tabs.setCurrentIndex(1)
+    errors = named(panel, "Errors", QTableView)
     errors.selectRow(0)
 
     qtbot.keyClick(errors, Qt.Key.Key_Return)
@@ -216,7 +217,7 @@ def test_two_runs_that_share_no_answered_document_say_so(panel, qtbot):
 
     named(panel, "Runs", QTableView).selectAll()
     qtbot.waitUntil(lambda: panel.state.comparison is not None)
-    view, found = panel.view._two, panel.state.comparison
+    view, found = panel.view._right.widget(2), panel.state.comparison
 
     assert "McNemar" in view._words.text() and view._counts[0].text() == "1"
     panel.state.update(comparison=replace(found, first=replace(found.first, n=0)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
@@ -17,6 +17,7 @@ from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_row import duration, status_words
+from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import card, column, row
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.table import Column, Table
@@ -29,6 +30,7 @@ SCORES = (
 )
 
 
+RUN, TEXT = range(2)  # the two sides
 SUBWORDS = 3  # column of the answers
 NARROW = 480  # pixels at 100 %
 CALIBRATED = {
@@ -55,18 +57,27 @@ class Outcome(QFrame):
         self._which.chosen.connect(self._show_side)
         self._note = Elided("", "caption", "muted")
         self._note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        pages = QFrame()
-        self._pages = QStackedLayout(pages)
-        self._pages.addWidget(self._run_side())
-        self._pages.addWidget(self._text_side())
-        whole = card(row(self._which, (self._note, 1)), (pages, 1), gap=10)
+        self._text_pages: LaterStack | None = None
+        self._pages = LaterStack(self._run_side, self._text_side, made=self._fill_side)
+        self._pages.setCurrentIndex(RUN)
+        whole = card(row(self._which, (self._note, 1)), (self._pages, 1), gap=10)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(whole)
 
     # ---------------------------------------------------------------- the run
 
-    def _run_side(self) -> QFrame:
+    def _run_side(self) -> LaterStack:
+        self._run_pages = LaterStack(self._no_run, self._live_run)
+        return self._run_pages
+
+    def _no_run(self) -> EmptyState:
+        hint = _(
+            "“Run on dev” asks the model about every document of dev and gives the same score table as a trained run."
+        )
+        return EmptyState("message-square-quote", _("Not measured yet"), hint)
+
+    def _live_run(self) -> QFrame:
         state = self.state
         self._status, self._time = Elided("", "small"), words("", "small", "muted")
         self._failure = Callout("", "bad")
@@ -91,13 +102,6 @@ class Outcome(QFrame):
         self._table = Table(
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
         )
-        self._none = EmptyState(
-            "message-square-quote",
-            _("Not measured yet"),
-            _(
-                "“Run on dev” asks the model about every document of dev and gives the same score table as a trained run."
-            ),
-        )
         head = row((self._status, 1), self._time, self._stop, self._cancel, self._results)
         self._space = QFrame()
         self._live = column(
@@ -109,13 +113,11 @@ class Outcome(QFrame):
             (self._space, 1),
             gap=8,
         )
-        side = QFrame()
-        self._run_pages = QStackedLayout(side)
-        self._run_pages.addWidget(self._none)
-        self._run_pages.addWidget(self._live)
-        return side
+        return self._live
 
-    def _text_side(self) -> QFrame:
+    # ---------------------------------------------------------------- one text
+
+    def _text_side(self) -> LaterStack:
         columns = [
             Column(_("Label"), lambda row: row.label, 130, tip=lambda row: row.label),
             Column(
@@ -144,36 +146,34 @@ class Outcome(QFrame):
             ),
         ]
         self._answers = Table(columns, name=_("Answers"), key=lambda row: row.label, sortable=True)
-        self._ask = EmptyState(
-            "message-square-quote",
-            _("Not asked yet"),
-            _("“Try on this text” asks about the text above."),
-            Button(_("Ask now"), on=self.state.try_text),
-        )
-        self._asking = Meter(None, name=_("Asking the model"))
-        side = QFrame()
-        self._text_pages = QStackedLayout(side)
-        self._text_pages.addWidget(self._ask)
-        self._text_pages.addWidget(
-            column(
-                words(_("Asking the model. The first question loads it."), "small", "muted"),
-                self._asking,
-                None,
-            )
-        )
-        self._text_pages.addWidget(self._answers)
-        return side
+        self._fit_answers()
+        self._text_pages = LaterStack(self._not_asked, self._asking, lambda: self._answers)
+        self._text_pages.widget(2)  # owns the table from now on
+        return self._text_pages
+
+    def _not_asked(self) -> EmptyState:
+        ask = Button(_("Ask now"), on=self.state.try_text)
+        hint = _("“Try on this text” asks about the text above.")
+        return EmptyState("message-square-quote", _("Not asked yet"), hint, ask)
+
+    def _asking(self) -> QFrame:
+        told = words(_("Asking the model. The first question loads it."), "small", "muted")
+        return column(told, Meter(None, name=_("Asking the model")), None)
 
     # ---------------------------------------------------------------- showing
 
     def resizeEvent(self, event) -> None:
         """In a narrow place the number of subwords goes, so that the shares stay in view."""
         super().resizeEvent(event)
+        if self._text_pages is not None:
+            self._fit_answers()
+
+    def _fit_answers(self) -> None:
         self._answers.setColumnHidden(SUBWORDS, self.width() < theme.px(NARROW))
 
     def _show_side(self, which: str) -> None:
         self._which.set(which)
-        self._pages.setCurrentIndex(1 if which == "text" else 0)
+        self._pages.setCurrentIndex(TEXT if which == "text" else RUN)
         self._show_note()
 
     def _show_note(self) -> None:
@@ -186,15 +186,17 @@ class Outcome(QFrame):
         else:
             self._note.setText(CALIBRATED[state.calibration])
 
+    def _fill_side(self, number: int) -> None:
+        self._show_run() if number == RUN else self._show_answers()
+
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         if "asked" in fields:
             self._show_side("text")
-        if concerns(fields, "asking", "answers"):
-            self._answers.rows_model.set_rows(state.answers)
-            self._text_pages.setCurrentIndex(1 if state.asking else 2 if state.answers else 0)
         if concerns(fields, "asking", "answers", "problem", "calibration"):
-            set_outdated(self._answers, bool(state.problem))
+            if TEXT in self._pages.made() or state.asking or state.answers:
+                self._pages.widget(TEXT)
+                self._show_answers()
             self._show_note()
         if concerns(fields, "live", "preparing", "prepared", "evaluation", "prior"):
             # Once, at its start: while it runs, the other side may be looked at.
@@ -202,9 +204,18 @@ class Outcome(QFrame):
                 self._show_side("run")
             self._show_run()
 
+    def _show_answers(self) -> None:
+        state = self.state
+        self._answers.rows_model.set_rows(state.answers)
+        self._text_pages.setCurrentIndex(1 if state.asking else 2 if state.answers else 0)
+        set_outdated(self._answers, bool(state.problem))
+
     def _show_run(self) -> None:
         state, live = self.state, self.state.live
-        self._run_pages.setCurrentIndex(1 if live or state.preparing else 0)
+        begun = bool(live or state.preparing)
+        self._run_pages.setCurrentIndex(1 if begun else 0)
+        if not begun:
+            return
         busy = state.preparing or state.running
         self._progress.setVisible(busy)
         self._stop.setVisible(state.running)

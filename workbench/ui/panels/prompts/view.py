@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QFrame, QSpinBox, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSpinBox, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -17,6 +17,7 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.header import PageHeader
+from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import card, column, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
@@ -56,11 +57,9 @@ class PromptsView(View):
             on=state.make_suggestions,
             tip=_("For documents that nobody has labelled, from the last run"),
         )
-        below = QFrame()
-        self._stack = QStackedLayout(below)
-        self._stack.addWidget(self._no_layer())
-        self._stack.addWidget(self._no_model())
-        self._stack.addWidget(row((self._left(), 5), (self._right(), 5), gap=0))
+        page = row((self._left(), 5), (self._right(), 5), gap=0)
+        self._stack = LaterStack(self._no_layer, self._no_model, lambda: page)
+        self._stack.setCurrentIndex(PAGE)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -69,7 +68,7 @@ class PromptsView(View):
                 _("Prompts"), _("Build a few-shot prompt and measure it like a run"), self._suggest
             )
         )
-        layout.addWidget(below, 1)
+        layout.addWidget(self._stack, 1)
         self.first = self._template
 
     def take_template(self) -> None:
@@ -94,6 +93,11 @@ class PromptsView(View):
         )
         hint = _("A prompt needs a masked or causal language model. Add one on the Models page.")
         return EmptyState("message-square-quote", _("No language model"), hint, models)
+
+    def _no_documents(self) -> EmptyState:
+        data = Button(_("Go to Data"), "database", on=lambda: self.state.context.go("data"))
+        hint = _("Import texts on the Data page to see the exact prompt of one.")
+        return EmptyState("database", _("No documents"), hint, data)
 
     # ---------------------------------------------------------------- left: what is asked
 
@@ -208,15 +212,11 @@ class PromptsView(View):
             ),
             gap=8,
         )
-        data = Button(_("Go to Data"), "database", on=lambda: state.context.go("data"))
-        hint = _("Import texts on the Data page to see the exact prompt of one.")
-        pages = QFrame()
-        self._right_pages = QStackedLayout(pages)
-        self._right_pages.addWidget(self._shown)
-        self._right_pages.addWidget(EmptyState("database", _("No documents"), hint, data))
+        self._right_pages = LaterStack(lambda: self._shown, self._no_documents)
+        self._right_pages.setCurrentIndex(0)
         top = card(
             row(words(_("What the model gets"), weight=600), None, self._count),
-            (pages, 1),
+            (self._right_pages, 1),
             gap=8,
         )
         self._outcome = Outcome(state)

@@ -9,12 +9,11 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
     QSizePolicy,
-    QStackedWidget,
     QTabBar,
     QVBoxLayout,
 )
 
-from workbench.base.events import concerns
+from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.tasks import spec as tasks
@@ -32,6 +31,7 @@ from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import status_words
+from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
@@ -43,6 +43,7 @@ ICONS = {
     "waiting": ("clock", "faint"),
     "interrupted": ("triangle-alert", "warn"),
 }
+NONE, ONE, TWO = range(3)  # how many runs the right side shows
 TABS = (N_("Scores"), N_("Errors"), N_("Settings"), N_("Files"))
 
 
@@ -65,17 +66,8 @@ class ResultsView(WatchingView):
         beside = QVBoxLayout(self._left)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.addWidget(self._runs)
-        self._right = QStackedWidget()
-        self._one, self._two = self._one_run(), ComparisonView(state)
-        lead = Button(_("Train a model"), "play", "primary", on=lambda: state.context.go("train"))
-        self._none = EmptyState(
-            "chart-column",
-            _("No run yet"),
-            _("A run is one training: its scores, errors and model come here."),
-            lead,
-        )
-        for part in (self._none, self._one, self._two):
-            self._right.addWidget(part)
+        self._head: QBoxLayout | None = None
+        self._right = LaterStack(self._no_run, self._one_run, lambda: ComparisonView(state))
         body = QHBoxLayout()
         body.setSpacing(0)
         body.addWidget(self._left)
@@ -125,6 +117,12 @@ class ResultsView(WatchingView):
         table.removed.connect(self.delete)
         return table
 
+    def _no_run(self) -> EmptyState:
+        train = lambda: self.state.context.go("train")  # noqa: E731
+        lead = Button(_("Train a model"), "play", "primary", on=train)
+        hint = _("A run is one training: its scores, errors and model come here.")
+        return EmptyState("chart-column", _("No run yet"), hint, lead)
+
     def _one_run(self) -> QFrame:
         state = self.state
         self._title, self._chip = Elided("", "heading", weight=600), Chip("")
@@ -155,6 +153,7 @@ class ResultsView(WatchingView):
         )  # the chip follows the words
         head = row((row(self._title, self._chip, None), 1), acts, gap=10)
         self._head = head.layout()
+        self._fit_head()
         self._keep = Button(_("Keep its best checkpoint"), small=True, on=state.keep_checkpoint)
         self._message = Callout("", "bad", self._keep)
         leave = icon_button(
@@ -169,14 +168,12 @@ class ResultsView(WatchingView):
         self._tabs.setDrawBase(False)
         self._tabs.setExpanding(False)
         self._tabs.setAccessibleName(_("Parts of the run"))
-        self._pages = QStackedWidget()
-        for name, page in zip(
-            TABS,
-            (ScoresView(state), ErrorsView(state), SettingsView(state), FilesView(state)),
-            strict=True,
-        ):
+        kinds = (ScoresView, ErrorsView, SettingsView, FilesView)
+        make = [lambda kind=kind: kind(state) for kind in kinds]
+        self._pages = LaterStack(*make, made=self._fill_tab)
+        for name in TABS:
             self._tabs.addTab(_(name))
-            self._pages.addWidget(page)
+        self._pages.setCurrentIndex(0)
         self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
         return column(
             head,
@@ -187,6 +184,10 @@ class ResultsView(WatchingView):
             gap=10,
             margins=(20, 14, 20, 16),
         )
+
+    def _fill_tab(self, number: int) -> None:
+        if self.state.run is not None:
+            self._pages.widget(number).render_part(ALL)
 
     # ---------------------------------------------------------------- render
 
@@ -204,21 +205,16 @@ class ResultsView(WatchingView):
         if concerns(fields, "chosen", "runs"):
             self._runs.choose(set(state.chosen))
         self._left.setVisible(bool(state.runs))
-        self._right.setCurrentWidget(
-            self._two
-            if len(state.chosen) == 2
-            else self._one
-            if state.run is not None
-            else self._none
-        )
+        two = len(state.chosen) == 2
+        self._right.setCurrentIndex(TWO if two else ONE if state.run is not None else NONE)
         self._delete.setEnabled(bool(state.chosen) and not state.project.read_only)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
             self._render_run()
-            for number in range(self._pages.count()):
+            for number in self._pages.made():
                 self._pages.widget(number).render_part(fields)
-        if len(state.chosen) == 2:
-            self._two.render_part(fields)
+        if two:
+            self._right.widget(TWO).render_part(fields)
 
     def _render_run(self) -> None:
         state, run = self.state, self.state.run
@@ -304,11 +300,16 @@ class ResultsView(WatchingView):
             1, self._left.width() < theme.px(270)
         )  # the name first: the task stands beside it at the right
         self._runs.setColumnHidden(3, not wide)
+        self._fit_head()
+        super().resizeEvent(event)
+
+    def _fit_head(self) -> None:
+        if self._head is None:
+            return
         beside = self.width() - self._left.width() > theme.px(1020)
         self._head.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
-        super().resizeEvent(event)
 
 
 def main_score(run) -> str:

@@ -1,0 +1,179 @@
+"""Main-thread CPU of the first visit to every page, dialog and dock, against a plain QTableView.
+
+    .venv/bin/python tests/benchmarks/page_visits.py
+
+A visit runs from the click in the rail until the page is painted and its first answers from other
+threads are shown. It is measured as CPU time of the main thread, because waiting for other
+processes is not the page's fault; the longest hold is the most CPU time between two turns of the
+event loop within it: for so long no key and no click is heard.
+The baseline is the same visit to a page of one QTableView of 100 rows and 6 columns. It uses the
+sample project with two runs. Offscreen unless QT_QPA_PLATFORM says otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+HOME = tempfile.TemporaryDirectory(prefix="glossbench-bench-")
+os.environ.update(
+    {
+        "HOME": HOME.name,
+        **{f"XDG_{one}_HOME": f"{HOME.name}/{one}" for one in ("CONFIG", "DATA", "CACHE")},
+    }
+)
+
+from meter import print_machine  # noqa: E402
+from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
+
+TARGET = 50.0  # ms of CPU on the main thread
+QUIET = 0.3  # seconds after which a visit is over
+TURN = 0.3  # ms; a turn below is one in which nothing happened but the watching
+PAGES = ("annotate", "data", "labels", "train", "results", "inspect", "prompts", "export")
+
+
+class Holds:
+    """CPU of the main thread between two turns of the event loop, in ms."""
+
+    def __init__(self):
+        self.turns: list[float] = []
+        self._last = time.thread_time()
+        self._tick = QTimer()  # of 0 ms: fires once a turn
+        self._tick.timeout.connect(self._turned)
+
+    def _turned(self) -> None:
+        now = time.thread_time()
+        self.turns.append(1000 * (now - self._last))
+        self._last = now
+
+    def watch(self, act, wait) -> tuple[float, float]:
+        """(all CPU, longest hold) in ms of `act` and what follows, until `wait` returns."""
+        self.turns, self._last = [], time.thread_time()
+        self._tick.start(0)
+        QTimer.singleShot(0, act)
+        wait()
+        self._tick.stop()
+        return sum(one for one in self.turns if one > TURN), max(self.turns)
+
+    def visit(self, act) -> tuple[float, float]:
+        return self.watch(act, lambda: _wait(QUIET))
+
+
+def main() -> int:
+    from workbench.base import settings
+    from workbench.ui.app import App, make_qt
+
+    app = App(make_qt(), settings.Settings(theme="light", warm_worker=False))
+    app.window.resize(1280, 800)
+    app.go("welcome")
+    app.window.show()
+    holds = Holds()
+    _wait(0.5)
+    sys.excepthook = sys.__excepthook__  # a fault here is a traceback, not a dialog
+    _wait_until(lambda: app._ahead is not None and app._ahead.done)
+    assert app.open_project(_project(Path(HOME.name)), page="models")
+    _wait(1.0)
+    print(f"{'first visit':34}{'CPU':>10}{'longest hold':>13}")
+    table = holds.visit(lambda: _plain_table(app.window))
+    _tell("baseline: plain QTableView", table, table)
+    worst = 0.0
+    for page in PAGES:
+        found = holds.visit(app.window.rail.button(page).click)
+        worst = max(worst, _tell(page, found, table))
+    for dock in ("jobs", "history"):
+        found = holds.visit(lambda dock=dock: app.window.toggle_dock(dock, True))
+        worst = max(worst, _tell(f"dock {dock}", found, table))
+    _tell("settings (dialog)", holds.visit(lambda: _settings(app)), table)
+    for page in PAGES[:3]:
+        _tell(f"second visit: {page}", holds.visit(app.window.rail.button(page).click), table)
+    app.closed()
+    print(f"goal: {TARGET:.0f} ms a page: {'held' if worst <= TARGET else 'MISSED'}")
+    print_machine()
+    return int(worst > TARGET)
+
+
+def _tell(name: str, found: tuple[float, float], table: tuple[float, float]) -> float:
+    cpu, longest = found
+    print(f"{name:34}{cpu:7.0f} ms{longest:8.0f} ms{cpu / table[0]:8.1f} × baseline", flush=True)
+    return longest
+
+
+def _plain_table(window) -> None:
+    from PySide6.QtGui import QStandardItem, QStandardItemModel
+    from PySide6.QtWidgets import QTableView
+
+    model = QStandardItemModel(100, 6, window)
+    for row in range(100):
+        for column in range(6):
+            model.setItem(row, column, QStandardItem(f"row {row}, column {column}"))
+    table = QTableView()
+    table.setModel(model)
+    window.stack.addWidget(table)
+    window.stack.setCurrentWidget(table)
+
+
+def _settings(app) -> None:
+    from workbench.ui.dialogs.settings import SettingsDialog
+
+    SettingsDialog(app).open()
+
+
+def _project(folder: Path) -> Path:
+    """The sample with two runs of its class layer."""
+    from workbench.operations import corpus
+    from workbench.project.project import Project
+    from workbench.storage import documents, labels, runs
+    from workbench.storage.listing import Filter
+
+    path = corpus.create_sample(folder)
+    project = Project.open(path)
+    layer = next(one for one in labels.layers(project.db) if one.kind == "class")
+    names = [one.name for one in layer.labels]
+    ids = list(corpus.filter_ids(project, Filter()))[:40]
+    spec = {"task": "classify", "layer": layer.name, "model": "starter-bert", "seed": 1}
+    spec |= {"model_name": "starter-bert", "options": {"epochs": 2}}
+    with project.write():
+        for run_name in ("first", "second"):
+            scores = {"dev": {"accuracy": 0.5, "macro_f1": 0.5}}
+            run = runs.add(
+                project.db,
+                run_name,
+                "train",
+                layer_id=layer.id,
+                spec=spec,
+                status="done",
+                scores=scores,
+            )
+            rows = []
+            for number, id in enumerate(ids):
+                label = names[number % len(names)]
+                payload = {"scores": {label: 1.0}, "label": label}
+                payload |= {"tokens": [], "spans": [], "cut": False}
+                rows.append((id, documents.get(project.db, id).text_hash, payload))
+            runs.save_predictions(project.db, run.id, rows)
+    project.close()
+    return path
+
+
+def _wait_until(done, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        _wait(0.05)
+    assert done()
+
+
+def _wait(seconds: float) -> None:
+    """A loop of its own: `quit` of the application would close the window."""
+    loop = QEventLoop()
+    QTimer.singleShot(round(seconds * 1000), loop.quit)
+    loop.exec()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
