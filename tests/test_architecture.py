@@ -567,3 +567,131 @@ def test_opening_every_page_loads_nothing_heavy_and_no_templates(tmp_path):
     wanted = (*HEAVY, "jinja2")
 
     assert loaded(EVERY_PAGE.format(folder=tmp_path), wanted, QT_QPA_PLATFORM="offscreen") == []
+
+
+# ---------------------------------------------------------------- ids of contributions
+
+# file or pattern → the modules that may compare these ids, by what they are ids of
+OWNERS = {
+    "tasks": lambda id: (f"tasks/{id}/*",),
+    "families": lambda id: (f"models/families/{id}/*",),
+    "architectures": lambda _id: (
+        "models/families/*",
+        "runtime/conversion.py",
+        "runtime/tokenizer_files.py",
+    ),
+    "kinds of layers": lambda _id: ("text/labels.py",),
+}
+# (file, literal) → why it may stand there
+EXCUSED_IDS = {
+    ("storage/tables.py", "class"): "a value of the column suggestion.kind",
+    ("storage/tables.py", "span"): "a value of the column suggestion.kind",
+    ("tasks/tag/info.py", "span"): "the kinds of layers that the task learns",
+    **{
+        (f"ui/panels/inspect/{file}.py", id): "views are chosen by task until inspectors name them"
+        for file, ids in (
+            ("spans", ("tag",)),
+            ("state", ("classify", "pairs", "tag")),
+            ("tokens", ("classify", "pairs", "tag")),
+        )
+        for id in ids
+    },
+}
+
+
+@cache
+def contribution_ids() -> dict[str, str]:
+    """Id → what it is an id of. Kinds of layers that nothing edits yet have everyday names."""
+    from workbench.base.registry import builtins
+    from workbench.models.families.transformer.info.architectures import ARCHITECTURES
+    from workbench.text.labels import LAYER_KINDS
+
+    return {
+        **{kind.id: "kinds of layers" for kind in LAYER_KINDS.values() if kind.editor},
+        **dict.fromkeys(ARCHITECTURES, "architectures"),
+        **dict.fromkeys(builtins().ids("family"), "families"),
+        **dict.fromkeys(builtins().ids("task"), "tasks"),
+    }
+
+
+def literals(node: ast.AST | None) -> list[str]:
+    """Strings of a literal or of a display of literals."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return [text for element in node.elts for text in literals(element)]
+    return []
+
+
+def compared(node: ast.AST) -> list[str]:
+    """Strings that a value is compared with here, or chosen by."""
+    if isinstance(node, ast.Compare):
+        return [text for side in (node.left, *node.comparators) for text in literals(side)]
+    if isinstance(node, ast.MatchValue):
+        return literals(node.value)
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):  # a list of ids, to be compared with
+        found = literals(node)
+        known = len(found) > 1 and all(text in contribution_ids() for text in found)
+        return found if known and len(found) == len(node.elts) else []
+    if isinstance(node, ast.Dict):  # a table by id
+        found = [text for key in node.keys for text in literals(key)]
+        kinds = [contribution_ids().get(text) for text in found]
+        return found if any(kinds.count(kind) > 1 for kind in kinds if kind) else []
+    chosen = node.value if isinstance(node, ast.Subscript | ast.Attribute) else None
+    if isinstance(chosen, ast.Dict):  # {…}[x] and {…}.get(x)
+        return [text for key in chosen.keys for text in literals(key)]
+    return []
+
+
+def id_faults(path: Path, source: ast.Module) -> list[str]:
+    found = []
+    for node in ast.walk(source):
+        for text in compared(node):
+            what = contribution_ids().get(text)
+            if what is None or (name(path), text) in EXCUSED_IDS:
+                continue
+            if not any(fnmatchcase(name(path), owner) for owner in OWNERS[what](text)):
+                found.append(f"{name(path)}:{node.lineno} compares {text!r}, one of the {what}")
+    return found
+
+
+def test_no_module_compares_the_id_of_a_contribution_that_is_not_its_own():
+    """Ask the record instead: `layer.traits`, `info.windows`, `info.pipeline` …"""
+    faults = sorted({fault for path in files() for fault in id_faults(path, tree(path))})
+
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if layer.kind == "span": pass',
+        'if "tag" != task: pass',
+        'if kind in ("class", "multi"): pass',
+        'KINDS = ("span", "tag")',
+        'words = {"classify": 1}[task]',
+        'words = {"classify": 1}.get(task)',
+        'WORDS = {"class": 1, "span": 2}',
+        'match architecture:\n    case "bert": pass',
+    ],
+)
+def test_a_comparison_with_an_id_is_found(line):
+    assert id_faults(CODE / "ui" / "made_up.py", ast.parse(line))
+
+
+@pytest.mark.parametrize(
+    "line", ['changes.touches("span")', 'row = {"span": 1}', 'tables = ("mark", "span")']
+)
+def test_a_name_of_a_table_is_no_comparison_with_an_id(line):
+    assert id_faults(CODE / "ui" / "made_up.py", ast.parse(line)) == []
+
+
+def test_every_excuse_for_an_id_is_needed():
+    needed = {
+        (name(path), text)
+        for path in files()
+        for node in ast.walk(tree(path))
+        for text in compared(node)
+    }
+
+    assert set(EXCUSED_IDS) <= needed

@@ -94,7 +94,7 @@ def test_a_span_outside_of_the_text_or_of_a_wrong_layer_is_refused(s):
         with pytest.raises(WorkbenchError, match="does not fit"):
             annotate.add_span(s.project, s.one, start, end, s.per)
     assert annotate.add_span(s.project, s.one, 13, len(TEXT), s.per)  # the emoji is one code point
-    with pytest.raises(WorkbenchError, match="kind class"):
+    with pytest.raises(WorkbenchError, match="one class per document"):
         annotate.add_span(s.project, s.one, 0, 3, s.yes)
     with pytest.raises(WorkbenchError, match="texts"):
         annotate.add_span(s.project, s.pair, 0, 1, s.per)

@@ -46,23 +46,19 @@ def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do
         train.choose_layer(project, "pairs")
 
 
-def test_a_layer_with_several_classes_per_document_is_named_as_what_no_task_learns(
-    project, add_layer
-):
-    add_layer("themes", "multi")
+def test_a_layer_that_no_task_learns_is_named(project, add_layer):
     add_layer("names", "span")
+    assert train.unlearned(project) == ""
 
-    for layer in (None, "themes"):
-        with pytest.raises(
-            SpecError, match=r"several classes in layer themes \(kind multi\)"
-        ) as told:
-            train.choose_layer(project, "classify", layer)
-        assert "one class per document" in told.value.hint and "Labels page" in told.value.hint
-    with pytest.raises(SpecError, match="does not fit task tag.*names"):
-        train.choose_layer(project, "tag", "themes")
-    assert (
-        "themes" in train.unlearned(project) and "themes" in train.plan(project, "classify").problem
-    )
+    add_layer("themes", "multi", texts=2)
+
+    with pytest.raises(SpecError, match="does not fit task classify") as told:
+        train.choose_layer(project, "classify", "themes")
+    assert "Tasks that learn themes: none" in told.value.hint
+    with pytest.raises(SpecError, match="does not fit task classify") as told:
+        train.choose_layer(project, "classify", "names")
+    assert "Tasks that learn names: tag" in told.value.hint
+    assert train.unlearned(project) == "No task learns layer themes."
 
 
 def test_the_plan_counts_what_is_used_and_says_why_the_rest_is_not(project, topics, add_documents):

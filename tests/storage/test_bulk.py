@@ -62,7 +62,7 @@ def test_without_its_class_a_submitted_document_is_a_draft_and_a_draft_is_pendin
         None,
         None,
     ]
-    assert bulk.without_class(project.db, ids, layer, project.annotator_id) == ids
+    assert bulk.without_label(project.db, ids, layer, project.annotator_id) == ids
 
 
 def test_rows_for_splitting_are_the_submitted_ones_with_their_class(filled):

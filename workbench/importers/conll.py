@@ -206,7 +206,7 @@ def _places(
     found: tuple[roles.Role, ...], width: int, name: str
 ) -> tuple[int, list[tuple[str, int]]]:
     """The column of the token and (layer, column) pairs. Raises ImportFailed."""
-    if other := [role.text for role in found if role.kind not in ("text", "tag", "spans")]:
+    if other := [role.text for role in found if role.kind != "text" and not role.in_text]:
         raise ImportFailed(
             _("{file}: a column of tokens cannot be {names}.").format(
                 file=name, names=", ".join(other)

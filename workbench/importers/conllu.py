@@ -94,11 +94,7 @@ class ConlluImporter:
             source.name,
         )
         roles.check_columns(found, COLUMNS, source.name)
-        tags = [
-            (role.name, COLUMNS.index(role.column))
-            for role in found
-            if role.kind in ("tag", "spans")
-        ]
+        tags = [(role.name, COLUMNS.index(role.column)) for role in found if role.in_text]
         extra = False
         for sentence in _sentences(source):
             extra |= sentence.extra

@@ -250,7 +250,7 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
     for one in mapped:
         if one.kind == "meta" and value.get(one.column) not in (None, ""):
             meta[one.name] = value[one.column]
-        elif one.kind in ("label", "spans", "tag") and one.column in value:
+        elif (one.kind == "label" or one.in_text) and one.column in value:
             _labels(value[one.column], one, parts, options)
     for name in ("meta", "metadata"):
         if isinstance(extra := value.get(name), dict):

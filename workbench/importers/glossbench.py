@@ -28,7 +28,6 @@ from workbench.importers.source import Source
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
 from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer
 
-_SPANLIKE = ("span", "tag")
 _MOST_TEXTS = 100  # of a document; a pair has two
 
 
@@ -236,14 +235,16 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
                 ).format(name=name, texts=layers[name].texts, count=len(record.document.texts))
             )
     for name in record.spans:
-        if layers[name].kind not in _SPANLIKE:
+        if not layers[name].traits.in_text:
             raise Fault(
                 _("there are spans for the layer {name!r}, which is of kind {kind}").format(
                     name=name, kind=layers[name].kind
                 )
             )
     for name, labels in record.marks.items():
-        if layers[name].kind in _SPANLIKE or (len(labels) > 1 and layers[name].kind == "class"):
+        if not layers[name].traits.on_document or (
+            len(labels) > 1 and not layers[name].traits.several
+        ):
             raise Fault(
                 _("the classes {labels} do not fit the layer {name!r} of kind {kind}").format(
                     labels=json.dumps(labels, ensure_ascii=False), name=name, kind=layers[name].kind

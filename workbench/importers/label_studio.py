@@ -34,6 +34,7 @@ from workbench.importers.base import (
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
+from workbench.text.labels import MARKS, SPANS
 from workbench.text.spans import Span
 
 _SPANS = ("labels", "hypertextlabels")  # types of results that are spans
@@ -96,7 +97,7 @@ class _Form:
         """From all tasks: every control must be known before the first task is read."""
         chosen = _chosen_field(options, source.name)
         sizes: Counter[str] = Counter()
-        controls: dict[str, dict[str, None]] = {"span": {}, "class": {}}
+        controls: dict[str, dict[str, None]] = {SPANS: {}, MARKS: {}}
         tasks = 0
         for _line, task in jsonl.values(source):
             if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
@@ -136,7 +137,7 @@ def _layers(controls: dict[str, dict[str, None]], options: Options) -> dict[tupl
     """The only control of its kind goes to the usual layer, several get one each."""
     found = {}
     for kind, names in controls.items():
-        usual = options.span_layer if kind == "span" else options.class_layer
+        usual = options.span_layer if kind == SPANS else options.class_layer
         for name in names:
             found[kind, name] = usual if len(names) == 1 or not name else name
     return found
@@ -178,8 +179,8 @@ def _kind(result: Mapping) -> str:
     if not isinstance(value, dict):
         return ""
     if result.get("type") in _SPANS:
-        return "span"
-    return "class" if result.get("type") in _CLASSES else ""
+        return SPANS
+    return MARKS if result.get("type") in _CLASSES else ""
 
 
 def _record(task: object, form: _Form, left: Counter[str]) -> Record:
@@ -210,7 +211,7 @@ def _labels(
         layer = form.layers[kind, str(result.get("from_name", ""))]
         value = result["value"]
         names = _names(value.get(str(result["type"])))
-        if kind == "class":
+        if kind == MARKS:
             marks.setdefault(layer, {}).update(dict.fromkeys(names))
         else:
             places = value.get("globalOffsets") if "globalOffsets" in value else value
@@ -236,7 +237,7 @@ def _states(task: Mapping, chosen: Mapping | None, marks: Mapping, form: _Form) 
     """An annotation without spans is an answer, one without a class is none; cancelled: discarded."""
     if chosen is None:
         return dict.fromkeys(form.layers.values(), "discarded") if _annotations(task) else {}
-    span_layers = [layer for (kind, _name), layer in form.layers.items() if kind == "span"]
+    span_layers = [layer for (kind, _name), layer in form.layers.items() if kind == SPANS]
     return dict.fromkeys((*span_layers, *marks), "submitted")
 
 

@@ -11,7 +11,7 @@ from workbench.text.formulas import ESCAPED_COLUMN
 
 PLAIN = ("id", "text", "text_b", "split", "group")
 NAMED = ("label", "tag", "spans", "meta")  # these take a name: label:LAYER, meta:NAME
-REPEATABLE = ("tag", "spans")  # several columns may have one of these with the same layer
+TAG, SPANS = REPEATABLE = ("tag", "spans")  # of these several columns may share a layer
 MOST_COLUMNS = (
     10_000  # a table of texts has fewer; what has more is something else, and would fill the memory
 )
@@ -48,6 +48,16 @@ class Role:
     kind: str
     name: str
     column: str
+
+    @property
+    def is_tag(self) -> bool:
+        """A tag for each token, with or without the prefixes of a scheme."""
+        return self.kind == TAG
+
+    @property
+    def in_text(self) -> bool:
+        """Labels with offsets: tags or spans."""
+        return self.kind in REPEATABLE
 
     @property
     def text(self) -> str:

@@ -159,7 +159,7 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
     spans: dict[str, tuple[Span, ...]] = {}
     text = cells["text"]
     tokens: tuple[tuple[int, int], ...] = ()
-    if tagged := [(one, cell) for one, cell in named if one.kind == "tag" and cell.strip()]:
+    if tagged := [(one, cell) for one, cell in named if one.is_tag and cell.strip()]:
         text, tokens = _tokens(text)
     for one, cell in tagged:
         add_spans(spans, one.name, _tags(cell, tokens))

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.operations.annotate_queue import (
+    neighbour,
+    next_unlabelled,
+    open_count,
+    overall,
+    queue,
+    queue_page,
+    queue_size,
+    source_files,
+)
 from workbench.project.changes import Changes
 from workbench.project.project import Project
-from workbench.storage import annotations, documents, labels, listing
-from workbench.storage import queue as storage_queue
+from workbench.storage import annotations, documents, labels
 from workbench.storage import runs as storage_runs
-from workbench.storage import states as storage_states
 from workbench.storage import suggestions as proposals
 from workbench.storage.annotations import MarkRow, SpanRow
 from workbench.storage.listing import DocumentRow, Filter
 from workbench.storage.queue import TO_DO, SourceFile
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
 from workbench.text.document import Document
-from workbench.text.labels import Layer
+from workbench.text.labels import MARKS, SPANS, Layer
 
 __all__ = [
-    "TO_DO", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile", "SpanRow",
-    "SuggestionRow",
+    "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile", "SpanRow",
+    "SuggestionRow", "neighbour", "next_unlabelled", "open_count", "overall", "queue", "queue_page",
+    "queue_size", "source_files",
 ]  # fmt: skip
-
-SINGLE, MANY, SPANS = "class", "multi", ("span", "tag")
 
 
 @dataclass(frozen=True)
@@ -196,6 +202,7 @@ def delete_span(project: Project, span_id: int, *, origin: object = None) -> Non
         annotations.reset_untouched(
             project.db, [span.document_id], span.layer_id, project.annotator_id
         )
+        _reopen_empty(project, span.document_id, span.layer_id)
 
 
 def _check_borders(document: Document, field: str, start: int, end: int) -> None:
@@ -217,7 +224,7 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
     """Give the document this class instead of the one it had; in a layer of several classes, beside them."""
     document = documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
-    _check_layer(document, layer, (SINGLE, MANY))
+    _check_layer(document, layer, MARKS)
     with project.edit(_("Set class {label}").format(label=label), origin=origin):
         who, source = project.annotator_id, project.source("person")
         before = annotations.marks(project.db, document_id)
@@ -228,7 +235,7 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
             label_id,
             annotator_id=who,
             source_id=source,
-            many=layer.kind == MANY,
+            many=layer.traits.several,
         )
         if annotations.marks(project.db, document_id) != before:
             _begun(project, document_id, layer.id)
@@ -251,10 +258,7 @@ def clear_class(
     with project.edit(_("Clear class"), origin=origin):
         annotations.clear_mark(db, document_id, layer_id, who, label_id)
         annotations.reset_untouched(db, [document_id], layer_id, who)
-        left = any(mark.layer_id == layer_id for mark in annotations.marks(db, document_id))
-        submitted = annotations.state(db, document_id, layer_id, who) == "submitted"
-        if submitted and not left and labels.layer(db, layer_id).kind == SINGLE:
-            annotations.set_state(db, [document_id], layer_id, who, "draft")
+        _reopen_empty(project, document_id, layer_id)
 
 
 # ---------------------------------------------------------------- states
@@ -263,7 +267,7 @@ def clear_class(
 def submit(
     project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
 ) -> tuple[str, ...]:
-    """Submit the document in these layers alone. Gives warnings: a class layer without a class stays draft.
+    """Submit the document in these layers alone. Gives warnings: what needs a label stays draft.
 
     Layers that the document is not for are passed over.
     """
@@ -271,15 +275,14 @@ def submit(
     wanted = set(layer_ids)
     warnings = []
     with project.edit(_("Submit {key}").format(key=document.key), origin=origin):
-        classed = {mark.layer_id for mark in annotations.marks(project.db, document_id)}
         for layer in layers_for(project, document):
             if layer.id not in wanted:
                 continue
-            missing = layer.kind == SINGLE and layer.id not in classed
+            missing = not layer.traits.empty_is_answer and not _labels_in(
+                project, document_id, layer
+            )
             if missing:
-                warnings.append(
-                    _("{layer} has no class yet, so it stays a draft.").format(layer=layer.name)
-                )
+                warnings.append(without_label(layer))
             annotations.set_state(
                 project.db,
                 [document_id],
@@ -331,6 +334,29 @@ def _begun(project: Project, document_id: int, layer_id: int) -> None:
         annotations.set_state(project.db, [document_id], layer_id, project.annotator_id, "draft")
 
 
+def without_label(layer: Layer) -> str:
+    """What to say of a layer in which a document has no label although it needs one."""
+    if layer.traits.on_document:
+        return _("{layer} has no class yet, so it stays a draft.").format(layer=layer.name)
+    return _("{layer} has no label yet, so it stays a draft.").format(layer=layer.name)
+
+
+def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
+    """Whether the document has a label in the layer."""
+    read = annotations.spans if layer.traits.in_text else annotations.marks
+    return any(row.layer_id == layer.id for row in read(project.db, document_id))
+
+
+def _reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
+    """A submitted document without a label becomes a draft where the layer needs one."""
+    db, who = project.db, project.annotator_id
+    layer = labels.layer(db, layer_id)
+    if layer.traits.empty_is_answer or _labels_in(project, document_id, layer):
+        return
+    if annotations.state(db, document_id, layer_id, who) == "submitted":
+        annotations.set_state(db, [document_id], layer_id, who, "draft")
+
+
 # ---------------------------------------------------------------- suggestions
 
 
@@ -344,10 +370,10 @@ def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
         if len(chosen) == 1
         else _("Accept {n} suggestions").format(n=len(chosen))
     )
-    kinds = {layer.id: layer.kind for layer in labels.layers(project.db)}
+    kinds = {layer.id: layer.traits for layer in labels.layers(project.db)}
     with project.edit(title, origin=origin):
         for one in chosen:
-            _make_gold(project, one, many=kinds[one.layer_id] == MANY)
+            _make_gold(project, one, many=kinds[one.layer_id].several)
             _begun(project, one.document_id, one.layer_id)
         proposals.set_suggestion_status(project.db, [one.id for one in chosen], "accepted")
     return len(chosen)
@@ -355,7 +381,7 @@ def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
 
 def _make_gold(project: Project, one: SuggestionRow, *, many: bool) -> None:
     kept = {"annotator_id": project.annotator_id, "source_id": one.source_id, "score": one.score}
-    if one.kind == "class":
+    if one.start is None:
         annotations.set_mark(
             project.db, one.document_id, one.layer_id, one.label_id, many=many, **kept
         )
@@ -441,7 +467,7 @@ def take_answer(
     The source is the run, with its scores; the state of the document stays as it is.
     """
     name = storage_runs.get(project.db, run_id).name
-    many = labels.layer(project.db, layer_id).kind == MANY
+    many = labels.layer(project.db, layer_id).traits.several
     with project.edit(_("Accept prediction of {run}").format(run=name), origin=origin):
         source = project.source("run", str(run_id), annotator=False)
         who = {"annotator_id": project.annotator_id, "source_id": source}
@@ -460,72 +486,6 @@ def take_answer(
         _begun(project, document_id, layer_id)
 
 
-# ---------------------------------------------------------------- the queue
-
-
-def queue(project: Project, wanted: Filter | None = None) -> array:
-    """Ids of the documents in the queue, in order."""
-    return documents.ids(project.db, wanted or Filter())
-
-
-def queue_size(project: Project, wanted: Filter) -> int:
-    """How many documents pass."""
-    return listing.count(project.db, wanted)
-
-
-def source_files(project: Project) -> tuple[SourceFile, ...]:
-    """The files that the documents were imported from."""
-    return storage_queue.source_files(project.db)
-
-
-def queue_page(
-    project: Project, ids: Sequence[int], layer_ids: Sequence[int]
-) -> tuple[DocumentRow, ...]:
-    """What the queue shows of these documents: labels and states in these layers.
-
-    Where none of the layers is for a document, it is pending.
-    """
-    rows = documents.rows(project.db, ids, layer_ids)
-    return tuple(replace(row, state=row.state or "pending") for row in rows)
-
-
-def overall(states: Iterable[str]) -> str:
-    """One word for a document's states in several layers (`storage.states.overall`).
-
-    Where there are none it is pending.
-    """
-    return storage_states.overall(states) or "pending"
-
-
-def neighbour(
-    project: Project, document_id: int | None, step: int, wanted: Filter | None = None
-) -> int | None:
-    """The next (`step` 1) or previous (-1) document that passes the filter; None at the end."""
-    if document_id is None:
-        document_id = 0 if step > 0 else 1 << 62
-    return listing.neighbour(project.db, wanted or Filter(), document_id, step)
-
-
-def next_unlabelled(
-    project: Project,
-    document_id: int | None,
-    layer_ids: Sequence[int],
-    wanted: Filter | None = None,
-) -> int | None:
-    """The next document that passes `wanted` with something to do in one of the layers.
-
-    Begins again at the start; None if all is done.
-    """
-    return annotations.next_unlabelled(
-        project.db, document_id, layer_ids, annotator_id=project.annotator_id, wanted=wanted
-    )
-
-
-def open_count(project: Project, layer_ids: Sequence[int]) -> int:
-    """How many documents have something left to do in these layers."""
-    return annotations.open_count(project.db, layer_ids, annotator_id=project.annotator_id)
-
-
 def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:
     try:
         layer_id, label = labels.label(project.db, label_id)
@@ -534,11 +494,12 @@ def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:
     return labels.layer(project.db, layer_id), label.name
 
 
-def _check_layer(document: Document, layer: Layer, kinds: Sequence[str]) -> None:
-    if layer.kind not in kinds:
+def _check_layer(document: Document, layer: Layer, part: str) -> None:
+    """`part` of a record, MARKS or SPANS, that the layer must hold."""
+    if layer.traits.record != part:
         raise WorkbenchError(
-            _("The layer {layer!r} is of kind {kind}, not {kinds}.").format(
-                layer=layer.name, kind=layer.kind, kinds=kinds[0]
+            _("The layer {layer!r} holds something else: {kind}.").format(
+                layer=layer.name, kind=_(layer.traits.title)
             )
         )
     if layer.texts != len(document.texts):

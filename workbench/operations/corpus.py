@@ -194,7 +194,7 @@ def set_class(
     Gives how many documents were changed.
     """
     layer = layers.layer(project.db, layer_id)
-    if layer.kind not in ("class", "multi"):
+    if not layer.traits.on_document:
         raise SpecError(_("Layer {name} holds no classes.").format(name=layer.name))
     with project.edit(_title(_("Set class"), ids), origin=origin, watch=watch.part(STORED, 1.0)):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
@@ -215,8 +215,8 @@ def set_state(
 ) -> int:
     """Set the state of documents in a layer.
 
-    Documents without a class cannot be submitted in a class layer: they become drafts. Gives how many
-    documents were changed.
+    Documents without a label become drafts where the layer wants one. Gives how many documents were
+    changed.
     """
     if state not in STATES:
         raise SpecError(_("There is no state {state!r}.").format(state=state))
@@ -224,8 +224,8 @@ def set_state(
     title, body = _title(_("Set state"), ids), watch.part(0.0, STORED)
     with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
         fitting, bare = bulk.with_texts(project.db, ids, layer.texts), []
-        if state == "submitted" and layer.kind == "class":  # in a multi layer, none is an answer
-            bare = bulk.without_class(project.db, fitting, layer_id, project.annotator_id)
+        if state == "submitted" and not layer.traits.empty_is_answer:
+            bare = bulk.without_label(project.db, fitting, layer_id, project.annotator_id)
         share = len(bare) / max(1, len(fitting))
         key = (layer_id, project.annotator_id)
         annotations.set_state(project.db, bare, *key, "draft", watch=body.part(0.0, share))

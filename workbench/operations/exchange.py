@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
 
-_SPANLIKE = ("span", "tag")
-
 
 # ---------------------------------------------------------------- import
 
@@ -208,12 +206,6 @@ class _Act:
                     "There is a layer {old} of another kind; the labels went to a new layer {new}."
                 ).format(old=wanted.name, new=name)
             )
-        if wanted.kind == "multi" and not staged.declared:
-            warnings.append(
-                _(
-                    "Documents of layer {name} have more than one class; such a layer cannot be trained yet."
-                ).format(name=name)
-            )
         id = labels.add_layer(
             db,
             name,
@@ -248,12 +240,7 @@ class _Act:
 
 
 def _alike(found: Layer, wanted: Layer) -> bool:
-    same_kind = (
-        found.kind == wanted.kind
-        or {found.kind, wanted.kind} <= set(_SPANLIKE)
-        or (found.kind == "multi" and wanted.kind == "class")
-    )
-    return same_kind and found.texts == wanted.texts
+    return found.traits.holds(wanted.traits) and found.texts == wanted.texts
 
 
 def _free_layer_name(wanted: Layer, there: Mapping[str, Layer]) -> str:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.importers.base import CLASS, PAIRS, SPANS, Options, Row, Skipped
+from workbench.text.labels import MARKS
+from workbench.text.labels import SPANS as IN_TEXT
 
 if TYPE_CHECKING:
     from workbench.importers.base import Importer, TableRow
     from workbench.importers.source import Source
     from workbench.text.labels import Layer
 
-_SPANLIKE = ("span", "tag")
 ROWS = 20
 SCANNED = 4 << 20  # bytes from which the encoding is guessed
 CHECKED = 5_000  # records that are examined
@@ -158,8 +159,8 @@ def options_for(
     The layer of the usual name, else the only one of its kind, else a new one of the usual name.
     """
 
-    def choose(name: str, kinds: tuple[str, ...], texts: int) -> str:
-        fitting = [one.name for one in layers if one.kind in kinds and one.texts == texts]
+    def choose(name: str, part: str, texts: int) -> str:
+        fitting = [one.name for one in layers if one.traits.record == part and one.texts == texts]
         if target_layer and (
             target_layer in fitting or all(one.name != target_layer for one in layers)
         ):
@@ -169,9 +170,9 @@ def options_for(
     return Options(
         delimiter=delimiter,
         mapping=mapping,
-        class_layer=choose(CLASS, ("class", "multi"), 1),
-        span_layer=choose(SPANS, _SPANLIKE, 1),
-        pair_layer=choose(PAIRS, ("class", "multi"), 2),
+        class_layer=choose(CLASS, MARKS, 1),
+        span_layer=choose(SPANS, IN_TEXT, 1),
+        pair_layer=choose(PAIRS, MARKS, 2),
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import scoring, splits
 from workbench.operations.cut_texts import CutCount
 from workbench.storage import documents, labels
@@ -79,7 +79,6 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
     if name is not None:
         return _named_layer(project, task, name, fitting), ""
     if not fitting:
-        _refuse_several_classes(task, labels.layers(project.db))
         kinds = f" {_('or')} ".join(tasks.info(task).layer_kinds)
         texts = tasks.info(task).texts
         raise SpecError(
@@ -103,11 +102,14 @@ def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
             return layer
     all_layers = labels.layers(project.db)
     if any(one.name == name for one in all_layers):
-        _refuse_several_classes(task, [one for one in all_layers if one.name == name])
-        fit = ", ".join(one.name for one, _count in fitting) or _("none")
+        layer = next(one for one in all_layers if one.name == name)
         raise SpecError(
             _("Layer {name!r} does not fit task {task}.").format(name=name, task=task),
-            hint=_("Layers that fit: {fit}.").format(fit=fit),
+            hint=_("Layers that fit: {fit}. Tasks that learn {name}: {tasks}.").format(
+                fit=", ".join(one.name for one, _count in fitting) or _("none"),
+                name=name,
+                tasks=", ".join(one.id for one in tasks.fitting(layer)) or _("none"),
+            ),
         )
     known = ", ".join(one.name for one in all_layers) or _("none")
     raise SpecError(
@@ -116,32 +118,18 @@ def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
     )
 
 
-def _refuse_several_classes(task: str, given: Sequence[Layer]) -> None:
-    """Raises SpecError where the task would learn classes and one of these layers has several of them per document."""
-    texts = tasks.info(task).texts
-    names = [
-        one.name
-        for one in given
-        if one.kind == "multi" and one.texts == texts and "class" in tasks.info(task).layer_kinds
-    ]
-    if names:
-        raise SpecError(
-            several_classes(names),
-            hint=_("Train on a layer with one class per document; the Labels page adds one."),
-        )
-
-
-def several_classes(names: Sequence[str]) -> str:
-    """What to say of layers with several classes per document, which can be labelled but not learned."""
-    return _(
-        "A document may have several classes in layer {names} (kind multi); no task learns such a layer yet."
-    ).format(names=", ".join(names))
-
-
 def unlearned(project: Project) -> str:
-    """A sentence on layers that hold classes but cannot be trained on; "" if there are none."""
-    names = [one.name for one in labels.layers(project.db) if one.kind == "multi"]
-    return several_classes(names) if names else ""
+    """A sentence on layers with labels that no task can learn; "" if there are none."""
+    names = [
+        layer.name
+        for layer in labels.layers(project.db)
+        if layer.traits.editor and not tasks.fitting(layer)
+    ]
+    if not names:
+        return ""
+    return ngettext(
+        "No task learns layer {names}.", "No task learns the layers {names}.", len(names)
+    ).format(names=", ".join(names))
 
 
 # ---------------------------------------------------------------- what is used

@@ -181,6 +181,7 @@ def stack(
 
 
 MASK = "attention_mask"
+PER_TOKEN = "token"  # axis of logits that have a row for each unit of the input
 
 
 def unpadded(
@@ -191,6 +192,6 @@ def unpadded(
     `axes` says "token" or "item" for each name; an array it does not name is taken as "item".
     """
     return {
-        name: array[row, :length].copy() if axes.get(name) == "token" else array[row]
+        name: array[row, :length].copy() if axes.get(name) == PER_TOKEN else array[row]
         for name, array in arrays.items()
     }

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotations import reset_untouched
 from workbench.storage.database import Database
+from workbench.storage.labels import layer as layer_of
 from workbench.storage.values import ids_in, now
 
 CHUNK = 1000  # documents
@@ -98,11 +99,12 @@ def _reopen_submitted(conn: sqlite3.Connection, changed: str, key: tuple[int, in
     )
 
 
-def without_class(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> list[int]:
-    """Those of the documents that have no class in the layer."""
+def without_label(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> list[int]:
+    """Those of the documents that have no label in the layer."""
+    table = "span" if layer_of(db, layer_id).traits.in_text else "mark"
     statement = (
         "select id from document d where id in (select value from json_each(?))"
-        " and not exists (select 1 from mark m where m.document_id = d.id and m.layer_id = ? and m.annotator_id = ?) order by id"
+        f" and not exists (select 1 from {table} m where m.document_id = d.id and m.layer_id = ? and m.annotator_id = ?) order by id"
     )
     return [
         id

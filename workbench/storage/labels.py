@@ -150,16 +150,22 @@ def move_label(db: Database, id: int, position: int) -> None:
 def delete_label(db: Database, id: int, *, watch: Watch = QUIET) -> None:
     """With its marks, spans and suggestions.
 
-    Submitted documents that lose their class become drafts; drafts on which nothing is set in the
-    layer any more become pending.
+    Submitted documents without a label become drafts where the layer wants one; drafts on which
+    nothing is set in the layer any more become pending.
     """
     layer_id, _ = label(db, id)
     drafts = _drafts_with(db, layer_id, id)
-    if layer(db, layer_id).kind == "class":
+    traits = layer(db, layer_id).traits
+    table = "span" if traits.in_text else "mark"
+    if not traits.empty_is_answer:
+        mine = (
+            f"select 1 from {table} t where t.layer_id = state.layer_id"
+            " and t.document_id = state.document_id and t.annotator_id = state.annotator_id"
+        )
         db.writer.execute(
-            "update state set state = 'draft' where layer_id = ? and state = 'submitted' and exists (select 1 from mark"
-            " where mark.label_id = ? and mark.document_id = state.document_id and mark.annotator_id = state.annotator_id)",
-            (layer_id, id),
+            "update state set state = 'draft' where layer_id = ? and state = 'submitted'"
+            f" and exists ({mine} and t.label_id = ?) and not exists ({mine} and t.label_id != ?)",
+            (layer_id, id, id),
         )
     _clear(db, ("mark", "span", "suggestion"), "label_id", id, watch)
     for annotator_id, documents in drafts.items():

@@ -15,7 +15,7 @@ from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.storage.values import borders_in, json_in, json_out, name_in, text_in
 from workbench.text.dataset import Record
-from workbench.text.labels import Label, Layer
+from workbench.text.labels import CLASS, MULTI, SPAN, Label, Layer, LayerKind
 
 _TABLES = """
 create table doc(seq integer primary key, file integer, line integer, key text, split text, fold_group text, meta text,
@@ -114,9 +114,9 @@ class StagingWriter:
         for field, borders in document.tokens.items():
             rows["tokens"].append((seq, field, borders_in(borders)))
         for name, labels in record.marks.items():
-            self._marks(seq, self._layer(name, "class", texts), labels)
+            self._marks(seq, self._layer(name, CLASS, texts), labels)
         for name, spans in record.spans.items():
-            layer = self._layer(name, "span", texts)
+            layer = self._layer(name, SPAN, texts)
             known = self._labels
             for one in spans:
                 label = known.get((layer, one.label)) or self._label(layer, Label(one.label))
@@ -126,7 +126,7 @@ class StagingWriter:
                 rows["state"].append(
                     (
                         seq,
-                        self._layer(name, "class" if name in record.marks else "span", texts),
+                        self._layer(name, CLASS if name in record.marks else SPAN, texts),
                         state,
                     )
                 )
@@ -150,17 +150,17 @@ class StagingWriter:
                 (seq, layer, self._labels.get((layer, name)) or self._label(layer, Label(name)))
             )
 
-    def _layer(self, name: str, kind: str, texts: int) -> int:
+    def _layer(self, name: str, kind: LayerKind, texts: int) -> int:
         if name in self._declared:
             return self._declared[name]
         found = self._layers.get((name, texts))
-        if found is None or self._info[found].kind != kind:
+        if found is None or self._info[found].traits != kind:
             taken = found is not None
-            wanted = f"{name} {'spans' if kind == 'span' else 'class'}" if taken else name
+            wanted = f"{name} {'spans' if kind.in_text else 'class'}" if taken else name
             found = self._layers.get((wanted, texts)) if taken else None
             if found is None:
                 found = self._layers[wanted, texts] = self._new_layer(
-                    Layer(wanted, kind, texts=texts), declared=False
+                    Layer(wanted, kind.id, texts=texts), declared=False
                 )
         return found
 
@@ -202,8 +202,8 @@ class StagingWriter:
         self.flush()
         with _writing():
             for number in self._several:
-                if self._info[number].kind == "class":
-                    self._conn.execute("update layer set kind = 'multi' where n = ?", (number,))
+                if not self._info[number].traits.several:
+                    self._conn.execute("update layer set kind = ? where n = ?", (MULTI.id, number))
             self._conn.execute("insert into complete values(?)", (self.documents,))
             self._conn.execute("commit")
             self._conn.close()

@@ -82,6 +82,7 @@ class TaskInfo(ABC):
 
     id, title, short, definition: for people; `short` fits a narrow column, `definition` says what
     the main score counts.
+    predicts: what it predicts, for people; cards are written in English.
     layer_kinds: kinds of layers it learns; `texts`: how many texts a document of the layer has.
     needs: what the encoder must give (`ModelInfo.gives`).
     scores: all scores; `main` is the name of the one that runs are compared by, `second` is shown
@@ -99,6 +100,7 @@ class TaskInfo(ABC):
     title: str
     short: str
     definition: str
+    predicts: str
     layer_kinds: tuple[str, ...]
     texts: int = 1
     needs: frozenset[str] = frozenset({"states"})

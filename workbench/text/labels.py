@@ -5,23 +5,106 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
-KINDS = (
-    "class",
-    "multi",
-    "score",
-    "span",
-    "tag",
-    "relation",
-    "answer",
-    "cluster",
-    "choice",
-    "text",
-)
+from workbench.base.i18n import N_
+
 SPAN_KEYS = "123456789"
 CLASS_KEYS = (
     "qwertyiopsdfghjklzcvbnm"  # letters without A, X and U, which accept, reject and unselect
 )
 LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
+
+MARKS, SPANS = "marks", "spans"  # the parts of a Record that hold labels
+CLASSES, TEXT, TOKENS = "classes", "text", "tokens"  # editors of Annotate
+
+
+@dataclass(frozen=True, slots=True)
+class LayerKind:
+    """What a kind of layer holds and how it is labelled.
+
+    title: what is labelled, for people; title_of_pair: the same for documents with two texts.
+    record: the part of a Record with its labels: MARKS of a whole document, SPANS in its text; ""
+    for a kind that has no place there yet.
+    editor: how Annotate labels it: CLASSES (chips above the text), TEXT (spans are drawn in the
+    text), TOKENS (a tag under each token); "" if it cannot be edited.
+    several: a place (the document, a token) may have more than one label.
+    empty_is_answer: a submitted document without a label says that there is none.
+    keys: the keys that labels get by themselves, in order.
+    """
+
+    id: str
+    title: str
+    title_of_pair: str = ""
+    record: str = ""
+    editor: str = ""
+    several: bool = False
+    empty_is_answer: bool = False
+    keys: str = CLASS_KEYS
+
+    @property
+    def on_document(self) -> bool:
+        """Labels belong to a document as a whole."""
+        return self.record == MARKS
+
+    @property
+    def in_text(self) -> bool:
+        """Labels have offsets in a text."""
+        return self.record == SPANS
+
+    def holds(self, other: LayerKind) -> bool:
+        """Whether a layer of this kind can hold the labels of one of the other kind."""
+        if self.record != other.record:
+            return False
+        return self.id == other.id or (self.several and not other.several)
+
+
+CLASS = LayerKind(
+    "class",
+    N_("one class per document"),
+    N_("one class per pair of texts"),
+    record=MARKS,
+    editor=CLASSES,
+)
+MULTI = LayerKind(
+    "multi",
+    N_("several classes per document"),
+    N_("several classes per pair of texts"),
+    record=MARKS,
+    editor=CLASSES,
+    several=True,
+    empty_is_answer=True,
+)
+SPAN = LayerKind(
+    "span",
+    N_("spans in the text"),
+    record=SPANS,
+    editor=TEXT,
+    several=True,
+    empty_is_answer=True,
+    keys=SPAN_KEYS,
+)
+TAG = LayerKind(
+    "tag",
+    N_("a tag for every token"),
+    record=SPANS,
+    editor=TOKENS,
+    keys=SPAN_KEYS + CLASS_KEYS,
+)
+LAYER_KINDS: Mapping[str, LayerKind] = {
+    kind.id: kind
+    for kind in (
+        CLASS,
+        MULTI,
+        LayerKind("score", N_("a number per document"), record=MARKS),
+        SPAN,
+        TAG,
+        LayerKind("relation", N_("relations between spans")),
+        LayerKind("answer", N_("answers to questions")),
+        LayerKind("cluster", N_("groups of spans that mean the same")),
+        LayerKind("choice", N_("one of several texts"), record=MARKS),
+        LayerKind("text", N_("a written text")),
+    )
+}
+KINDS = tuple(LAYER_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +122,10 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One thing that is labelled: `kind` is one of KINDS; `texts` says how many texts a document of this layer has."""
+    """One thing that is labelled.
+
+    `kind` is one of KINDS, `traits` what it means; `texts` is how many texts its documents have.
+    """
 
     name: str
     kind: str
@@ -51,6 +137,10 @@ class Layer:
     )  # the rest of layer.options
     id: int | None = None
     uid: str = ""
+
+    @property
+    def traits(self) -> LayerKind:
+        return LAYER_KINDS[self.kind]
 
     def label(self, name: str) -> Label:
         """Raises KeyError if the layer has no such label."""
@@ -82,5 +172,4 @@ def keys_without_spans(
 
 def free_key(kind: str, used: Container[str]) -> str:
     """The next free key for a new label of a layer of this kind, "" when all are taken."""
-    wanted = SPAN_KEYS if kind in ("span", "tag") else CLASS_KEYS
-    return next((key for key in wanted if key not in used), "")
+    return next((key for key in LAYER_KINDS[kind].keys if key not in used), "")

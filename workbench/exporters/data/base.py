@@ -10,8 +10,6 @@ from workbench.base.i18n import N_
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 
-SPANLIKE = ("span", "tag")
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -35,13 +33,11 @@ class Plan:
         return tuple(sentence.format(n=f"{n:,}") for sentence, n in self.counted.items())
 
     def span_layers(self) -> tuple[Layer, ...]:
-        return tuple(one for one in self.layers if one.kind in SPANLIKE)
+        return tuple(one for one in self.layers if one.traits.in_text)
 
     def class_layers(self, texts: int | None = None) -> tuple[Layer, ...]:
         return tuple(
-            one
-            for one in self.layers
-            if one.kind in ("class", "multi") and texts in (None, one.texts)
+            one for one in self.layers if one.traits.on_document and texts in (None, one.texts)
         )
 
 

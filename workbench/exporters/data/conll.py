@@ -32,7 +32,7 @@ class ConllExporter:
             )
         )
         found.append(_("The text is given back by its tokens; spaces between them are not."))
-        spans = [one for one in layers if one.kind in ("span", "tag")]
+        spans = [one for one in layers if one.traits.in_text]
         if len(spans) > 1:
             others = ", ".join(one.name for one in spans[1:])
             found.append(

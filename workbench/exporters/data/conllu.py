@@ -17,7 +17,7 @@ from workbench.text.schemes import tags as bio
 
 class ConlluExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        spans = [one for one in layers if one.kind in ("span", "tag")]
+        spans = [one for one in layers if one.traits.in_text]
         found = [_(COMMON), _(LOOKS)]
         found.append(
             _(

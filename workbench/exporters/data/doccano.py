@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, labelled
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
-from workbench.text.labels import Layer
+from workbench.text.labels import MARKS, SPANS, Layer
 from workbench.text.spans import Span
 
 
@@ -18,11 +18,12 @@ class DoccanoExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         found = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
         merged = (
-            (("span", "tag"), _("The span layers {names} become one.")),
-            (("class", "multi"), _("The class layers {names} become one.")),
+            (SPANS, _("The span layers {names} become one.")),
+            (MARKS, _("The class layers {names} become one.")),
         )
-        for kinds, told in merged:
-            if len(names := [one.name for one in layers if one.kind in kinds and one.labels]) > 1:
+        for part, told in merged:
+            names = [one.name for one in layers if one.traits.record == part and one.labels]
+            if len(names) > 1:
                 found.append(told.format(names=", ".join(names)))
         if any(one.texts > 1 for one in layers):
             found.append(

@@ -11,7 +11,7 @@ from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, main_la
 from workbench.text.alignment import token_range
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
-from workbench.text.labels import Layer
+from workbench.text.labels import MARKS, SPANS, Layer
 from workbench.text.segment import words
 from workbench.text.spans import Span
 
@@ -21,8 +21,8 @@ _ANSWERS = {"submitted": "accept", "discarded": "ignore"}
 class ProdigyExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         found = [_(COMMON), _(LOOKS), _("Drafts are written without an answer.")]
-        for kinds in (("span", "tag"), ("class", "multi")):
-            one = [layer for layer in layers if layer.kind in kinds and layer.texts == 1]
+        for part in (SPANS, MARKS):
+            one = [layer for layer in layers if layer.traits.record == part and layer.texts == 1]
             if len(
                 others := [layer.name for layer in one if layer != main_layer(one) and layer.labels]
             ):

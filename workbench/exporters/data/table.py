@@ -90,7 +90,7 @@ def _escaped(row: list[str], names: Sequence[str]) -> list[str]:
 
 
 def _cell(record: Record, layer: Layer) -> str:
-    if layer.kind in ("span", "tag"):
+    if layer.traits.in_text:
         found = record.spans.get(layer.name, ())
         if not found and record.states.get(layer.name) not in ("submitted", "draft"):
             return ""

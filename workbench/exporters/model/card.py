@@ -12,11 +12,6 @@ from collections.abc import Iterable, Mapping
 from workbench.exporters.model.spec import loading_code
 from workbench.tasks import spec as tasks
 
-_WORDS = {
-    "classify": "document classes",
-    "pairs": "classes of sentence pairs",
-    "tag": "spans, by a BIO tag for each word",
-}
 _METRICS = {"accuracy": "accuracy", "macro_f1": "f1", "span_f1": "f1", "token_accuracy": "accuracy"}
 
 
@@ -25,7 +20,7 @@ def readme(facts: Mapping, description: Mapping, check: Mapping | None = None) -
     parts = [
         _header(facts, description),
         f"# {facts.get('run') or 'Fine-tuned model'}\n",
-        f"Predicts {_WORDS[description['task']]}{_layer(facts)}. Made with Glossbench{_base(facts)}.\n",
+        f"Predicts {tasks.info(description['task']).predicts}{_layer(facts)}. Made with Glossbench{_base(facts)}.\n",
         _labels(description),
         _scores(facts),
         _data(facts, description),

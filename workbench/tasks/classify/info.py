@@ -66,6 +66,7 @@ class ClassifyInfo(TaskInfo):
     id = "classify"
     title = N_("Document class")
     short = N_("Class")
+    predicts = N_("document classes")
     definition = N_(
         "One class per document. Macro F1 is the mean of the F1 of every label that is gold or "
         "predicted."

@@ -8,6 +8,7 @@ class PairsInfo(ClassifyInfo):
     id = "pairs"
     title = N_("Sentence pair")
     short = N_("Pairs")
+    predicts = N_("classes of sentence pairs")
     definition = N_(
         "One class per pair. Macro F1 is the mean of the F1 of every label that is gold or "
         "predicted."

@@ -47,6 +47,7 @@ class TagInfo(TaskInfo):
     id = "tag"
     title = N_("Token tagging")
     short = N_("Spans")
+    predicts = N_("spans, by a BIO tag for each word")
     definition = N_(
         "A span counts as correct if its start, end and label are correct (strict, "
         "micro-averaged). Overlapping gold spans are reduced to flat ones: the longest is kept, "

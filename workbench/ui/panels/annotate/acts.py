@@ -7,7 +7,6 @@ from workbench.operations import annotate
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.ui.panels.annotate.queue import DONE, Narrowed
 from workbench.ui.panels.annotate.state import (
-    CLASS_KINDS,
     GOLD,
     SUGGESTED,
     AnnotateState,
@@ -33,7 +32,7 @@ class AnnotateActs(AnnotateState):
         rows += [
             (r.field, r.start, -r.end, (SUGGESTED, r.id))
             for r in self.suggestions
-            if r.kind == "span"
+            if r.start is not None
         ]
         if not rows:
             return
@@ -78,11 +77,11 @@ class AnnotateActs(AnnotateState):
         if not self.can_edit or found is None:
             return
         layer, label = found
-        if layer.kind in CLASS_KINDS:
+        if layer.traits.on_document:
             self._toggle_class(layer, label.id)
         elif (span := self.chosen_span()) is not None:
             self._relabel(span, layer, label.id)
-        elif (row := self.chosen_suggestion()) is not None and row.kind == "span":
+        elif (row := self.chosen_suggestion()) is not None and row.start is not None:
             self._correct(row, label.id)
         elif target is not None:
             self._add(target.start, target.end, label.id, target.field)
@@ -185,8 +184,8 @@ class AnnotateActs(AnnotateState):
         self.next_error()
 
     def _take(self, project, answer: list[NewSuggestion], missed, *, origin) -> bool:
-        spans = [one for one in answer if one.kind == "span"]
-        label = next((one for one in answer if one.kind == "class"), None)
+        spans = [one for one in answer if one.start is not None]
+        label = next((one for one in answer if one.start is None), None)
         annotate.take_answer(
             project, self.run.id, self.document_id, self.run_layer,
             label=label, spans=spans, instead_of=missed, origin=origin,

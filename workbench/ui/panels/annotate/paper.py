@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui import theme
-from workbench.ui.panels.annotate.state import CLASS_KINDS, SPAN_KINDS
 from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.layout import line
@@ -127,7 +126,7 @@ class Paper(QFrame):
         doc = self.state.doc
         texts = doc.document.texts if doc else (("text", ""),)
         self._need_texts(len(texts))
-        lanes = int(any(layer.kind in SPAN_KINDS for layer in self.state.active))
+        lanes = int(any(layer.traits.in_text for layer in self.state.active))
         spans = self._text_spans()
         if new:
             self._last = 0
@@ -167,28 +166,28 @@ class Paper(QFrame):
             if layer.id not in self._bars:
                 self._add_bar(layer)
             many = (
-                sum(other.kind in SPAN_KINDS for other in shown.values()) > 1
-                or layer.kind in CLASS_KINDS
+                sum(other.traits.in_text for other in shown.values()) > 1
+                or layer.traits.on_document
             )
             title = layer.name if many else _("Span")
             self._bars[layer.id].set(
                 title,
                 state.with_keys(layer),
                 chosen=state.marked,
-                checkable=layer.kind in CLASS_KINDS,
+                checkable=layer.traits.on_document,
                 enabled=state.can_edit,
             )
-        kinds = {layer.kind in SPAN_KINDS for layer in shown.values()}
+        kinds = {layer.traits.in_text for layer in shown.values()}
         self._upper.setVisible(False in kinds)
         self._lower.setVisible(True in kinds)
         self._say_remark(shown)
 
     def _add_bar(self, layer) -> None:
-        bar = LabelBar(always_more=layer.kind in SPAN_KINDS)
+        bar = LabelBar(always_more=layer.traits.in_text)
         bar.picked.connect(self.picked)
         bar.more.connect(self.more)
         self._bars[layer.id] = bar
-        (self._classes if layer.kind in CLASS_KINDS else self._spans).addWidget(bar)
+        (self._classes if layer.traits.on_document else self._spans).addWidget(bar)
 
     def _say_remark(self, shown) -> None:
         empty = [layer.name for layer in shown.values() if not layer.labels]
@@ -231,7 +230,7 @@ class Paper(QFrame):
             for field in fields
         }
         for row in () if state.errors else state.suggestions:
-            if row.kind == "span":
+            if row.start is not None:
                 name, tint = looks.get(row.label_id, NO_LABEL)
                 found.setdefault(row.field, []).append(
                     TextSpan(
@@ -258,11 +257,7 @@ class Paper(QFrame):
         name = self.state.chosen
         row = self.state.chosen_span() or self.state.chosen_suggestion()
         for text in self.texts:
-            mine = (
-                row is not None
-                and getattr(row, "kind", "span") == "span"
-                and row.field == text.field
-            )
+            mine = row is not None and row.start is not None and row.field == text.field
             text.choose(name if mine else None)
             if mine:
                 text.show_range(row.start, row.end)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import _
 from workbench.ui import icons, plain, theme
-from workbench.ui.panels.annotate.state import GOLD, SPAN_KINDS, SUGGESTED
+from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import chip_width, paint_chip
 from workbench.ui.widgets.delegates import ground
@@ -284,7 +284,7 @@ class RightSide(QFrame):
         )
 
     def _text_of(self, one) -> str:
-        if getattr(one, "kind", "span") == "class":
+        if one.start is None:
             found = self.state.label_of.get(one.label_id)
             return _("as {layer}").format(layer=found[0].name) if found else ""
         text = self.state.doc.document.content(one.field)[
@@ -335,7 +335,7 @@ class RightSide(QFrame):
         self.spans.setVisible(bool(spans))
         self._no_spans_part.setVisible(not spans)
         self._number.setText(f"{len(spans):,}" if spans else "")
-        has_layer = any(layer.kind in SPAN_KINDS for layer in state.active)
+        has_layer = any(layer.traits.in_text for layer in state.active)
         self._no_spans.setText(
             _("None yet. Choose words and press a label's key.")
             if has_layer

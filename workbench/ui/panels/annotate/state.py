@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 GOLD, SUGGESTED = "gold", "suggested"
-CLASS_KINDS, SPAN_KINDS = ("class", "multi"), ("span", "tag")
-KINDS = (*CLASS_KINDS, *SPAN_KINDS)
 SURE = 0.85  # score from which "Accept all" takes suggestions, at first
 
 LABELLED = ("mark", "span", "state", "suggestion")  # tables with what is said of a document
@@ -92,7 +90,7 @@ class AnnotateState(QueueState):
             tuple(
                 layer
                 for layer in self.doc.layers
-                if layer.kind in KINDS and layer.id not in self.off
+                if layer.traits.editor and layer.id not in self.off
             )
             if self.doc
             else ()
@@ -144,11 +142,11 @@ class AnnotateState(QueueState):
     def shown_keys(self) -> Mapping[int, str]:
         """Label id → the key that stands on its chip: digits first where no span layer is shown."""
         shown = [label for layer in self.active for label in layer.labels]
-        if not self.doc or any(layer.kind in SPAN_KINDS for layer in self.active):
+        if not self.doc or any(layer.traits.in_text for layer in self.active):
             return {label.id: label.key for label in shown if label.key}
         texts = len(self.doc.document.texts)
         together = [layer for layer in self.layers if layer.texts == texts]
-        count = sum(len(one.labels) for one in together if one.kind in CLASS_KINDS)
+        count = sum(len(one.labels) for one in together if one.traits.on_document)
         used = {label.key for label in shown}
         return keys_without_spans(shown, CLASS_KEYS[:count], used)
 
@@ -172,11 +170,15 @@ class AnnotateState(QueueState):
         )
 
     @property
-    def without_class(self) -> tuple[str, ...]:
-        """Shown class layers in which the document has no class yet."""
-        classed = {mark.layer_id for mark in self.doc.marks} if self.doc else set()
+    def without_label(self) -> tuple[str, ...]:
+        """Shown layers in which the document needs a label and has none yet."""
+        if self.doc is None:
+            return ()
+        labelled = {row.layer_id for row in (*self.doc.marks, *self.doc.spans)}
         return tuple(
-            layer.name for layer in self.active if layer.kind == "class" and layer.id not in classed
+            layer.name
+            for layer in self.active
+            if not layer.traits.empty_is_answer and layer.id not in labelled
         )
 
     @property
@@ -199,7 +201,7 @@ class AnnotateState(QueueState):
     # ------------------------------------------------------------ loading
 
     def _load_layers(self) -> None:
-        layers = tuple(layer for layer in labels.layers(self.project) if layer.kind in KINDS)
+        layers = tuple(layer for layer in labels.layers(self.project) if layer.traits.editor)
         self.update(layers=layers, off=shown_layers.hidden(self.context, layers))
         if self.narrowed.label_id not in (None, *self.label_of):
             self.update(narrowed=replace(self.narrowed, label_id=None))

@@ -23,7 +23,7 @@ from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.paper import Paper
 from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.sides import RightSide
-from workbench.ui.panels.annotate.state import SPAN_KINDS, Target
+from workbench.ui.panels.annotate.state import Target
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -311,9 +311,9 @@ class AnnotateView(View):
         self._discard.set_text(_("Take back") if kind == "discarded" else _("Discard"))
         if state.project.read_only:
             said, tone = _("read-only"), "warn"
-        elif state.without_class:
+        elif state.without_label:
             said, tone = (
-                _("no {layers} yet: stays a draft").format(layers=", ".join(state.without_class)),
+                _("no {layers} yet: stays a draft").format(layers=", ".join(state.without_label)),
                 "muted",
             )
         else:
@@ -383,7 +383,7 @@ class AnnotateView(View):
     def open_palette(self) -> None:
         if not self.state.can_edit:
             return
-        layers = sorted(self.state.active, key=lambda layer: layer.kind not in SPAN_KINDS)
+        layers = sorted(self.state.active, key=lambda layer: not layer.traits.in_text)
         choices = [
             Choice(label, layer.name) for layer in layers for label in self.state.with_keys(layer)
         ]

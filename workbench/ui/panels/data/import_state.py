@@ -11,6 +11,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import corpus
 from workbench.operations import labels as schema
+from workbench.text.labels import MARKS, SPANS
 
 MOST_REFUSED = 3  # reasons that are shown
 TABULAR = ("csv", "tsv")
@@ -174,17 +175,19 @@ class ImportState(State):
         kinds = (
             []
             if self.used_format in ("conll", "conllu")
-            else [("label", _("Class"), ("class", "multi"), 2 if pairs else 1)]
+            else [("label", _("Class"), MARKS, 2 if pairs else 1)]
         )
-        kinds += [("tag", _("Tags"), ("span", "tag"), 1)] if self.used_format != "doccano" else []
+        kinds += [("tag", _("Tags"), SPANS, 1)] if self.used_format != "doccano" else []
         kinds += (
-            [("spans", _("Spans"), ("span", "tag"), 1)]
-            if self.used_format in (*TABULAR, "doccano")
-            else []
+            [("spans", _("Spans"), SPANS, 1)] if self.used_format in (*TABULAR, "doccano") else []
         )
         for kind, title, wanted, texts in kinds:
             default = {"label": "pairs" if pairs else "class"}.get(kind, "spans")
-            names = [one.name for one in self.layers if one.kind in wanted and one.texts == texts]
+            names = [
+                one.name
+                for one in self.layers
+                if one.traits.record == wanted and one.texts == texts
+            ]
             own = " ".join(column.split())
             if self.used_format in ("conll", "conllu") and column.isdigit():
                 own = f"column {column}"

@@ -17,7 +17,6 @@ from workbench.text.labels import Label, Layer
 from workbench.ui import shown_layers
 
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body")
-CLASS_KINDS, SPAN_KINDS = ("class", "multi"), ("span", "tag")
 
 
 class DataState(State):
@@ -165,8 +164,7 @@ class DataState(State):
             self.update(stale=True, touched=changes.documents)
 
     def _read_schema(self) -> None:
-        kinds = (*CLASS_KINDS, *SPAN_KINDS)
-        layers = tuple(layer for layer in schema.layers(self.project) if layer.kind in kinds)
+        layers = tuple(layer for layer in schema.layers(self.project) if layer.traits.editor)
         self.update(
             layers=layers,
             labels={(layer.name, label.name): label for layer in layers for label in layer.labels},

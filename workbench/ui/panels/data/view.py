@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui import icons, plain, theme
 from workbench.ui.panel import View
-from workbench.ui.panels.data.state import CLASS_KINDS, SPAN_KINDS, DataState
+from workbench.ui.panels.data.state import DataState
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.document_table import DocumentTable
 from workbench.ui.widgets.empty import EmptyState
@@ -189,10 +189,10 @@ class DataView(View):
             action.setCheckable(True)
             action.setChecked(layer.id not in state.off)
             action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
-        kinds = {layer.kind for layer in state.shown}
+        kinds = [layer.traits for layer in state.shown]
         self.table.show_columns(
-            classes=not kinds.isdisjoint(CLASS_KINDS) or not state.layers,
-            spans=not kinds.isdisjoint(SPAN_KINDS) or not state.layers,
+            classes=any(kind.on_document for kind in kinds) or not state.layers,
+            spans=any(kind.in_text for kind in kinds) or not state.layers,
         )
 
     def showEvent(self, event) -> None:
@@ -413,7 +413,7 @@ class _Acts(QWidget):
         chosen = len(state.chosen)
         for part in self._parts:
             part.setVisible(chosen > 0)
-        self._class.setVisible(chosen > 0 and any(one.kind in CLASS_KINDS for one in state.shown))
+        self._class.setVisible(chosen > 0 and any(one.traits.on_document for one in state.shown))
         self._state.setVisible(chosen > 0 and bool(state.shown))
         self._hint.setVisible(not chosen)
         for button in (self._class, self._split, self._state, self._suggest, self._delete):
@@ -430,7 +430,7 @@ class _Acts(QWidget):
     def _fill_class(self) -> None:
         menu, state = self._menus["class"], self.state
         menu.clear()
-        layers = [one for one in state.shown if one.kind in CLASS_KINDS]
+        layers = [one for one in state.shown if one.traits.on_document]
         for layer in layers:
             into = menu if len(layers) == 1 else menu.addMenu(plain.menu_text(layer.name))
             for label in layer.labels:

@@ -30,17 +30,9 @@ class LayerRow:
     @property
     def kind(self) -> str:
         """The kind in words."""
-        if self.layer.kind == "class":
-            return (
-                _("one class per pair of texts")
-                if self.layer.texts == 2
-                else _("one class per document")
-            )
-        return {
-            "multi": _("several classes per document"),
-            "span": _("spans in the text"),
-            "tag": _("spans in the text"),
-        }.get(self.layer.kind, self.layer.kind)
+        traits = self.layer.traits
+        title = traits.title_of_pair if self.layer.texts == 2 else traits.title
+        return _(title)
 
 
 @dataclass(frozen=True)

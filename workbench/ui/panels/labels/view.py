@@ -29,7 +29,6 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
 SAVE_AFTER = 1500  # milliseconds after the last letter typed into the guideline
-ICONS = {"class": "tags", "multi": "tags", "span": "highlighter", "tag": "highlighter"}
 
 
 class LabelsView(View):
@@ -116,7 +115,7 @@ class _Layers(QFrame):
         self.setProperty("part", "side")
         self.setMinimumWidth(180)
         self.setMaximumWidth(320)
-        icon = lambda one: (ICONS.get(one.layer.kind, "tags"), "muted")  # noqa: E731
+        icon = lambda one: ("highlighter" if one.layer.traits.in_text else "tags", "muted")  # noqa: E731
         columns = (
             Column(
                 _("Layer"),

@@ -1,0 +1,77 @@
+"""The queue of Annotate: which documents are to be labelled, in which order."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from workbench.project.project import Project
+from workbench.storage import annotations, documents, listing
+from workbench.storage import queue as storage_queue
+from workbench.storage import states as storage_states
+from workbench.storage.listing import DocumentRow, Filter
+from workbench.storage.queue import SourceFile
+
+
+def queue(project: Project, wanted: Filter | None = None) -> array:
+    """Ids of the documents in the queue, in order."""
+    return documents.ids(project.db, wanted or Filter())
+
+
+def queue_size(project: Project, wanted: Filter) -> int:
+    """How many documents pass."""
+    return listing.count(project.db, wanted)
+
+
+def source_files(project: Project) -> tuple[SourceFile, ...]:
+    """The files that the documents were imported from."""
+    return storage_queue.source_files(project.db)
+
+
+def queue_page(
+    project: Project, ids: Sequence[int], layer_ids: Sequence[int]
+) -> tuple[DocumentRow, ...]:
+    """What the queue shows of these documents: labels and states in these layers.
+
+    Where none of the layers is for a document, it is pending.
+    """
+    rows = documents.rows(project.db, ids, layer_ids)
+    return tuple(replace(row, state=row.state or "pending") for row in rows)
+
+
+def overall(states: Iterable[str]) -> str:
+    """One word for a document's states in several layers (`storage.states.overall`).
+
+    Where there are none it is pending.
+    """
+    return storage_states.overall(states) or "pending"
+
+
+def neighbour(
+    project: Project, document_id: int | None, step: int, wanted: Filter | None = None
+) -> int | None:
+    """The next (`step` 1) or previous (-1) document that passes the filter; None at the end."""
+    if document_id is None:
+        document_id = 0 if step > 0 else 1 << 62
+    return listing.neighbour(project.db, wanted or Filter(), document_id, step)
+
+
+def next_unlabelled(
+    project: Project,
+    document_id: int | None,
+    layer_ids: Sequence[int],
+    wanted: Filter | None = None,
+) -> int | None:
+    """The next document that passes `wanted` with something to do in one of the layers.
+
+    Begins again at the start; None if all is done.
+    """
+    return annotations.next_unlabelled(
+        project.db, document_id, layer_ids, annotator_id=project.annotator_id, wanted=wanted
+    )
+
+
+def open_count(project: Project, layer_ids: Sequence[int]) -> int:
+    """How many documents have something left to do in these layers."""
+    return annotations.open_count(project.db, layer_ids, annotator_id=project.annotator_id)
