@@ -17,20 +17,28 @@ DEFINITION = N_(
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """Fractions of 1; `support` is how often the label stands in gold."""
+    """Fractions of 1; `support` is how often the label stands in gold.
+
+    average_precision: of the ranking by score, for tasks that score each label by itself.
+    """
 
     label: str
     precision: float
     recall: float
     f1: float
     support: int
+    average_precision: float | None = None
 
     def to_json(self) -> dict:
-        return asdict(self)
+        raw = asdict(self)
+        if self.average_precision is None:
+            del raw["average_precision"]
+        return raw
 
     def to_row(self) -> list:
         """As it is stored with a run; `LabelScore(*row)` is its inverse."""
-        return [self.label, self.precision, self.recall, self.f1, self.support]
+        more = [] if self.average_precision is None else [self.average_precision]
+        return [self.label, self.precision, self.recall, self.f1, self.support, *more]
 
 
 def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int, int, int]]:

@@ -46,13 +46,16 @@ class LoadOptions:
     """How to load an encoder.
 
     head: the library's own head to load with it ("sequence", "token", "mask", "next"), "" for
-    none; `outputs` are the names of its outputs. Encoders without such a head ignore this.
+    none; `outputs` are the names of its outputs, `problem` what they mean ("single_label_…",
+    "multi_label_classification"), for those who load the folder. Encoders without such a head
+    ignore this.
     seed: of newly initialized parameters.
     attention: "sdpa" or "eager"; dropouts replace the configured ones while in memory.
     """
 
     head: str = ""
     outputs: Sequence[str] = ()
+    problem: str = ""
     seed: int = 0
     allow_pickle: bool = False
     attention: str = "sdpa"

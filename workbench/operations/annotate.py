@@ -456,13 +456,13 @@ def take_answer(
     run_id: int,
     document_id: int,
     layer_id: int,
+    found: Sequence[NewSuggestion],
     *,
-    label: NewSuggestion | None = None,
-    spans: Sequence[NewSuggestion] = (),
-    instead_of: Iterable[int] = (),
+    spans: Iterable[int] = (),
+    classes: Iterable[int] = (),
     origin: object = None,
 ) -> None:
-    """Make what a run answered gold, in one step: a class, or spans `instead_of` gold ones (ids).
+    """Make what a run `found` gold, in one step, in place of gold `spans` and labels `classes` (ids).
 
     The source is the run, with its scores; the state of the document stays as it is.
     """
@@ -471,18 +471,21 @@ def take_answer(
     with project.edit(_("Accept prediction of {run}").format(run=name), origin=origin):
         source = project.source("run", str(run_id), annotator=False)
         who = {"annotator_id": project.annotator_id, "source_id": source}
-        if label is not None:
-            annotations.set_mark(
-                project.db, document_id, layer_id, label.label_id,
-                many=many, score=label.score, **who,
-            )  # fmt: skip
-        for id in instead_of:
+        for id in spans:
             annotations.delete_span(project.db, id)
-        for one in spans:
-            annotations.add_span(
-                project.db, document_id, layer_id, one.label_id, one.start, one.end,
-                field=one.field, score=one.score, **who,
-            )  # fmt: skip
+        for id in classes:
+            annotations.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
+        for given in found:
+            if given.start is None:
+                annotations.set_mark(
+                    project.db, document_id, layer_id, given.label_id,
+                    many=many, score=given.score, **who,
+                )  # fmt: skip
+            else:
+                annotations.add_span(
+                    project.db, document_id, layer_id, given.label_id, given.start, given.end,
+                    field=given.field, score=given.score, **who,
+                )  # fmt: skip
         _begun(project, document_id, layer_id)
 
 

@@ -251,8 +251,8 @@ def _predicted(
             (dict(record.states), dict(record.marks), dict(record.spans)) if both else ({}, {}, {})
         )
         states[name] = "submitted"
-        if prediction.label is not None:
-            marks[name] = (prediction.label,)
+        if prediction.labels is not None:
+            marks[name] = prediction.labels
         if prediction.spans:
             spans[name] = prediction.spans
         yield replace(record, states=states, marks=marks, spans=spans)

@@ -25,6 +25,7 @@ from workbench.storage import runs
 from workbench.storage.header import is_project
 from workbench.text import dataset
 from workbench.text.document import TEXT, TEXT_B, Document
+from workbench.text.fields import DocumentLabels
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -414,24 +415,26 @@ def _write_lines(rows, file) -> None:
 
 
 def _write_table(rows, file) -> None:
-    """key, text, label, score for classes; key, text and spans as JSON for tags."""
+    """key, text, labels with their scores for classes; key, text and spans as JSON for tags."""
     table = csv.writer(file)
     table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
     for document, answer in rows:
         texts = dict(document.texts)
         spans = (
             json.dumps(answer.to_json()["spans"], ensure_ascii=False)
-            if answer.classes is None
+            if answer.labels is None
             else ""
         )
-        score = f"{max(answer.classes.scores):.6f}" if answer.classes else ""
+        found = answer.get(DocumentLabels)
+        chosen = found.chosen if found else ()
+        scores = found.as_dict() if found else {}
         table.writerow(
             [
                 document.key,
                 document.text,
                 texts.get(TEXT_B, ""),
-                answer.label or "",
-                score,
+                "; ".join(chosen),
+                "; ".join(f"{scores[label]:.6f}" for label in chosen),
                 spans,
                 "yes" if answer.cut else "",
             ]

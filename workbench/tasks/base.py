@@ -70,11 +70,13 @@ class Task(ABC):
     """tasks/<name>/task.py: the heavy half.
 
     native: the library's head for this task ("sequence", "token"), "" if the task needs its own.
+    problem: the `problem_type` of transformers that its library head solves, "" for none.
     loss_targets: name of a loss → name of the targets that it counts.
     """
 
     info: TaskInfo
     native: str = ""
+    problem: str = ""
     loss_targets: Mapping[str, str]
 
     def uses_native(self, options: Mapping[str, Any]) -> bool:

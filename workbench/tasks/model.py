@@ -38,6 +38,10 @@ class Setting:
     def outputs(self) -> tuple[str, ...]:
         return self.task.info.output_names(self.labels)
 
+    def native(self, options: LoadOptions, head: str) -> LoadOptions:
+        """The options to load an encoder with the library's own head."""
+        return replace(options, head=head, outputs=self.outputs, problem=self.task.problem)
+
 
 def native_head(info: models.ModelInfo, setting: Setting) -> str:
     """The library's head that serves for the task and its settings, "" if there is none."""
@@ -53,7 +57,7 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
     """
     family = family_of(info)
     if native := native_head(info, setting):
-        return Model(family.load(info, replace(options, head=native, outputs=setting.outputs)))
+        return Model(family.load(info, setting.native(options, native)))
     encoder = family.load(info, options)
     torch.manual_seed(setting.seed)  # the head is initialized here
     return Model(encoder, setting.task.head(encoder, setting.labels, setting.options))
@@ -72,7 +76,7 @@ def load(folder: Path | str, setting: Setting, options: LoadOptions | None = Non
     info, options = models.read_folder(folder), options or LoadOptions()
     path = Path(folder) / HEAD
     if not path.is_file() and (native := native_head(info, setting)):
-        options = replace(options, head=native, outputs=setting.outputs)
+        options = setting.native(options, native)
         return Model(family_of(info).load(info, options))
     encoder: Encoder = family_of(info).load(info, options)
     head = setting.task.head(encoder, setting.labels, setting.options)

@@ -176,6 +176,13 @@ class TaskInfo(ABC):
         """The labels that a prediction gives, as they would be suggested."""
         return []
 
+    def decisions(self, prediction: Prediction) -> tuple[object, ...]:
+        """What it decides for a document, one by one: an export is compared by them.
+
+        By default the label of every word, else the labels of the document.
+        """
+        return tuple(word.label for word in prediction.words) or (prediction.labels,)
+
     # ---------------------------------------------------------------- scores
 
     @abstractmethod

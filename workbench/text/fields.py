@@ -40,8 +40,21 @@ class Field:
         raise NotImplementedError(f"{cls.__name__} is not stored")
 
 
+class DocumentLabels(Field):
+    """A kind of answer that gives labels of a document as a whole."""
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The labels that are predicted."""
+        raise NotImplementedError(type(self).__name__)
+
+    def as_dict(self) -> dict[str, float]:
+        """The score of every label."""
+        raise NotImplementedError(type(self).__name__)
+
+
 @dataclass(frozen=True)
-class ClassScores(Field, key="classes"):
+class ClassScores(DocumentLabels, key="classes"):
     """One class: a probability for each label, in the order of `labels`; they add up to 1."""
 
     labels: tuple[str, ...]
@@ -50,6 +63,10 @@ class ClassScores(Field, key="classes"):
     @property
     def best(self) -> str:
         return self.labels[int(np.argmax(self.scores))]
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        return (self.best,)
 
     def as_dict(self) -> dict[str, float]:
         return dict(zip(self.labels, self.scores, strict=True))
@@ -164,6 +181,12 @@ class Prediction:
     @property
     def label(self) -> str | None:
         return self.classes.best if self.classes else None
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """Labels of the document as a whole; None where the task gives none."""
+        found = self.get(DocumentLabels)
+        return found.chosen if found else None
 
     @property
     def words(self) -> tuple[WordTag, ...]:

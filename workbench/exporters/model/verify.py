@@ -16,6 +16,7 @@ from workbench.runtime.onnx_predictor import Logits, OnnxPredictor
 from workbench.runtime.preparers.subwords import contents
 from workbench.tasks.base import Features
 from workbench.tasks.predictor import Predictor, infer
+from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
@@ -50,7 +51,7 @@ def check(
         answers = [
             exported.decode([found[item] for item in items], part)[0] for found in (singly, mixed)
         ]
-        same, count = agreement(expected[number], answers)
+        same, count = agreement(predictor.task.info, expected[number], answers)
         equal, total = equal + same, total + count
         row = {
             "text": document.text[:120],
@@ -79,14 +80,13 @@ def _difference(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) 
     return max(float(np.abs(one[name] - other[name]).max(initial=0.0)) for name in one)
 
 
-def agreement(expected: Prediction, answers: Sequence[Prediction]) -> tuple[int, int]:
-    """(labels that all answers give as expected, labels compared): one for a class, one for each word for tags."""
-    if expected.classes:
-        return int(all(one.label == expected.label for one in answers)), 1
-    words = zip(expected.words, *(one.words for one in answers), strict=True)
-    return sum(
-        all(other.label == first.label for other in others) for first, *others in words
-    ), len(expected.words)
+def agreement(
+    info: TaskInfo, expected: Prediction, answers: Sequence[Prediction]
+) -> tuple[int, int]:
+    """(decisions that are the same in all answers, decisions compared), see TaskInfo.decisions."""
+    every = [info.decisions(answer) for answer in (expected, *answers)]
+    same = [all(other == first for other in others) for first, *others in zip(*every, strict=True)]
+    return sum(same), len(same)
 
 
 def _reference(

@@ -21,6 +21,7 @@ from workbench.tasks.spec import TaskInfo
 class Classify(Task):
     info: TaskInfo = INFO
     native = "sequence"
+    problem = "single_label_classification"
     loss_targets = {"task": "classes"}
 
     def head(

@@ -9,7 +9,7 @@ from workbench.storage import runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 from workbench.ui.panels.annotate.acts import AnnotateActs
-from workbench.ui.panels.annotate.state import Target
+from workbench.ui.panels.annotate.state import Differences, Target
 
 
 def label_id(state, name: str) -> int:
@@ -317,9 +317,9 @@ def test_errors_show_what_the_run_said_beside_gold_and_one_key_leads_on(state):
     )
 
     state.show_errors(run, (second, first), first)
-    extra, missed, other = state.differences
-    assert [(one.start, one.label) for one in extra] == [(8, "PER")]
-    assert missed == {state.spans[0].id} and other is None
+    found = state.differences
+    assert [(one.start, one.label) for one in found.spans] == [(8, "PER")]
+    assert found.missed == {state.spans[0].id} and found.labels == ()
 
     state.next_error()
     assert state.document_id == second
@@ -340,9 +340,9 @@ def test_a_class_that_the_run_gave_otherwise_is_told(state):
     )
     state.show_errors(run, (state.document_id,))
 
-    assert state.differences == ((), frozenset(), "bad")
+    assert state.differences == Differences(labels=("bad",))
     state.label(label_id(state, "bad"))
-    assert state.differences == ((), frozenset(), None)
+    assert state.differences == Differences()
 
 
 # ---------------------------------------------------------------- what changes elsewhere
@@ -475,7 +475,7 @@ def test_accept_makes_the_answer_gold_and_opens_the_next_error(state, reviewed, 
     state.next_error(-1)
     assert found(state) == [("Ada", "PER"), ("Paris", "LOC")]
     ada = next(row for row in state.spans if row.start == 0)
-    assert ada.score == 0.8 and state.differences == ((), frozenset(), None)
+    assert ada.score == 0.8 and state.differences == Differences()
     state.project.undo()
     assert state.project.undo_title == steps
     assert found(state) == [("Ada", "LOC"), ("Paris", "LOC")]
@@ -509,7 +509,7 @@ def test_spans_inside_others_and_behind_the_part_that_was_read_are_kept(state, r
         state.choose(None)
         state.label(label_id(state, name), Target("text", start, end))
     reviewed(tagged((0, 3, "PER"), cut=True))
-    _extra, missed, _other = state.differences
+    missed = state.differences.missed
     assert len(missed) == 1  # "Ada met Bob"
     state.accept()
 

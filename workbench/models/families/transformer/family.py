@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,7 +162,7 @@ class TransformerFamily:
                 ),
                 hint=_("Choose a BERT, RoBERTa or GPT-2 model."),
             )
-        config = _config(info, options.head, options.outputs)
+        config = _config(info, options)
         own = _set_dropout(config, options.attention_dropout, options.dropout)
         _check_size(info, options.head, config)
         torch.manual_seed(options.seed)  # a new head is initialized here
@@ -262,7 +262,7 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
         )
 
 
-def _config(info: spec.ModelInfo, head: str, labels: Sequence[str]):
+def _config(info: spec.ModelInfo, options: LoadOptions):
     from transformers import AutoConfig
 
     try:
@@ -277,11 +277,12 @@ def _config(info: spec.ModelInfo, head: str, labels: Sequence[str]):
                 path=info.path, error=first_line(error)
             )
         ) from error
-    if labels and head in ("sequence", "token"):
+    labels = options.outputs
+    if labels and options.head in ("sequence", "token"):
         config.id2label = dict(enumerate(labels))
         config.label2id = {label: number for number, label in enumerate(labels)}
         config.num_labels = len(labels)
-        config.problem_type = "single_label_classification" if head == "sequence" else None
+        config.problem_type = options.problem or None
     return config
 
 

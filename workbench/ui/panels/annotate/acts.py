@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.base.i18n import _
 from workbench.operations import annotate
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
+from workbench.text.fields import DocumentLabels
 from workbench.ui.panels.annotate.queue import DONE, Narrowed
 from workbench.ui.panels.annotate.state import (
     GOLD,
@@ -171,32 +172,38 @@ class AnnotateActs(AnnotateState):
         if self.predicted is None:
             self.context.note(_("The prediction for this text is no longer stored."))
             return
-        extra, missed, other = self.differences
-        if extra or missed or other is not None:
-            answer = self._as_suggestions(extra, other)
+        if any(self.differences):
+            answer = self._as_suggestions()
             if answer is None:
                 return
-            done = self._do(self._take, answer, missed)
+            done = self._do(self._take, answer)
             if done is None:
                 return
             told = _("Accepted the prediction of {run} as gold for {key}.")
             self.context.note(told.format(run=run.name, key=key), undo=True)
         self.next_error()
 
-    def _take(self, project, answer: list[NewSuggestion], missed, *, origin) -> bool:
-        spans = [one for one in answer if one.start is not None]
-        label = next((one for one in answer if one.start is None), None)
+    def _take(self, project, answer: list[NewSuggestion], *, origin) -> bool:
+        differences = self.differences
+        ids = {
+            label.name: id
+            for id, (layer, label) in self.label_of.items()
+            if layer.id == self.run_layer
+        }
         annotate.take_answer(
-            project, self.run.id, self.document_id, self.run_layer,
-            label=label, spans=spans, instead_of=missed, origin=origin,
+            project, self.run.id, self.document_id, self.run_layer, answer,
+            spans=differences.missed,
+            classes=[ids[label] for label in differences.missed_labels],
+            origin=origin,
         )  # fmt: skip
         return True
 
-    def _as_suggestions(self, extra, other: str | None) -> list[NewSuggestion] | None:
+    def _as_suggestions(self) -> list[NewSuggestion] | None:
         """What the run answers and gold lacks; None, which is told, where a label is gone."""
+        differences = self.differences
         layer = next(one for one in self.layers if one.id == self.run_layer)
         ids = {label.name: label.id for label in layer.labels}
-        names = [one.label for one in extra] + ([other] if other is not None else [])
+        names = [*(one.label for one in differences.spans), *differences.labels]
         gone = next((name for name in names if name not in ids), None)
         if gone is not None:
             told = _("The layer {layer} has no label {name} any more.")
@@ -205,11 +212,14 @@ class AnnotateActs(AnnotateState):
         here = self.document_id, layer.id
         found = [
             NewSuggestion(*here, ids[one.label], one.start, one.end, one.field, one.score)
-            for one in extra
+            for one in differences.spans
         ]
-        if other is not None:
-            scores = self.predicted.classes.scores if self.predicted.classes else ()
-            found.append(NewSuggestion(*here, ids[other], score=max(scores, default=None)))
+        given = self.predicted.get(DocumentLabels)
+        scores = given.as_dict() if given else {}
+        found += [
+            NewSuggestion(*here, ids[label], score=scores.get(label))
+            for label in differences.labels
+        ]
         return found
 
     def _decide(self, act, suggestion_id: int | None) -> None:

@@ -211,7 +211,7 @@ class Paper(QFrame):
             id: (label.name, label.colour or label.position)
             for id, (_layer, label) in state.label_of.items()
         }
-        extra, missed, _other = state.differences
+        extra, missed = state.differences[:2]
         if looks != self._looks or missed != self._missed:
             self._looks, self._missed = looks, missed
             self._made.clear()

@@ -27,7 +27,6 @@ GOLD, SUGGESTED = "gold", "suggested"
 SURE = 0.85  # score from which "Accept all" takes suggestions, at first
 
 LABELLED = ("mark", "span", "state", "suggestion")  # tables with what is said of a document
-NO_DIFFERENCES = (), frozenset(), None
 Name = tuple[str, int]
 
 
@@ -47,6 +46,20 @@ class Predicted(NamedTuple):
     end: int
     label: str
     score: float | None
+
+
+class Differences(NamedTuple):
+    """Between what a run answered and gold.
+
+    spans: answered and not gold; missed: ids of gold spans that were not answered.
+    labels: of the document, answered and not gold; missed_labels: gold and not answered, in a
+    layer with several labels per document.
+    """
+
+    spans: tuple[Predicted, ...] = ()
+    missed: frozenset[int] = frozenset()
+    labels: tuple[str, ...] = ()
+    missed_labels: tuple[str, ...] = ()
 
 
 class AnnotateState(QueueState):
@@ -349,10 +362,12 @@ class AnnotateState(QueueState):
         return predict.stored(self.project, self.run, [doc.document]).get(doc.document.id)
 
     @property
-    def differences(self) -> tuple[tuple[Predicted, ...], frozenset[int], str | None]:
-        """What the run answers and gold lacks; gold spans that it missed; its class where it differs from gold."""
+    def differences(self) -> Differences:
+        """Of the document shown; empty outside of an error review."""
         if self.predicted is None or self.doc is None:
-            return NO_DIFFERENCES
+            return Differences()
+        if self.predicted.labels is not None:
+            return self._different_labels(self.predicted.labels)
         names = self.label_of
         mine = [
             row for row in self.spans if row.layer_id == self.run_layer and row.label_id in names
@@ -365,22 +380,21 @@ class AnnotateState(QueueState):
             Predicted(*key, one.score) for key, one in answered.items() if key not in gold
         )
         read = self._learned(mine)
-        missed = (
-            frozenset(id for key, id in gold.items() if key not in answered and id in read)
-            if self.predicted.classes is None
-            else frozenset()
-        )
-        classes = {
+        missed = frozenset(id for key, id in gold.items() if key not in answered and id in read)
+        return Differences(extra, missed)
+
+    def _different_labels(self, predicted: Sequence[str]) -> Differences:
+        names = self.label_of
+        several = any(layer.traits.several for layer in self.layers if layer.id == self.run_layer)
+        gold = [
             names[mark.label_id][1].name
             for mark in self.doc.marks
             if mark.layer_id == self.run_layer and mark.label_id in names
-        }
-        other = (
-            self.predicted.label
-            if self.predicted.label is not None and self.predicted.label not in classes
-            else None
+        ]
+        return Differences(
+            labels=tuple(label for label in predicted if label not in gold),
+            missed_labels=tuple(label for label in gold if several and label not in predicted),
         )
-        return extra, missed, other
 
     def _learned(self, rows: Sequence[SpanRow]) -> frozenset[int]:
         """Gold spans that the run was to answer: flat ones of the text as far as it was read."""

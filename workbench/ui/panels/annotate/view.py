@@ -330,14 +330,16 @@ class AnnotateView(View):
         place = (
             state.errors.index(state.document_id) + 1 if state.document_id in state.errors else 0
         )
-        extra, missed, other = state.differences
+        extra, missed, labels, missed_labels = differences = state.differences
         told = [
             _("{n} of {all} errors of {run}.").format(
                 n=place, all=len(state.errors), run=state.run.name
             )
         ]
-        if other is not None:
-            told.append(_("Predicted: {label}.").format(label=other))
+        if labels:
+            told.append(_("Predicted: {label}.").format(label=", ".join(labels)))
+        if missed_labels:
+            told.append(_("Not predicted: {labels}.").format(labels=", ".join(missed_labels)))
         if extra:
             n = len(extra)
             positives = ngettext("{n} false positive (dotted).", "{n} false positives (dotted).", n)
@@ -347,11 +349,11 @@ class AnnotateView(View):
             told.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
         if state.predicted is None:
             told.append(_("The prediction for this text is no longer stored."))
-        elif not (extra or missed or other):
+        elif not any(differences):
             told.append(_("It agrees with gold now."))
         self._errors.set(" ".join(told))
         self._accept_answer.setEnabled(
-            state.can_edit and state.predicted is not None and bool(extra or missed or other)
+            state.can_edit and state.predicted is not None and any(differences)
         )
 
     def take_focus(self) -> None:
