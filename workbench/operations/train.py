@@ -48,9 +48,9 @@ __all__ = [
 TARGET = "workbench.training.loop:run"
 
 
-def options(task: str) -> tuple[Option, ...]:
-    """The settings of a task with their defaults."""
-    return _options(task)
+def options(task: str, method: str | None = None) -> tuple[Option, ...]:
+    """The settings of a task with their defaults; `method` None is the default one."""
+    return _options(task, method)
 
 
 # ---------------------------------------------------------------- start

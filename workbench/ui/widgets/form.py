@@ -81,6 +81,15 @@ class Form(QFrame):
             count += fits
         return count
 
+    def focused(self) -> str:
+        """The name of the option whose control has the focus, "" if none has it."""
+        return next((name for name, one in self._controls.items() if one.hasFocus()), "")
+
+    def focus(self, name: str) -> None:
+        """Give the control of an option the focus, if there is one."""
+        if name in self._controls:
+            self._controls[name].setFocus()
+
     def control(self, name: str) -> QWidget:
         return self._controls[name]
 

@@ -101,6 +101,26 @@ def test_a_setting_that_does_not_fit_is_told_at_its_field_and_holds_the_start_ba
     assert state.ready
 
 
+def test_the_settings_are_those_of_the_chosen_method(state):
+    state.set_values({"method": "full", "freeze": "2"})
+    assert state.values["freeze"] == "2" and "freeze" in {one.name for one in state.options}
+
+    state.set_values({**state.values, "method": "frozen"})
+
+    assert state.values == {"method": "frozen"} and not state.errors
+    assert "freeze" not in {one.name for one in state.options}
+
+
+def test_settings_that_exclude_one_another_are_told_at_the_field(state):
+    state.choose_task("tag")
+
+    state.set_values({"decoder": "crf", "label_subwords": "all"})
+    assert "CRF" in state.errors["label_subwords"] and not state.ready
+
+    state.set_values({"decoder": "crf"})
+    assert not state.errors
+
+
 def test_start_queues_a_run_and_its_events_become_curves(state, context):
     state.set_values({"epochs": "2"})
     state.start()

@@ -50,6 +50,21 @@ def test_options_unfold_and_can_be_searched(page, qtbot):
     assert form.control("warmup").isVisible() and not form.control("freeze").isVisible()
 
 
+def test_the_options_follow_the_chosen_method_and_the_focus_stays_on_it(page):
+    page.view._left._more.click()
+    method = page.view._left._form.control("method")
+    method.setFocus()
+
+    method.setCurrentIndex(method.findData("frozen"))
+    method.activated.emit(method.currentIndex())
+
+    form = page.view._left._form
+    assert form.text("method") == "frozen" and form.control("method").hasFocus()
+    assert page.state.method == "frozen"
+    with pytest.raises(KeyError):
+        form.control("freeze")
+
+
 def test_every_control_has_a_name(page):
     page.view._left._more.click()
     controls = [

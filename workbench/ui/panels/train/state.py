@@ -14,7 +14,7 @@ from workbench.jobs.events import Finished, Started, recorded
 from workbench.models.spec import ModelInfo
 from workbench.operations import models, results, train
 from workbench.tasks import spec as tasks
-from workbench.training.spec import Option, TrainSpec
+from workbench.training.spec import Option, TrainSpec, conflict
 from workbench.training.spec import plan as automatic
 from workbench.ui.panels.train.live import Live, follow
 
@@ -90,12 +90,8 @@ class TrainState(State):
         return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
 
     def choose_task(self, task: str) -> None:
-        self.values = {
-            name: value
-            for name, value in self.values.items()
-            if name in {one.name for one in train.options(task)}
-        }
         self.task, self.layer = task, ""
+        self.values = self._fitting(self.values)
         self.look()
         self.changed.emit(frozenset({"task", "values"}))
 
@@ -112,15 +108,17 @@ class TrainState(State):
 
     def set_values(self, values: dict[str, str]) -> None:
         """Settings as typed; those that do not fit are told at their field and keep the run from starting."""
-        errors = {}
-        for option in self.options:
+        before, values = self._counted_by(), self._fitting(values)
+        errors, parsed = {}, {}
+        for option in self._options(values):
             if option.name in values:
                 try:
-                    option.parse(values[option.name])
+                    parsed[option.name] = option.parse(values[option.name])
                 except SpecError as error:
                     errors[option.name] = error.message
-        before = self._counted_by()
-        self.update(values=dict(values), errors=errors)
+        if self.task and not errors and (found := conflict(self.task, parsed)):
+            errors = dict([found])
+        self.update(values=values, errors=errors)
         if self._counted_by() != before:
             self._work_out()
 
@@ -134,9 +132,21 @@ class TrainState(State):
         self.look()
         self.changed.emit(frozenset({"task", "layer", "model", "seed", "values"}))
 
+    def _fitting(self, values: Mapping[str, str]) -> dict[str, str]:
+        """The values of settings that the task and the chosen method have."""
+        known = {option.name for option in self._options(values)}
+        return {name: value for name, value in values.items() if name in known}
+
+    @property
+    def method(self) -> str:
+        return self.values.get("method", "")
+
     @property
     def options(self) -> tuple[Option, ...]:
-        return train.options(self.task) if self.task else ()
+        return self._options(self.values)
+
+    def _options(self, values: Mapping[str, str]) -> tuple[Option, ...]:
+        return train.options(self.task, values.get("method")) if self.task else ()
 
     @property
     def card(self) -> ModelInfo | None:

@@ -86,7 +86,7 @@ class _Choices(QFrame):
         self.setMaximumWidth(440)
         self._build_controls()
         self._form: Form | None = None
-        self._form_task = ""
+        self._form_for = ("", "")  # task and method whose settings it has
         self._form_box = QVBoxLayout()
         seed = Field(_("Seed"), self._seed, _("Equal seeds give equal runs on one machine."))
         self._options = column(self._search, seed, gap=12)
@@ -159,18 +159,22 @@ class _Choices(QFrame):
             self._search.setFocus()
 
     def _make_form(self) -> None:
-        if self._form_task == self.state.task:
+        wanted = (self.state.task, self.state.method)
+        if self._form_for == wanted:
             return
+        focused = self._form.focused() if self._form is not None else ""
         if self._form is not None:
             self._form_box.removeWidget(self._form)
             self._form.deleteLater()
-        self._form_task = self.state.task
+        self._form_for = wanted
         self._form = Form(
             [one for one in self.state.options if one.name not in FIRST], self.state.values
         )
         self._form.changed.connect(lambda _name: self._edited())
         self._form_box.addWidget(self._form)
         self._form.filter(self._search.text())
+        if focused:
+            self._form.focus(focused)
 
     def _edited(self) -> None:
         values = (
@@ -191,8 +195,8 @@ class _Choices(QFrame):
                 [(info.id, _(info.title)) for info in tasks.all_tasks() if info.id in state.tasks],
                 state.task,
             )
-            if self._form is not None:
-                self._make_form()
+        if concerns(fields, "task", "tasks", "values") and self._form is not None:
+            self._make_form()
         if concerns(fields, "layers", "layer", "task"):
             fill(
                 self.layer,
