@@ -49,7 +49,11 @@ TEXTS = [
 
 @pytest.fixture()
 def texts_file(tmp_path):
-    path = tmp_path / "texts.jsonl"
+    return write_texts(tmp_path / "texts.jsonl")
+
+
+def write_texts(path):
+    """Twenty records for a check of an export; returns `path`."""
     rows = [
         {"key": str(n), "texts": {"text": text, "text_b": text[::-1]}, "split": "dev", "id": n}
         for n, text in enumerate(TEXTS * 4)

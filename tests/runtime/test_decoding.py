@@ -20,6 +20,13 @@ def sharp(tags):
     return rows
 
 
+def tagged(text, borders, probabilities, tags):
+    """The most probable BIO sequence as words and spans."""
+    chosen = decoding.decide(probabilities, tags)
+    scores = probabilities[np.arange(len(chosen)), chosen]
+    return decoding.words_and_spans(text, borders, chosen, scores, tags)
+
+
 def legal(path):
     before = "O"
     for number in path:
@@ -56,7 +63,7 @@ def test_spans_come_from_b_and_i_with_the_mean_of_their_scores():
     scores = sharp(["B-A", "I-A", "O", "B-B"])
     scores[1, TAGS.index("I-A")] = 0.86
 
-    answer = decoding.tagged(text, borders, scores, TAGS)
+    answer = tagged(text, borders, scores, TAGS)
 
     assert [(one.start, one.end, one.label) for one in answer.spans] == [(0, 7, "A"), (12, 15, "B")]
     assert answer.spans[0].score == pytest.approx((0.96 + 0.86) / 2)
@@ -64,20 +71,20 @@ def test_spans_come_from_b_and_i_with_the_mean_of_their_scores():
 
 
 def test_two_spans_side_by_side_stay_two():
-    answer = decoding.tagged("a b", [(0, 1), (2, 3)], sharp(["B-A", "B-A"]), TAGS)
+    answer = tagged("a b", [(0, 1), (2, 3)], sharp(["B-A", "B-A"]), TAGS)
 
     assert [(one.start, one.end) for one in answer.spans] == [(0, 1), (2, 3)]
 
 
 def test_no_span_begins_or_ends_in_white_space():
-    answer = decoding.tagged("  tram \n", [(0, 8)], sharp(["B-A"]), TAGS)
-    nothing = decoding.tagged("   ", [(0, 3)], sharp(["B-A"]), TAGS)
+    answer = tagged("  tram \n", [(0, 8)], sharp(["B-A"]), TAGS)
+    nothing = tagged("   ", [(0, 3)], sharp(["B-A"]), TAGS)
 
     assert [(one.start, one.end) for one in answer.spans] == [(2, 6)] and nothing.spans == ()
 
 
 def test_an_empty_text_has_no_words_and_no_spans():
-    answer = decoding.tagged("", [], np.zeros((0, len(TAGS))), TAGS)
+    answer = tagged("", [], np.zeros((0, len(TAGS))), TAGS)
 
     assert answer.words == () and answer.spans == ()
 
@@ -129,3 +136,20 @@ def test_the_windows_of_a_book_take_time_by_its_length_not_by_its_square():
     ).all()
     logits = [np.zeros((size, 3), dtype=np.float32)] * len(windows)
     assert np.allclose(word_scores(logits, 0, found, 3), 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "before", "expected"),
+    [
+        ("I-A O I-B I-B", None, "B-A O B-B I-B"),
+        ("B-A I-B I-B", None, "B-A B-B I-B"),
+        ("I-A O", "B-A", "I-A O"),
+        ("I-A O", "B-B", "B-A O"),
+    ],
+)
+def test_an_inside_tag_that_continues_nothing_begins_a_span(given, before, expected):
+    numbers = np.array([TAGS.index(tag) for tag in given.split()])
+
+    found = decoding.begun(numbers, TAGS, before=before)
+
+    assert " ".join(TAGS[one] for one in found) == expected

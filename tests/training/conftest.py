@@ -46,7 +46,7 @@ def pairs():
     return Dataset((Layer("p", "class", (Label("same"), Label("other")), texts=2),), tuple(records))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tags():
     """24 documents with a name at one of two places."""
     records = []

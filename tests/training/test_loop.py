@@ -447,7 +447,7 @@ def test_what_cannot_be_learned_is_refused_before_the_model_is_loaded(
 
     with pytest.raises(SpecError, match="no submitted document"):
         train(pending, tiny_model, tmp_path / "run")
-    with pytest.raises(ModelError, match="no such folder"):
+    with pytest.raises(ModelError, match="no such file or folder"):
         train(classes, tmp_path / "none", tmp_path / "run")
     with pytest.raises(SpecError, match="2 layers"):
         train(classes, tiny_model, tmp_path / "run", freeze="3")

@@ -1,5 +1,7 @@
 """Schedules against the paper, learning rates by layer, and what is trained when."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -23,6 +25,18 @@ def made(layers=3):
         head=group(),
         modules=tuple(torch.nn.Linear(1, 1) for _ in range(layers + 1)),
     )
+
+
+def test_parameters_with_a_factor_get_a_group_and_rate_of_their_own():
+    levels = made(layers=1)
+    levels = replace(levels, factors={id(levels.head[0]): 100.0})
+
+    found = optim.groups(levels, rate=0.01, decay=1.0, weight_decay=0.1)
+
+    (fast,) = [group for group in found if group["factor"] == 100.0]
+    assert fast["params"][0] is levels.head[0] and fast["peak"] == pytest.approx(1.0)
+    assert {group["peak"] for group in found if group is not fast} == {0.01}
+    assert sum(len(group["params"]) for group in found) == 8
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def tag_words(borders: Sequence[tuple[int, int]], spans: Iterable[Span]) -> list
 
 
 @lru_cache(maxsize=32)
-def _allowed(tags: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def bio_constraints(tags: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """(start (L,), step (L, L) from → to): 0 where BIO allows it, -inf where not."""
     parts = [split_tag(one) for one in tags]
     start = np.array([-np.inf if prefix == "I" else 0.0 for prefix, _ in parts])
@@ -72,45 +72,70 @@ def _allowed(tags: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     return start, step
 
 
-def viterbi(scores: np.ndarray, start: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """The best path through scores (T, L) with start (L,) and transition (L, L) scores; the lower number on a tie."""
+def viterbi(
+    scores: np.ndarray, start: np.ndarray, step: np.ndarray, end: np.ndarray | None = None
+) -> np.ndarray:
+    """The best path, int64 (T,), through scores (T, L); the lower number on a tie.
+
+    start, end (L,) are added to the first and the last, step (L, L) from → to in between.
+    """
     length, count = scores.shape
     best, back = scores[0] + start, np.zeros((length, count), dtype=np.int64)
     for position in range(1, length):
         paths = best[:, None] + step  # (from, to)
         back[position] = paths.argmax(axis=0)
         best = paths[back[position], np.arange(count)] + scores[position]
-    path = [int(best.argmax())]
+    path = [int((best if end is None else best + end).argmax())]
     for position in range(length - 1, 0, -1):
         path.append(int(back[position, path[-1]]))
     return np.array(path[::-1], dtype=np.int64)
 
 
 def decide(probabilities: np.ndarray, tags: Sequence[str]) -> np.ndarray:
-    """Tag numbers (T,) of words with distributions (T, L): greedy where that is a legal BIO sequence, else the most probable legal one."""
+    """Tag numbers (T,) of words with distributions (T, L).
+
+    The most probable tag of each word where that is a legal BIO sequence, else the most probable
+    legal sequence.
+    """
     if not len(probabilities):
         return np.zeros(0, dtype=np.int64)
-    start, step = _allowed(tuple(tags))
+    start, step = bio_constraints(tuple(tags))
     greedy = probabilities.argmax(axis=1)
     if np.isfinite(start[greedy[0]]) and np.isfinite(step[greedy[:-1], greedy[1:]]).all():
         return greedy
     return viterbi(np.log(np.maximum(probabilities, 1e-30)), start, step)
 
 
-def tagged(
+def begun(chosen: np.ndarray, tags: Sequence[str], *, before: str | None = None) -> np.ndarray:
+    """A legal BIO sequence (T,): each I- that continues nothing becomes the B- of its label.
+
+    `before` is the tag in front of the first, None for the beginning of the text. As conlleval and
+    seqeval read such tags.
+    """
+    number = {tag: position for position, tag in enumerate(tags)}
+    found, inside = np.array(chosen, dtype=np.int64), split_tag(before or "O")[1]
+    for position, tag in enumerate(tags[one] for one in chosen):
+        prefix, label = split_tag(tag)
+        if prefix == "I" and label != inside:
+            found[position] = number[f"B-{label}"]
+        inside = label
+    return found
+
+
+def words_and_spans(
     text: str,
     borders: Sequence[tuple[int, int]],
-    probabilities: np.ndarray,
+    chosen: np.ndarray,
+    scores: np.ndarray,
     tags: Sequence[str],
     *,
     cut: bool = False,
 ) -> Prediction:
-    """Words (with borders) and their tag distributions (T, L) → words with labels, spans with scores.
+    """Words with labels and the spans they make, from tag numbers (T,) and their scores (T,).
 
-    A span's score is the mean probability of its words' decided tags. No span begins or ends in white space.
+    `chosen` is a legal BIO sequence. A span's score is the mean of its words' scores. No span
+    begins or ends in white space.
     """
-    chosen = decide(probabilities, tags)
-    scores = probabilities[np.arange(len(chosen)), chosen] if len(chosen) else np.zeros(0)
     parts = [split_tag(tags[one]) for one in chosen]
     words = tuple(
         WordTag(start, end, label, float(score))

@@ -21,18 +21,29 @@ def borders_of(document: Document) -> list[tuple[int, int]]:
     return [(start, end) for start, end in sorted(given) if document.text[start:end].strip()]
 
 
-def word_scores(
+def word_logits(
     logits: Sequence[np.ndarray], begin: int, where: Alignment, count: int
 ) -> np.ndarray:
-    """Probabilities (W, L) of a document's words, each from its first subword; a word without a subword is surely O.
+    """Logits (W, L) of a document's words, each from its first subword; 0 for a word without one.
 
     `logits[begin + window]` (T, L) are those of the document's windows.
     """
-    scores = np.zeros((len(where.window), count))
-    scores[:, 0] = 1.0
+    found = np.zeros((len(where.window), count))
     order = np.argsort(where.window, kind="stable")
     order = order[np.searchsorted(where.window[order], 0) :]  # not those without a subword (-1)
     for inside in np.split(order, np.flatnonzero(np.diff(where.window[order])) + 1):
         if len(inside):
-            scores[inside] = softmax(logits[begin + where.window[inside[0]]][where.first[inside]])
+            found[inside] = logits[begin + where.window[inside[0]]][where.first[inside]]
+    return found
+
+
+def word_scores(
+    logits: Sequence[np.ndarray], begin: int, where: Alignment, count: int
+) -> np.ndarray:
+    """Probabilities (W, L) of a document's words; a word without a subword is surely O.
+
+    Arguments as for `word_logits`.
+    """
+    scores = softmax(word_logits(logits, begin, where, count))
+    scores[where.window < 0] = np.eye(1, count)
     return scores

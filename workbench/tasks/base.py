@@ -65,6 +65,15 @@ class Model(nn.Module):
         own |= {id(p) for layer in parts.layers for p in layer}
         return [p for p in self.parameters() if id(p) not in own]
 
+    def rate_factors(self) -> dict[int, float]:
+        """id of a parameter → factor on its learning rate, for those in the head's `rate_factors`.
+
+        A head of ours may have a class attribute `rate_factors`, name of a parameter → factor.
+        """
+        named = dict(self.head.named_parameters()) if self.head is not None else {}
+        factors = getattr(self.head, "rate_factors", {})
+        return {id(named[name]): factor for name, factor in factors.items()}
+
 
 class Task(ABC):
     """tasks/<name>/task.py: the heavy half.

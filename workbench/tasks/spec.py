@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # these bring numpy, which the first window does without
 
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
+    from workbench.runtime.crf import Transitions
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
@@ -124,6 +125,13 @@ class TaskInfo(ABC):
         """Names of the network's outputs, in order (`id2label`)."""
         return tuple(labels)
 
+    def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:
+        """(name, why) of a setting that cannot be used together with the others; None if all fit.
+
+        `options` has every setting of the run.
+        """
+        return None
+
     # ---------------------------------------------------------------- gold
 
     @abstractmethod
@@ -167,6 +175,13 @@ class TaskInfo(ABC):
         `predictions` were decoded without them.
         """
         return {}
+
+    def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
+        """Scores of neighbouring outputs that a trained model decodes with; None if there are none.
+
+        `decoder` as for `decode`: `Predictor.decoder` of a loaded model.
+        """
+        return None
 
     def shifted(self, prepared: Prepared, golds: Sequence[Any]) -> int:
         """Gold spans whose offsets are not word boundaries, so that training moves them."""

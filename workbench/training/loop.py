@@ -309,7 +309,7 @@ class _Training:
             self.plan.steps,
             self.epoch + 1,
             dict(losses),
-            max(group["lr"] for group in optimizer.param_groups),
+            max(group["lr"] / group.get("factor", 1.0) for group in optimizer.param_groups),
             speed,
             devices.memory_mb(self.device),
             spent / self.step * (self.plan.steps - self.step),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import nn
@@ -67,7 +67,8 @@ class Levels:
     """The parameters of a model in levels that are frozen or trained together.
 
     bottom up: embeddings, each layer, and the top: the pooler (what is above the last layer) and
-    the head. modules: those of the embeddings, then one per layer.
+    the head. modules: those of the embeddings, then one per layer. factors: id of a parameter →
+    factor on its learning rate, 1 for all others.
     """
 
     embeddings: Sequence[nn.Parameter]
@@ -75,12 +76,18 @@ class Levels:
     pooler: Sequence[nn.Parameter]
     head: Sequence[nn.Parameter]
     modules: Sequence[nn.Module]
+    factors: Mapping[int, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Model) -> Levels:
         parts = model.encoder.parts()
         return cls(
-            parts.embeddings, parts.layers, parts.pooler, model.head_parameters(), parts.modules
+            parts.embeddings,
+            parts.layers,
+            parts.pooler,
+            model.head_parameters(),
+            parts.modules,
+            model.rate_factors(),
         )
 
     def parameters(self) -> list[list[nn.Parameter]]:
@@ -94,17 +101,29 @@ class Levels:
 def groups(levels: Levels, *, rate: float, decay: float, weight_decay: float) -> list[dict]:
     """AdamW's parameter groups, lowest level first, each with its own `peak` learning rate.
 
-    Biases and norms get no weight decay. Frozen parameters are left out.
+    `factor` is that of its parameters (`Levels.factors`). Biases and norms get no weight decay.
+    Frozen parameters are left out.
     """
-    found = []
-    factors = layer_rates(len(levels.layers), decay)
-    for members, factor in zip(levels.parameters(), factors, strict=True):
-        for is_matrix, decayed in ((True, weight_decay), (False, 0.0)):
-            chosen = [p for p in members if p.requires_grad and (p.ndim > 1) == is_matrix]
-            if chosen:
-                peak = rate * factor
-                found.append({"params": chosen, "lr": peak, "peak": peak, "weight_decay": decayed})
-    return found
+    found: dict[tuple[int, float, bool], dict] = {}
+    for level, members in enumerate(levels.parameters()):
+        share = layer_rates(len(levels.layers), decay)[level]
+        for parameter in members:
+            if not parameter.requires_grad:
+                continue
+            factor, is_matrix = levels.factors.get(id(parameter), 1.0), parameter.ndim > 1
+            peak = rate * share * factor
+            group = found.setdefault(
+                (level, factor, not is_matrix),
+                {
+                    "params": [],
+                    "lr": peak,
+                    "peak": peak,
+                    "factor": factor,
+                    "weight_decay": weight_decay if is_matrix else 0.0,
+                },
+            )
+            group["params"].append(parameter)
+    return [found[key] for key in sorted(found)]
 
 
 def optimizer(found: Sequence[dict], device: torch.device) -> torch.optim.Optimizer:

@@ -280,6 +280,12 @@ def _unknown(task: str, method: str, name: str, value: object, known: Iterable[s
     )
 
 
+def conflict(task: str, settings: Mapping[str, object]) -> tuple[str, str] | None:
+    """(name, why) of a parsed setting that cannot be used with the others; None if all fit."""
+    method = str(settings.get("method", methods.DEFAULT))
+    return tasks.info(task).conflict({**defaults(task, method), **settings})
+
+
 def defaults(task: str, method: str | None = None) -> dict[str, object]:
     return {option.name: option.default for option in options(task, method)}
 
@@ -313,6 +319,13 @@ class TrainSpec:
                     seed=self.seed, most=MAX_SEED
                 ),
                 hint=_("Runs with equal seeds and settings give equal results."),
+            )
+        if found := conflict(self.task, self.options):
+            name, why = found
+            raise SpecError(
+                _("{name} is {value!r}, which does not fit the other settings. {why}").format(
+                    name=name, value=self.option(name), why=why
+                )
             )
 
     @property

@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.tiny_runs import write_texts  # noqa: E402
 from workbench.base.errors import ExportFailed  # noqa: E402
-from workbench.exporters.model import hf_folder, run  # noqa: E402
+from workbench.exporters.model import hf_folder, run, verify  # noqa: E402
 from workbench.exporters.model.spec import draft_of, loading_code, sentence  # noqa: E402
 from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
 from workbench.tasks.predictor import Predictor, read_documents  # noqa: E402
@@ -56,6 +58,53 @@ def same(ours, theirs, **tolerance):
             assert one.classes.scores == pytest.approx(other.classes.scores, **tolerance)
 
 
+@pytest.fixture(scope="module")
+def exported_crf(crf_run, tmp_path_factory):
+    """(result of the export, its folder, the documents of the check)."""
+    folder = tmp_path_factory.mktemp("crf")
+    texts = write_texts(folder / "texts.jsonl")
+    result, _events = export(crf_run, folder / "out", texts)
+    return result, folder / "out", list(read_documents(texts))
+
+
+@pytest.mark.slow
+def test_an_exported_crf_finds_the_same_spans_without_torch(crf_run, exported_crf):
+    result, out, documents = exported_crf
+
+    predictor, exported = Predictor.load(crf_run, "cpu"), OnnxPredictor.load(out / "onnx")
+    ours = predictor.predict(documents)
+    same(ours, exported.predict(documents), abs=1e-5)
+    same(ours, Predictor.load(out / "hf", "cpu").predict(documents), abs=1e-5)
+    assert result["check"]["equal_labels"] == result["check_hf"]["equal_labels"] == 1.0
+    assert result["own_head"] and any(one.spans for one in ours)
+    assert exported.description["decoder"] == predictor.decoder
+
+
+@pytest.mark.slow
+def test_the_check_notices_transitions_that_are_not_those_of_the_model(
+    crf_run, exported_crf, tmp_path
+):
+    _result, out, documents = exported_crf
+    changed = Path(shutil.copytree(out / "onnx", tmp_path / "onnx"))
+    raw = json.loads((changed / "labels.json").read_text())
+    start = raw["decoder"]["transitions"]["start"]
+    raw["decoder"]["transitions"]["start"] = [0.0, *(100.0 for _ in start[1:])]
+    (changed / "labels.json").write_text(json.dumps(raw))
+
+    check = last(verify.check(Predictor.load(crf_run, "cpu"), changed, documents))
+
+    assert check["equal_labels"] < 1.0 and check["largest_difference"] < 1e-4
+
+
+def last(work):
+    """What a generator returns."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classify", "pairs", "tag"])
 def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tmp_path):
@@ -88,7 +137,8 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
     ]
     assert len(told) == 20 and all(row["equal"] for row in told)
     described = json.loads((out / "onnx" / "labels.json").read_text(encoding="utf-8"))
-    assert (described["outputs"], described["decoder"]) == (["logits"], {})
+    decoder = {"decoder": "bio"} if task == "tag" else {}
+    assert (described["outputs"], described["decoder"]) == (["logits"], decoder)
     _copied_code_runs(task, out / "onnx")
     card = (out / "hf" / "README.md").read_text(encoding="utf-8")
     assert sentence(result["check"]) in card

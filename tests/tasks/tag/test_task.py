@@ -9,7 +9,7 @@ import torch
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.tasks.base import IGNORED, Features
 from workbench.tasks.tag.info import SpanGold
-from workbench.tasks.tag.task import Tagging
+from workbench.tasks.tag.task import Tagging, set_edges
 from workbench.text.document import Document
 from workbench.text.spans import Span
 
@@ -86,3 +86,44 @@ def test_a_batch_of_empty_texts_has_no_loss_and_no_targets():
     loss = TASK.losses(None, {"logits": torch.randn(2, 3, 5)}, {"tags": tags})["task"]
 
     assert (float(loss.total), int(loss.count)) == (0.0, 0)
+
+
+CRF = {"decoder": "crf"}
+
+
+def crf_features(preparer, text, spans=(), *, length=64):
+    prepared = TASK.info.prepare(preparer, [Document("a", (("text", text),))], length)
+    return Features(prepared, TASK.targets(prepared, [SpanGold(tuple(spans))], LABELS, CRF))
+
+
+def test_a_crf_knows_which_windows_have_the_first_and_the_last_word(subwords):
+    short = crf_features(subwords, "ada trams late")
+    long = crf_features(subwords, " ".join(["tram bus late ada bob"] * 20), length=16)
+
+    assert [row.tolist() for row in short.targets["edges"]] == [[1, 1]]
+    assert [row.tolist() for row in long.targets["edges"]] == [
+        [1, 0], *[[0, 0]] * (len(long.prepared.inputs) - 2), [0, 1]
+    ]  # fmt: skip
+
+
+def test_a_span_that_goes_on_in_the_next_window_does_not_begin_there(subwords):
+    text = " ".join(["tram"] * 40)
+
+    found = crf_features(subwords, text, [Span(0, len(text), "P")], length=16)
+
+    learned = [tag for item in range(len(found.prepared.inputs)) for tag in tags_of(found, item)]
+    assert [tag for tag in learned if tag] == ["B-P", *["I-P"] * 39]
+
+
+def test_a_span_whose_first_word_has_no_subword_begins_at_the_next(subwords):
+    tags = [np.array([IGNORED, TAGS.index("I-P"), TAGS.index("O"), TAGS.index("I-Q")])]
+    edges = [np.zeros(2, np.int64)]
+
+    set_edges(tags, edges, range(1), TAGS)
+
+    assert [TAGS[one] for one in tags[0][1:]] == ["B-P", "O", "B-Q"]
+
+
+@pytest.mark.parametrize("decoder, native", [("greedy", True), ("bio", True), ("crf", False)])
+def test_only_a_crf_needs_a_head_of_its_own(decoder, native):
+    assert TASK.uses_native({"decoder": decoder}) is native

@@ -38,7 +38,7 @@ def check(
     original = yield from _reference(predictor, documents)
     differences = np.zeros(len(documents))
     mixed = _mixed(exported, prepared.inputs)
-    expected = exported.decode(original, prepared)
+    expected = predictor.decode(original, prepared)
     equal = total = 0
     for number, document in enumerate(documents):
         items = prepared.of(number)

@@ -19,11 +19,28 @@ if TYPE_CHECKING:
 
     from workbench.metrics.classes import LabelScore
     from workbench.metrics.confusion import Confusion
+    from workbench.runtime.crf import Transitions
     from workbench.runtime.inputs import Prepared, Preparer
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
 LISTED = 50  # spans that an error names
+
+
+DECODER = Option(
+    "decoder",
+    "choice",
+    "bio",
+    N_(
+        "How words get their tags. Greedy: the most probable tag of each word. BIO: the most "
+        "probable sequence in which every span begins with its B- tag. CRF: as BIO, with learned "
+        "scores of neighbouring tags (a linear-chain conditional random field)."
+    ),
+    choices=("greedy", "bio", "crf"),
+    group="main",
+    title=N_("Decoder"),
+    choice_titles=(N_("Greedy"), N_("Valid BIO sequences"), N_("CRF")),
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +84,7 @@ class TagInfo(TaskInfo):
     logits = {"logits": "token"}
     windows = True
     options = (
+        DECODER,
         Option(
             "label_subwords",
             "choice",
@@ -110,19 +128,31 @@ class TagInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        from workbench.runtime import decoding
-        from workbench.runtime.words import word_scores
+        from workbench.runtime import decoding, tag_decoders
+        from workbench.runtime.words import word_logits
 
         tags, tokens = self.output_names(labels), [found["logits"] for found in logits]
-        return [
-            decoding.tagged(
-                document.text,
-                prepared.words[number],
-                word_scores(tokens, prepared.first(number), prepared.alignments[number], len(tags)),
-                tags,
+        decide = tag_decoders.decoder(decoder, tags)
+        found = []
+        for number, document in enumerate(prepared.documents):
+            where = prepared.alignments[number]
+            rows = word_logits(tokens, prepared.first(number), where, len(tags))
+            chosen, scores = decide(rows, where.window >= 0)
+            borders = prepared.words[number]
+            found.append(decoding.words_and_spans(document.text, borders, chosen, scores, tags))
+        return found
+
+    def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:
+        if options.get("decoder") == "crf" and options.get("label_subwords") == "all":
+            return "label_subwords", _(
+                "A CRF is trained on one subword of each word: choose first."
             )
-            for number, document in enumerate(prepared.documents)
-        ]
+        return None
+
+    def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
+        from workbench.runtime import tag_decoders
+
+        return tag_decoders.transitions(decoder, self.output_names(labels))
 
     def shifted(self, prepared: Prepared, golds: Sequence[SpanGold]) -> int:
         count = 0

@@ -1,4 +1,4 @@
-"""Spans as BIO tags: the heavy half, with the library's token classification head.
+"""Spans as BIO tags: the heavy half, with the library's token classification head or a CRF.
 
 Words are the document's own tokens, else those of text.segment. Long texts run in overlapping
 windows; each word is trained and predicted in the window where it has the most context.
@@ -7,7 +7,7 @@ windows; each word is trained and predicted in the window where it has the most 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ from workbench.runtime import decoding
 from workbench.runtime.decoding import Alignment
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.heads.crf import CrfHead
 from workbench.tasks.heads.linear import TokenHead
 from workbench.tasks.spec import TaskInfo
 from workbench.tasks.tag.info import INFO, SpanGold
@@ -28,10 +29,17 @@ class Tagging(Task):
     native = "token"
     loss_targets = {"task": "tags"}
 
+    def uses_native(self, options: Mapping[str, Any]) -> bool:
+        """The library's head scores each word by itself."""
+        return not _is_crf(options)
+
     def head(
         self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
     ) -> nn.Module:
-        return TokenHead(encoder.width, len(self.info.output_names(labels)))
+        tags = self.info.output_names(labels)
+        if not _is_crf(options):
+            return TokenHead(encoder.width, len(tags))
+        return CrfHead(encoder.width, len(tags), constraints=decoding.bio_constraints(tags))
 
     def targets(
         self,
@@ -40,7 +48,10 @@ class Tagging(Task):
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
-        """tags: int64 (T,) per window, IGNORED at all but the trained subwords of words."""
+        """tags: int64 (T,) per window, IGNORED at all but the trained subwords of words.
+
+        edges, for a CRF: int64 (2,) per window, whether it has the document's first and last word.
+        """
         every = options.get("label_subwords", "first") == "all"
         number = {tag: position for position, tag in enumerate(self.info.output_names(labels))}
         found = [np.full(len(one), IGNORED, dtype=np.int64) for one in prepared.inputs]
@@ -50,16 +61,55 @@ class Tagging(Task):
             for word, tag in enumerate(decoding.tag_words(words, gold.spans)):
                 inside = number[f"I{tag[1:]}" if tag != "O" else tag]
                 set_word(windows, where, word, number[tag], inside if every else None)
-        return {"tags": found}
+        if not _is_crf(options):
+            return {"tags": found}
+        edges = [np.zeros(2, dtype=np.int64) for _ in found]
+        for document in range(len(golds)):
+            inputs = prepared.of(document)
+            set_edges(found, edges, inputs, self.info.output_names(labels))
+        return {"tags": found, "edges": edges}
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        if "edges" in targets:
+            head = cast(CrfHead, model.head)
+            return {"task": Loss(*head.loss(logits["logits"], targets["tags"], targets["edges"]))}
         tags = targets["tags"].flatten()  # (B, T) → (B * T)
         total = F.cross_entropy(
             logits["logits"].flatten(0, 1), tags, ignore_index=IGNORED, reduction="sum"
         )
         return {"task": Loss(total, (tags != IGNORED).sum())}
+
+    def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
+        chosen = {"decoder": options.get("decoder", "bio")}
+        return (
+            {**chosen, "transitions": cast(CrfHead, model.head).transitions()}
+            if _is_crf(options)
+            else chosen
+        )
+
+
+def _is_crf(options: Mapping[str, Any]) -> bool:
+    return options.get("decoder") == "crf"
+
+
+def set_edges(
+    tags: Sequence[np.ndarray], edges: Sequence[np.ndarray], inputs: range, names: Sequence[str]
+) -> None:
+    """Mark the windows with the first and the last word of a document, and make its tags legal.
+
+    A word without a subword has no tag, so that the I- after it may continue nothing.
+    """
+    places = [(number, np.flatnonzero(tags[number] != IGNORED)) for number in inputs]
+    learned = [(number, found) for number, found in places if len(found)]
+    if not learned:
+        return
+    edges[learned[0][0]][0] = edges[learned[-1][0]][1] = 1
+    before = None
+    for number, found in learned:
+        tags[number][found] = decoding.begun(tags[number][found], names, before=before)
+        before = names[tags[number][found[-1]]]
 
 
 def set_word(

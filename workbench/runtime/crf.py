@@ -1,0 +1,92 @@
+"""Linear-chain conditional random fields: decoding with learned scores of neighbouring tags.
+
+numpy alone, shared by training, hosts and exported models.
+Source: Lafferty, McCallum and Pereira 2001; Collobert et al. 2011, section 3.3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.runtime.decoding import viterbi
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Scores of tags beside one another, float64; -inf where the scheme does not allow it.
+
+    start, end (L,): of the first and of the last tag. step (L, L): from (row) → to (column).
+    """
+
+    tags: tuple[str, ...]
+    start: np.ndarray
+    step: np.ndarray
+    end: np.ndarray
+
+    @classmethod
+    def from_json(
+        cls,
+        raw: Mapping[str, Any],
+        tags: Sequence[str],
+        constraints: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> Transitions:
+        """What training learned (`start`, `step`, `end` as lists), with what the scheme forbids.
+
+        `constraints`: added to start (L,) and step (L, L); 0 or -inf.
+        Raises ValueError where the sizes do not fit `tags`.
+        """
+        count = len(tags)
+        start, step, end = (np.array(raw[name], np.float64) for name in ("start", "step", "end"))
+        if (start.shape, step.shape, end.shape) != ((count,), (count, count), (count,)):
+            raise ValueError(f"transitions of shape {step.shape} for {count} tags")
+        if constraints is not None:
+            start, step = start + constraints[0], step + constraints[1]
+        return cls(tuple(tags), start, step, end)
+
+    def best(self, emissions: np.ndarray) -> np.ndarray:
+        """The tags (T,) with the highest score under emissions (T, L)."""
+        if not len(emissions):
+            return np.zeros(0, dtype=np.int64)
+        return viterbi(emissions, self.start, self.step, self.end)
+
+    def log_partition(self, emissions: np.ndarray) -> float:
+        """Log of the summed exponentiated scores of all tag sequences; 0 without words."""
+        if not len(emissions):
+            return 0.0
+        return float(_log_sum(self._forward(emissions)[-1] + self.end))
+
+    def marginals(self, emissions: np.ndarray) -> np.ndarray:
+        """Probability (T, L) of each tag at each word, all sequences considered."""
+        if not len(emissions):
+            return np.zeros(emissions.shape)
+        both = self._forward(emissions) + self._backward(emissions)
+        return np.exp(both - _log_sum(both[-1]))
+
+    def _forward(self, emissions: np.ndarray) -> np.ndarray:
+        """(T, L): log sum over the sequences that end with a tag, its own emission included."""
+        found = np.array(emissions, np.float64)
+        found[0] += self.start
+        for position in range(1, len(found)):
+            found[position] += _log_sum(found[position - 1][:, None] + self.step)
+        return found
+
+    def _backward(self, emissions: np.ndarray) -> np.ndarray:
+        """(T, L): log sum over what follows a tag, its own emission left out."""
+        found = np.zeros(emissions.shape)
+        found[-1] = self.end
+        for position in range(len(found) - 2, -1, -1):
+            following = emissions[position + 1] + found[position + 1]  # (to,)
+            found[position] = _log_sum((self.step + following).T)
+        return found
+
+
+def _log_sum(values: np.ndarray) -> np.ndarray:
+    """Log of the sum of exponentials over the first axis; -inf where all are."""
+    most = values.max(axis=0)
+    most = np.where(np.isfinite(most), most, 0.0)
+    with np.errstate(divide="ignore"):
+        return most + np.log(np.exp(values - most).sum(axis=0))

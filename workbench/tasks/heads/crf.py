@@ -1,0 +1,105 @@
+"""A linear-chain conditional random field over the words of a text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from workbench.tasks.base import IGNORED
+from workbench.tasks.heads.linear import TokenHead
+
+# Few and far from their optimum (0), where the other weights are pretrained. As in Ma and Hovy 2016
+# and Flair, whose taggers learn them at 0.015 to 0.1 beside fixed or slowly tuned embeddings.
+FASTER = 100.0
+
+
+class CrfHead(TokenHead):
+    """Emissions of a linear layer, and scores of neighbouring outputs.
+
+    start, end (L,) and step (L, L) from → to are learned, and 0 at first. Where `constraints`
+    (start (L,), step (L, L); 0 or -inf) forbid a transition its score is not used.
+    """
+
+    rate_factors = {"start": FASTER, "step": FASTER, "end": FASTER}
+
+    def __init__(
+        self,
+        width: int,
+        outputs: int,
+        *,
+        constraints: tuple[np.ndarray, np.ndarray] | None = None,
+        dropout: float = 0.1,
+    ):
+        super().__init__(width, outputs, dropout)
+        self.start, self.end = (nn.Parameter(torch.zeros(outputs)) for _ in range(2))
+        self.step = nn.Parameter(torch.zeros(outputs, outputs))
+        start, step = constraints or (np.zeros(outputs), np.zeros((outputs, outputs)))
+        self.register_buffer("first_allowed", torch.from_numpy(start).float(), persistent=False)
+        self.register_buffer("step_allowed", torch.from_numpy(step).float(), persistent=False)
+
+    def transitions(self) -> dict[str, Any]:
+        """The learned scores as lists, for `runtime.crf.Transitions.from_json`."""
+        return {name: getattr(self, name).detach().tolist() for name in ("start", "step", "end")}
+
+    def loss(self, emissions: Tensor, tags: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
+        """Summed negative log-likelihood of tag sequences, and the number of their tags.
+
+        emissions (B, T, L); tags int (B, T), IGNORED at units that are passed over; edges (B, 2):
+        whether the first and the last word of the document are in the row. Only there do the start
+        and end scores apply: other rows are parts of a long text.
+        """
+        emissions, tags, lengths = _adjacent(emissions.float(), tags)
+        first, last = edges.bool().unsqueeze(-1).unbind(1)  # (B, 1) each
+        start = torch.where(first, self.start + self.first_allowed, 0.0)  # (B, L)
+        end = torch.where(last, self.end, 0.0)
+        step = self.step + self.step_allowed
+        every = log_partition(emissions, lengths, start, step, end)
+        gold = path_score(emissions, tags, lengths, start, step, end)
+        return torch.where(lengths > 0, every - gold, 0.0).sum(), lengths.sum()
+
+
+def _adjacent(emissions: Tensor, tags: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The tagged units moved to the front: (B, N, L), tags (B, N) 0 at padding, lengths (B,).
+
+    N is the largest number of tagged units in a row, at least 1.
+    """
+    given = tags != IGNORED
+    lengths = given.sum(1)
+    most = max(1, int(lengths.max()))
+    order = torch.sort((~given).to(torch.int8), dim=1, stable=True).indices[:, :most]  # (B, N)
+    wide = order.unsqueeze(-1).expand(-1, -1, emissions.shape[-1])
+    return emissions.gather(1, wide), tags.gather(1, order).clamp(min=0), lengths
+
+
+def log_partition(
+    emissions: Tensor, lengths: Tensor, start: Tensor, step: Tensor, end: Tensor
+) -> Tensor:
+    """Log of the summed exponentiated scores of all sequences, (B,).
+
+    emissions (B, N, L), lengths (B,), start and end (B, L), step (L, L) from → to.
+    """
+    found = emissions[:, 0] + start  # (B, L)
+    for position in range(1, emissions.shape[1]):
+        after = torch.logsumexp(found.unsqueeze(2) + step, dim=1) + emissions[:, position]
+        found = torch.where((position < lengths).unsqueeze(1), after, found)
+    return torch.logsumexp(found + end, dim=1)
+
+
+def path_score(
+    emissions: Tensor, tags: Tensor, lengths: Tensor, start: Tensor, step: Tensor, end: Tensor
+) -> Tensor:
+    """The score of one sequence per row, (B,). tags (B, N); the rest as for `log_partition`."""
+    places = torch.arange(tags.shape[1], device=tags.device)
+    inside = places < lengths.unsqueeze(1)  # (B, N)
+    emitted = emissions.gather(2, tags.unsqueeze(2)).squeeze(2)
+    moved = step[tags[:, :-1], tags[:, 1:]]  # (B, N - 1)
+    final = tags.gather(1, (lengths - 1).clamp(min=0).unsqueeze(1))
+    return (
+        torch.where(inside, emitted, 0.0).sum(1)
+        + torch.where(inside[:, 1:], moved, 0.0).sum(1)
+        + start.gather(1, tags[:, :1]).squeeze(1)
+        + end.gather(1, final).squeeze(1)
+    )
