@@ -53,7 +53,7 @@ def app(qapp, qtbot, monkeypatch):
     hooks = sys.excepthook, threading.excepthook
     made = App(make_qt(), settings.Settings(theme="light", warm_worker=False))
     monkeypatch.setattr("workbench.ui.dialogs.error.install", lambda app: None)
-    qtbot.addWidget(made.window)
+    qtbot.addWidget(made.window, before_close_func=lambda _window: _ask_nothing(made, monkeypatch))
     made.window.go("welcome")
     made.window.show()
     made.window.load_commands()
@@ -61,6 +61,12 @@ def app(qapp, qtbot, monkeypatch):
     made.stop_jobs()
     made.closed()
     sys.excepthook, threading.excepthook = hooks
+
+
+def _ask_nothing(app, monkeypatch):
+    """After a failure jobs may be running: closing would ask what becomes of them, and wait."""
+    app.stop_jobs()
+    monkeypatch.setattr(app, "may_close", lambda: True)
 
 
 @pytest.fixture

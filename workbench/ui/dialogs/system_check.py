@@ -76,9 +76,14 @@ class SystemCheckDialog(Dialog):
         for group in self._groups.values():
             group.clear()
         self._check = SystemCheck(self._app.queue, project=folder)
-        self._check.changed.connect(self._timer.start)
+        self._check.changed.connect(self._later)
         self._check.start()
         self._show()
+
+    def _later(self) -> None:
+        """Show what is new soon; starting the timer again would put it off with every line."""
+        if not self._timer.isActive():
+            self._timer.start()
 
     def copy(self) -> None:
         """The report, as it stands, to the clipboard."""
@@ -109,7 +114,7 @@ class SystemCheckDialog(Dialog):
 
     def _closed(self, _result: int) -> None:
         self._timer.stop()
-        self._check.changed.disconnect(self._timer.start)
+        self._check.changed.disconnect(self._later)
         self._check.cancel()
 
 
