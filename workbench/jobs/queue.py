@@ -119,6 +119,7 @@ class Queue:
         self.grace = grace or Grace()
         self.jobs: tuple[Job, ...] = ()
         self.changed = Signal("queue.changed")
+        self.forgotten = Signal("queue.forgotten")  # (job)
         self.reported = Signal("queue.reported")  # (dict): what a spare worker says of this machine
         self.spare = (
             Spare(warm, on_report=lambda report: self.dispatch(lambda: self.reported.emit(report)))
@@ -166,6 +167,7 @@ class Queue:
         """Take an ended job off the list."""
         if job.over:
             self.jobs = tuple(one for one in self.jobs if one is not job)
+            self.forgotten.emit(job)
 
     def wait(self, job: Job, timeout: float | None = None) -> bool:
         """Headless: run what the children post until the job is over; False if `timeout` seconds pass first."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
-from workbench.ui import plain
-from workbench.ui.commands import Command
+from workbench.ui import plain, recent
+from workbench.ui.commands import SEPARATOR, Choice, Command
+
+RECENT = 8  # projects in the submenu
+LONGEST_FOLDER = 48  # characters of a folder there
 
 
 def has_project(window) -> bool:
@@ -18,6 +22,10 @@ def can_write(window) -> bool:
     return has_project(window) and not (
         window.app.project.read_only or window.app.project.busy or window.app.working
     )
+
+
+def has_documents(window) -> bool:
+    return has_project(window) and window.app.any_documents()
 
 
 def may_close(window) -> bool:
@@ -38,6 +46,7 @@ def page_commands(pages: Sequence[Contribution]) -> tuple[Command, ...]:
             lambda w, id=page.id: w.go(id),
             "View",
             f"Ctrl+Alt+{number}",
+            checked=lambda w, id=page.id: w.page == id,
             group="pages",
         )
         for number, page in enumerate(pages, 1)
@@ -56,6 +65,14 @@ def _file() -> tuple[Command, ...]:
         ),
         Command("open", _("&Open…"), lambda w: w.app.act("open"), "File", "Ctrl+O", group="open"),
         Command(
+            "recent",
+            _("Open &recent"),
+            menu="File",
+            enabled=lambda w: bool(w.app.settings.recent),
+            choices=lambda w: recent_choices(w.app),
+            group="open",
+        ),
+        Command(
             "sample",
             _("Open the &sample project"),
             lambda w: w.app.act("sample"),
@@ -68,6 +85,7 @@ def _file() -> tuple[Command, ...]:
             lambda w: w.go("welcome"),
             "File",
             "Ctrl+Alt+0",
+            enabled=lambda w: w.page != "welcome",
             group="open",
         ),
         Command(
@@ -85,7 +103,7 @@ def _file() -> tuple[Command, ...]:
             lambda w: w.go("data", dialog="export"),
             "File",
             "Ctrl+Alt+E",
-            enabled=has_project,
+            enabled=has_documents,
             group="data",
         ),
         Command(
@@ -107,6 +125,25 @@ def _file() -> tuple[Command, ...]:
         ),
         Command("quit", _("&Quit"), lambda w: w.close(), "File", "Ctrl+Q", group="quit"),
     )
+
+
+def recent_choices(app) -> tuple[Choice | None, ...]:
+    """File ▸ Open recent: a project a line, those that are missing disabled; then Clear list."""
+    shown = [
+        Choice(
+            recent_title(one), lambda path=one.path: app.open_project(path), enabled=not one.missing
+        )
+        for one in recent.projects(app.settings.recent[:RECENT])
+    ]
+    return (*shown, SEPARATOR, Choice(_("&Clear list"), app.clear_recent))
+
+
+def recent_title(one: recent.Recent) -> str:
+    folder = str(Path(one.folder).parent)
+    if len(folder) > LONGEST_FOLDER:
+        folder = f"{folder[: LONGEST_FOLDER // 2]}…{folder[-LONGEST_FOLDER // 2 :]}"
+    told = _("{name}  ({folder}, not found)") if one.missing else _("{name}  ({folder})")
+    return plain.menu_text(told.format(name=one.name, folder=folder))
 
 
 def _edit() -> tuple[Command, ...]:
@@ -131,14 +168,44 @@ def _edit() -> tuple[Command, ...]:
             group="undo",
             name=_("Redo"),
         ),
+        *_clipboard(),
+        Command(
+            "find",
+            _("&Find"),
+            lambda w: w.shown_panel.find(),
+            "Edit",
+            "Ctrl+F",
+            enabled=lambda w: w.shown_panel is not None and w.shown_panel.can_find,
+            group="find",
+        ),
         Command(
             "palette",
-            _("&Find a command…"),
+            _("Find a co&mmand…"),
             lambda w: w.app.act("palette"),
             "Edit",
             "Ctrl+Shift+P",
             group="find",
         ),
+    )
+
+
+def _clipboard() -> tuple[Command, ...]:
+    def edit(id: str, title: str, keys: str, can: str) -> Command:
+        return Command(
+            id,
+            title,
+            lambda w: getattr(w.editing, id.replace("-", "_"))(),
+            "Edit",
+            keys,
+            enabled=lambda w: getattr(w.editing, can),
+            group="clipboard",
+        )
+
+    return (
+        edit("cut", _("Cu&t"), "Ctrl+X", "can_cut"),
+        edit("copy", _("&Copy"), "Ctrl+C", "can_copy"),
+        edit("paste", _("&Paste"), "Ctrl+V", "can_paste"),
+        edit("select-all", _("Select &all"), "Ctrl+A", "can_select_all"),
     )
 
 
@@ -150,6 +217,7 @@ def _view() -> tuple[Command, ...]:
             lambda w: w.app.change_text_size(1),
             "View",
             ("Ctrl++", "Ctrl+="),
+            enabled=lambda w: w.app.can_change_text_size(1),
             group="size",
         ),
         Command(
@@ -158,6 +226,7 @@ def _view() -> tuple[Command, ...]:
             lambda w: w.app.change_text_size(-1),
             "View",
             "Ctrl+-",
+            enabled=lambda w: w.app.can_change_text_size(-1),
             group="size",
         ),
         Command(
@@ -166,6 +235,7 @@ def _view() -> tuple[Command, ...]:
             lambda w: w.app.change_text_size(0),
             "View",
             "Ctrl+0",
+            enabled=lambda w: w.app.can_change_text_size(0),
             group="size",
         ),
         *(
@@ -209,7 +279,7 @@ def _view() -> tuple[Command, ...]:
             lambda w: w.tear_off(),
             "View",
             "Ctrl+Shift+W",
-            enabled=has_project,
+            enabled=lambda w: w.can_tear_off,
             group="docks",
         ),
         Command(
@@ -239,7 +309,15 @@ def _run() -> tuple[Command, ...]:
             _("Show &jobs"),
             lambda w: w.toggle_dock("jobs", True),
             "Run",
-            enabled=has_project,
+            enabled=lambda w: has_project(w) and not w.dock_shown("jobs"),
+            group="stop",
+        ),
+        Command(
+            "clear-jobs",
+            _("Clear &ended jobs"),
+            lambda w: w.app.clear_ended_jobs(),
+            "Run",
+            enabled=lambda w: bool(w.app.ended_jobs()),
             group="stop",
         ),
     )

@@ -43,6 +43,7 @@ class App:
         self.dispatch = Dispatch()
         self.project = None
         self.opened = Signal("app.opened")  # emitted with the project, or None when one was closed
+        self.recent_changed = Signal("app.recent_changed")
         self.jobs_changed = Signal("app.jobs_changed")  # (job, event), as the queue's own signal
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
@@ -171,10 +172,14 @@ class App:
             if self.settings.window.get(f"dock.{dock}"):
                 self.window.toggle_dock(dock, True)
 
-    def _landing(self) -> str:
+    def any_documents(self) -> bool:
+        """Whether the open project has documents."""
         from workbench.operations import corpus
 
-        return "annotate" if corpus.any_documents(self.project) else "data"
+        return corpus.any_documents(self.project)
+
+    def _landing(self) -> str:
+        return "annotate" if self.any_documents() else "data"
 
     def leave_project(self) -> None:
         """File ▸ Close project: asks about running jobs first."""
@@ -292,6 +297,17 @@ class App:
 
             dialogs.new_project(self, data=[Path(one) for one in files])
 
+    def clear_recent(self) -> None:
+        """Forget the projects opened last; their files stay."""
+        before = list(self.settings.recent)
+        self._set_recent([])
+        self.note(_("The list of recent projects is empty."), lambda: self._set_recent(before))
+
+    def _set_recent(self, recent: list[str]) -> None:
+        self.settings.recent = recent
+        self.settings.save()
+        self.recent_changed.emit()
+
     def commands_changed(self) -> None:
         self.window.menus.refresh()
 
@@ -300,6 +316,9 @@ class App:
     def change_theme(self, name: str) -> None:
         self.settings.theme = name
         self.restyle()
+
+    def can_change_text_size(self, step: int) -> bool:
+        return theme.next_text_size(step) != self.settings.text_size
 
     def change_text_size(self, step: int) -> None:
         self.settings.text_size = theme.next_text_size(step)
@@ -341,6 +360,14 @@ class App:
             for job in self.active_jobs()
             if job.spec.project and _same_file(Path(job.spec.project), path)
         ]
+
+    def ended_jobs(self) -> list:
+        """Jobs of this session that are over and still listed."""
+        return [job for job in self.queue.jobs if job.over] if self._queue_used else []
+
+    def clear_ended_jobs(self) -> None:
+        for job in self.ended_jobs():
+            self.queue.forget(job)
 
     def stop_jobs(self) -> None:
         """Stop the running runs and keep their best; everything else is cancelled."""

@@ -1,8 +1,11 @@
-"""A command: one thing a person can do, with its words, menu and keys. Tables of them become menus, keys, palette, key sheet."""
+"""A command: one thing a person can do, with its words, menu and keys. Tables of them become menus, keys, palette, key sheet.
+
+Also a choice: one line of a context menu or of a submenu.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,13 +23,34 @@ def _nothing(_target: Any) -> None:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """One line of a context menu or submenu; `choices` make a submenu of it.
+
+    `title` may carry a mnemonic. At its right stands the key of the command whose id is `command`,
+    or `key`. A line with `on` (True or False) has a tick or the place for one.
+    """
+
+    title: str
+    act: Callable[[], object] = lambda: None
+    enabled: bool = True
+    command: str = ""
+    key: str = ""
+    on: bool | None = None
+    choices: tuple[Choice | None, ...] = ()
+
+
+SEPARATOR = None  # between two choices
+
+
+@dataclass(frozen=True)
 class Command:
     """`run(target)` does it; the target is the window for its own commands, the panel for a panel's.
 
     `title` carries the mnemonic (`&`) and "…" where a dialog follows; a function `title(target)` may change it each time the
     menu opens. `keys` in Qt's portable notation ("Ctrl+Shift+P"), the first is shown. A panel's command acts only while its
-    page is shown, unless `anywhere`: then the page is brought up first. `shown_only` lists the keys on the key sheet, while a
-    widget of the page handles them itself (bare keys, mostly).
+    page is shown, unless `anywhere`: then the page is brought up first, while its keys act on its own page alone; `possible`
+    is asked of the window as long as the page has not been built. `shown_only` lists the keys on the key sheet, while a
+    widget of the page handles them itself (bare keys, mostly). `choices(target)` make a submenu; it has nothing to run.
     """
 
     id: str
@@ -37,7 +61,9 @@ class Command:
     enabled: Callable[[Any], bool] = always
     checked: Callable[[Any], bool] | None = None
     anywhere: bool = False
+    possible: Callable[[Any], bool] = always
     shown_only: bool = False
+    choices: Callable[[Any], Sequence[Choice | None]] | None = None
     group: str = ""  # a separator stands between groups of a menu
     name: str = ""  # the title where it does not change with the target: on the key sheet; for a title that is a function
 

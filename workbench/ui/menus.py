@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 from workbench.base.i18n import _
 from workbench.base.settings import Settings
 from workbench.ui.commands import MENUS, Command
-from workbench.ui.keys import sequences
+from workbench.ui.keys import sequences, shown
+from workbench.ui.widgets import context_menu
 
 LAST = "quit"  # this group of a menu stands at its end, where everyone looks for it
 
@@ -22,7 +23,19 @@ class Entry:
 
     def __init__(self, command: Command, page: str, target: Callable[[], Any]):
         self.command, self.page, self.target = command, page, target
-        self.action: QAction | None = None
+        self.submenu: QMenu | None = None
+        self._action: QAction | None = None
+
+    @property
+    def action(self) -> QAction | None:
+        """Its line of a menu. That of a submenu is asked for each time: clearing the menu above
+        invalidates the Python object.
+        """
+        return self.submenu.menuAction() if self.submenu is not None else self._action
+
+    @action.setter
+    def action(self, action: QAction) -> None:
+        self._action = action
 
 
 class Menus:
@@ -40,13 +53,13 @@ class Menus:
     ):
         self._window, self._settings, self._page_shown, self._go = window, settings, page_shown, go
         self.entries: list[Entry] = []
+        self._keyed_for = ""  # the page for which the keys stand
         self.menus: dict[str, QMenu] = {}
         for name in MENUS:
             menu = window.menuBar().addMenu("&" + _(name))
             menu.aboutToShow.connect(lambda name=name: self._fill(name))
             menu.aboutToHide.connect(self.refresh)
             self.menus[name] = menu
-        self.extra: dict[str, Callable[[QMenu], None]] = {}  # adds to a menu each time it opens
 
     def add(self, commands: Iterable[Command], page: str, target: Callable[[], Any]) -> None:
         for command in commands:
@@ -57,6 +70,9 @@ class Menus:
         self.refresh()
 
     def _make_action(self, entry: Entry) -> None:
+        if entry.command.choices is not None:
+            entry.submenu = self._submenu(entry)
+            return
         action = QAction(entry.command.lasting(), self._window)
         action.setShortcuts(sequences(entry.command, self._settings))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -66,32 +82,52 @@ class Menus:
         entry.action = action
         self._window.addAction(action)
 
+    def _submenu(self, entry: Entry) -> QMenu:
+        menu, choices = QMenu(entry.command.lasting(), self._window), entry.command.choices
+        menu.aboutToShow.connect(lambda: context_menu.fill(menu, choices(entry.target())))
+        return menu
+
     def act(self, entry: Entry) -> None:
         """Do it, if it can be done now; a page's command with `anywhere` brings its page up first."""
+        if not self.can_act(entry):
+            return
+        was_built = entry.target() is not None
         if entry.page and entry.page != self._page_shown():
-            if not entry.command.anywhere:
-                return
             self._go(entry.page)
         target = entry.target()
-        if target is not None and entry.command.enabled(target):
+        # A page just built still reads what its `enabled` asks for; `possible` was asked above.
+        if target is not None and (not was_built or entry.command.enabled(target)):
             entry.command.run(target)
 
     def can_act(self, entry: Entry) -> bool:
         if not self._belongs(entry):
             return False
         target = entry.target()
-        return entry.command.anywhere if target is None else entry.command.enabled(target)
+        if target is None:
+            return entry.command.anywhere and entry.command.possible(self._window)
+        return entry.command.enabled(target)
 
     def refresh(self) -> None:
         """After another page is shown: entries of other pages rest, so their keys are free."""
         for entry in self.entries:
             if entry.action is not None:
                 entry.action.setEnabled(self._belongs(entry))
+        if self._page_shown() != self._keyed_for:
+            self.rekey()
 
     def rekey(self) -> None:
+        """A command that acts anywhere has its keys on its own page alone, for the others have theirs."""
+        self._keyed_for = self._page_shown()
         for entry in self.entries:
-            if entry.action is not None:
-                entry.action.setShortcuts(sequences(entry.command, self._settings))
+            if entry.action is not None and entry.command.choices is None:
+                here = not entry.page or entry.page == self._keyed_for
+                rests = entry.command.anywhere and not here
+                entry.action.setShortcuts([] if rests else sequences(entry.command, self._settings))
+
+    def shortcut(self, id: str) -> str:
+        """The keys of a command as this platform writes them; "" for none."""
+        found = next((one.command for one in self.entries if one.command.id == id), None)
+        return shown(found, self._settings).split(", ")[0] if found else ""
 
     def _belongs(self, entry: Entry) -> bool:
         return not entry.page or entry.command.anywhere or entry.page == self._page_shown()
@@ -111,8 +147,6 @@ class Menus:
             group = (entry.page, entry.command.group)
             self._show(entry)
             menu.addAction(entry.action)
-        if name in self.extra:
-            self.extra[name](menu)
 
     def _show(self, entry: Entry) -> None:
         target = entry.target() if self._belongs(entry) else None

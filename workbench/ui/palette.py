@@ -22,7 +22,7 @@ class Palette(Dialog):
         self._entries = [
             entry
             for entry in menus.entries
-            if not entry.command.shown_only and menus.can_act(entry)
+            if not (entry.command.shown_only or entry.command.choices) and menus.can_act(entry)
         ]
         self._search = QLineEdit()
         self._search.setAccessibleName(_("Find a command"))

@@ -209,6 +209,14 @@ class Panel:
     def shown(self, **args: Any) -> None:
         """The page has been brought up, with the arguments of `go`; nothing by default."""
 
+    @property
+    def can_find(self) -> bool:
+        """Whether Edit ▸ Find leads somewhere on this page: then `find` goes to its find bar."""
+        return False
+
+    def find(self) -> None:
+        """Go to the find bar of the page."""
+
     def focus(self) -> None:
         take = getattr(self.view, "take_focus", None)
         (take or self.view.setFocus)()

@@ -92,7 +92,10 @@ class Window(QMainWindow):
             return
         self._commands_loaded = True
         from workbench.ui.acts import page_commands, window_commands
+        from workbench.ui.editing import Editing
         from workbench.ui.status import Status
+
+        self.editing = Editing(self)
 
         self.menus.add(page_commands(self.pages()), "", lambda: self)
         self.menus.add(window_commands(), "", lambda: self)
@@ -143,6 +146,11 @@ class Window(QMainWindow):
     def _focus_page(self) -> None:
         if self.page in self._panels:
             self._panels[self.page].focus()
+
+    @property
+    def shown_panel(self) -> Panel | None:
+        """The panel of the page shown; None while it needs a project and none is open."""
+        return self._panels.get(self.page)
 
     def panel(self, page: str) -> Panel | None:
         """The panel of a page that has been built, for tests and commands."""
@@ -233,12 +241,16 @@ class Window(QMainWindow):
         dock.show()
         return dock
 
+    @property
+    def can_tear_off(self) -> bool:
+        return self.page in self._panels and self.page not in self._torn and self.page != START
+
     def tear_off(self) -> None:
         """Put the page shown into its own window; here a line says where it is."""
         from workbench.ui.torn import TornPage
 
         page = self.page
-        if page not in self._panels or page in self._torn or page == START:
+        if not self.can_tear_off:
             return
         panel, entry = self._panels[page], self._entries[page]
         self.stack.removeWidget(panel.view)

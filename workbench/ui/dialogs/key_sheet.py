@@ -66,7 +66,7 @@ class KeySheet(Dialog):
         for entry in self._app.window.menus.entries:
             command = entry.command
             keys = shown(command, self._app.settings)
-            if keys or command.menu:
+            if not command.choices and (keys or command.menu):
                 title = command.lasting().rstrip("…")
                 found.append(Line(pages.get(entry.page, _("Everywhere")), title, keys, command))
         return found

@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from workbench.ui import icons, plain, theme
@@ -312,6 +313,20 @@ class Table(QTableView):
         return [
             self.rows_model.rows[number] for number in numbers if number < len(self.rows_model.rows)
         ]
+
+    @property
+    def has_chosen(self) -> bool:
+        return self.selectionModel().hasSelection()
+
+    def copy_chosen(self) -> None:
+        """The rows chosen, as lines with a tab between the columns shown."""
+        columns = [
+            column
+            for number, column in enumerate(self.rows_model.columns)
+            if not self.isColumnHidden(number)
+        ]
+        lines = ["\t".join(one.text(row) for one in columns) for row in self.chosen_rows()]
+        QGuiApplication.clipboard().setText("\n".join(lines))
 
     def current_row(self) -> Any | None:
         index = self.currentIndex()

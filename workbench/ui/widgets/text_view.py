@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtWidgets import QFrame
 
 from workbench.base.i18n import _
@@ -155,6 +155,27 @@ class TextView(PiecesArea):
         self.viewport().update()
         text_access.tell_caret(self)
         self.caret_moved.emit()
+
+    @property
+    def has_chosen(self) -> bool:
+        """Whether there is text to copy."""
+        return self.selection is not None
+
+    @property
+    def can_select_all(self) -> bool:
+        return self.selection != (0, len(self._text)) and len(self._text) > 0
+
+    def chosen_text(self) -> str:
+        """The stored text of the selection."""
+        start, end = self.selection or (0, 0)
+        return self._text.text[start:end]
+
+    def copy_chosen(self) -> None:
+        if self.has_chosen:
+            QGuiApplication.clipboard().setText(self.chosen_text())
+
+    def selectAll(self) -> None:
+        self.select(0, len(self._text), show=False)
 
     def choose(self, name: tuple[str, int] | None, *, show: bool = False) -> None:
         """Outline a span; with `show` scroll to it and put the caret at its start."""

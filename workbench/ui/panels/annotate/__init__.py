@@ -15,6 +15,18 @@ def _has_document(panel) -> bool:
     return panel.state.doc is not None
 
 
+def _can_step(panel) -> bool:
+    return panel.state.doc is not None and len(panel.state.ids) > 1
+
+
+def _has_found(panel) -> bool:
+    return panel.state.doc is not None and panel.state.finder.count > 0
+
+
+def _has_panes(panel) -> bool:
+    return len(panel.view.panes()) > 1
+
+
 def _has_errors(panel) -> bool:
     return bool(panel.state.errors)
 
@@ -38,14 +50,13 @@ def _bare(id: str, title: str, keys: tuple[str, ...] | str) -> Command:
 
 class AnnotatePanel(Panel):
     commands = (
-        Command("annotate.find", _("&Find in the text"), lambda p: p.view.find(), "Edit", "Ctrl+F", enabled=_has_document, group="find"),
-        Command("annotate.find-next", _("Find &next"), lambda p: p.view.find_step(1), "Edit", "F3", enabled=_has_document, group="find"),
-        Command("annotate.find-previous", _("Find pre&vious"), lambda p: p.view.find_step(-1), "Edit", "Shift+F3", enabled=_has_document, group="find"),
+        Command("annotate.find-next", _("Find &next"), lambda p: p.view.find_step(1), "Edit", "F3", enabled=_has_found, group="find"),
+        Command("annotate.find-previous", _("Find pre&vious"), lambda p: p.view.find_step(-1), "Edit", "Shift+F3", enabled=_has_found, group="find"),
         Command("annotate.submit", _("&Submit and go on"), lambda p: p.state.submit(), "Labels", ("Ctrl+Return", "Ctrl+Enter"), enabled=_can_edit, group="done"),
         Command("annotate.discard", _("&Discard document"), lambda p: p.state.discard(), "Labels", "Ctrl+Backspace", enabled=_can_edit, group="done"),
         Command("annotate.skip", _("S&kip document"), lambda p: p.state.skip(), "Labels", enabled=_has_document, group="done"),
-        Command("annotate.next", _("&Next document"), lambda p: p.state.step(1), "Labels", "Ctrl+Right", enabled=_has_document, group="walk"),
-        Command("annotate.previous", _("&Previous document"), lambda p: p.state.step(-1), "Labels", "Ctrl+Left", enabled=_has_document, group="walk"),
+        Command("annotate.next", _("&Next document"), lambda p: p.state.step(1), "Labels", "Ctrl+Right", enabled=_can_step, group="walk"),
+        Command("annotate.previous", _("&Previous document"), lambda p: p.state.step(-1), "Labels", "Ctrl+Left", enabled=_can_step, group="walk"),
         Command("annotate.unlabelled", _("Next &unlabelled document"), lambda p: p.view.go_unlabelled(), "Labels", "Ctrl+Down", enabled=_has_document, group="walk"),
         Command("annotate.only-unlabelled", _("&Unlabelled documents alone"), lambda p: p.state.toggle_unlabelled(), "Labels", "Ctrl+Shift+U", enabled=_has_queue, checked=lambda p: p.state.only_unlabelled, group="queue"),
         Command("annotate.only-suggested", _("&Documents with suggestions alone"), lambda p: p.state.narrow(suggested=not p.state.narrowed.suggested), "Labels", enabled=_has_queue, checked=lambda p: p.state.narrowed.suggested, group="queue"),
@@ -53,16 +64,16 @@ class AnnotatePanel(Panel):
         Command("annotate.error", _("Next &error"), lambda p: p.state.next_error(1), "Labels", "F8", enabled=_has_errors, group="errors"),
         Command("annotate.error-back", _("Previous e&rror"), lambda p: p.state.next_error(-1), "Labels", "Shift+F8", enabled=_has_errors, group="errors"),
         Command("annotate.accept-answer", _("&Accept the prediction as gold"), lambda p: p.state.accept_answer(), "Labels", enabled=_can_take, group="errors"),
-        Command("annotate.accept-all", _("&Accept all sure suggestions"), lambda p: p.state.accept_all(), "Labels", "Ctrl+Shift+A", enabled=_can_edit, group="suggestions"),
-        Command("annotate.reject-all", _("Re&ject all suggestions"), lambda p: p.state.reject_all(), "Labels", "Ctrl+Shift+X", enabled=_can_edit, group="suggestions"),
-        Command("annotate.guideline", _("&Guideline"), lambda p: p.view.toggle_guideline(), "View", "Ctrl+G", checked=lambda p: p.view.guideline_shown, group="annotate"),
-        Command("annotate.left", _("Fold the &queue"), lambda p: p.view.fold("left"), "View", "F9", checked=lambda p: p.view.folded("left"), group="annotate"),
-        Command("annotate.right", _("Fold s&uggestions and spans"), lambda p: p.view.fold("right"), "View", "Shift+F9", checked=lambda p: p.view.folded("right"), group="annotate"),
-        Command("annotate.pane", _("Next p&ane"), lambda p: p.view.next_pane(1), "View", "F6", group="annotate"),
-        Command("annotate.pane-back", _("Previous pa&ne"), lambda p: p.view.next_pane(-1), "View", "Shift+F6", group="annotate"),
-        Command("annotate.zoom-in", _("Reading text lar&ger"), lambda p: p.view.zoom(1), "View", ("Alt++", "Alt+="), group="annotate"),
-        Command("annotate.zoom-out", _("Reading text s&maller"), lambda p: p.view.zoom(-1), "View", "Alt+-", group="annotate"),
-        Command("annotate.zoom-usual", _("Reading text usual si&ze"), lambda p: p.view.zoom(0), "View", "Alt+0", group="annotate"),
+        Command("annotate.accept-all", _("&Accept all sure suggestions"), lambda p: p.state.accept_all(), "Labels", "Ctrl+Shift+A", enabled=lambda p: p.state.can_edit and bool(p.state.sure_suggestions), group="suggestions"),
+        Command("annotate.reject-all", _("Re&ject all suggestions"), lambda p: p.state.reject_all(), "Labels", "Ctrl+Shift+X", enabled=lambda p: p.state.can_edit and bool(p.state.suggestions), group="suggestions"),
+        Command("annotate.guideline", _("&Guideline"), lambda p: p.view.toggle_guideline(), "View", "Ctrl+G", enabled=_has_document, checked=lambda p: p.view.guideline_shown, group="annotate"),
+        Command("annotate.left", _("Fold the &queue"), lambda p: p.view.fold("left"), "View", "F9", enabled=_has_document, checked=lambda p: p.view.folded("left"), group="annotate"),
+        Command("annotate.right", _("Fold s&uggestions and spans"), lambda p: p.view.fold("right"), "View", "Shift+F9", enabled=_has_document, checked=lambda p: p.view.folded("right"), group="annotate"),
+        Command("annotate.pane", _("Next p&ane"), lambda p: p.view.next_pane(1), "View", "F6", enabled=_has_panes, group="annotate"),
+        Command("annotate.pane-back", _("Previous pa&ne"), lambda p: p.view.next_pane(-1), "View", "Shift+F6", enabled=_has_panes, group="annotate"),
+        Command("annotate.zoom-in", _("Reading text lar&ger"), lambda p: p.view.zoom(1), "View", ("Alt++", "Alt+="), enabled=_has_document, group="annotate"),
+        Command("annotate.zoom-out", _("Reading text s&maller"), lambda p: p.view.zoom(-1), "View", "Alt+-", enabled=_has_document, group="annotate"),
+        Command("annotate.zoom-usual", _("Reading text usual si&ze"), lambda p: p.view.zoom(0), "View", "Alt+0", enabled=lambda p: _has_document(p) and p.view.zoomed_by != 100, group="annotate"),
         _bare("label", _("Label the chosen text, relabel the chosen span"), ("1", "9")),
         _bare("class", _("Set or clear a class"), ("Q", "P")),
         _bare("palette", _("Find a label by typing"), "/"),
@@ -84,6 +95,13 @@ class AnnotatePanel(Panel):
 
         state = AnnotateActs(context)
         return state, AnnotateView(state)
+
+    @property
+    def can_find(self) -> bool:
+        return self.state.doc is not None
+
+    def find(self) -> None:
+        self.view.find()
 
     def shown(
         self,

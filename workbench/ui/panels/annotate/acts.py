@@ -243,11 +243,16 @@ class AnnotateActs(AnnotateState):
     def set_sure(self, sure: float) -> None:
         self.update(sure=sure)
 
+    @property
+    def sure_suggestions(self) -> list[int]:
+        """Ids of those that "Accept all" takes."""
+        return [r.id for r in self.suggestions if r.score is None or r.score >= self.sure]
+
     def accept_all(self) -> None:
         """Every suggestion of this document whose score is at least `sure`; those without a score count as sure."""
         self._all(
             annotate.accept,
-            [r.id for r in self.suggestions if r.score is None or r.score >= self.sure],
+            self.sure_suggestions,
             _("Accepted {n} suggestions."),
         )
 

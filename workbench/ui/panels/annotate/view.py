@@ -453,19 +453,22 @@ class AnnotateView(View):
         if not self.state.next_unlabelled():
             self.state.say_all_is_done()
 
-    def next_pane(self, way: int) -> None:
-        """The text, suggestions, spans, the queue, and round again."""
+    def panes(self) -> list[QWidget]:
+        """The text, suggestions, spans, the queue: those that are there."""
         tables = [
             table
             for table in (self.right.suggestions, self.right.spans)
             if table.isVisible() and table.rows()
         ]
-        panes = [
+        return [
             *(text for text in self._paper.texts if text.isVisible()),
             *tables,
             *([self.queue.list] if self.queue.isVisible() else []),
         ]
-        now = QApplication.focusWidget()
+
+    def next_pane(self, way: int) -> None:
+        """The next pane, and from the last to the first."""
+        panes, now = self.panes(), QApplication.focusWidget()
         at = next(
             (
                 number
@@ -500,6 +503,11 @@ class AnnotateView(View):
             self.fold("right")
         self.right.show_guideline(show)
         self._kept["annotate.guideline"] = show
+
+    @property
+    def zoomed_by(self) -> int:
+        """The zoom of the reading text, in per cent."""
+        return self._paper.texts[0].zoom
 
     def zoom(self, step: int) -> None:
         self._paper.texts[0].zoom_by(step)

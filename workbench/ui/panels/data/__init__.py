@@ -6,24 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.base.i18n import _
+from workbench.ui.acts import can_write, has_documents
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
 
 def _some(panel) -> bool:
-    return panel is not None and panel.state.can_act
+    return panel.state.can_act
 
 
-def _writable(panel) -> bool:
-    return panel is None or panel.state.editable
+def _can_split(panel) -> bool:
+    return panel.state.can_split
+
+
+def _may_split(window) -> bool:
+    return can_write(window) and has_documents(window)
 
 
 class DataPanel(Panel):
     commands = (
-        Command("data.search", _("&Search documents"), lambda panel: panel.view.focus_search(), "Edit", "Ctrl+F", group="find"),
-        Command("data.clear", _("&Clear all filters"), lambda panel: panel.state.clear_filters(), "Edit", "Ctrl+Shift+F", group="find"),
-        Command("data.splits", _("Make s&plits…"), lambda panel: panel.view.ask_splits(), "File", enabled=_writable, anywhere=True, group="data"),
-        Command("data.all", _("Select &all documents"), lambda panel: panel.view.table.selectAll(), "Edit", "Ctrl+A", group="choose"),
+        Command("data.clear", _("&Clear all filters"), lambda panel: panel.state.clear_filters(), "Edit", "Ctrl+Shift+F", enabled=lambda panel: panel.state.filtered, group="find"),
+        Command("data.splits", _("Make s&plits…"), lambda panel: panel.view.ask_splits(), "File", enabled=_can_split, anywhere=True, possible=_may_split, group="data"),
         Command("data.delete", _("&Delete the selected documents"), lambda panel: panel.view.delete_chosen(), "Edit", enabled=_some, group="choose"),
         Command("data.delete-key", _("Delete the selected documents"), keys="Delete", shown_only=True),
         Command("data.open", _("Show the document in Annotate"), keys="Return", shown_only=True),
@@ -35,6 +38,13 @@ class DataPanel(Panel):
 
         state = DataState(context)
         return state, DataView(state)
+
+    @property
+    def can_find(self) -> bool:
+        return self.state.total > 0
+
+    def find(self) -> None:
+        self.view.focus_search()
 
     def shown(
         self,

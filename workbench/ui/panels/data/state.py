@@ -66,6 +66,10 @@ class DataState(State):
         return self.editable and not self.acting and bool(self.chosen)
 
     @property
+    def can_split(self) -> bool:
+        return self.editable and not self.acting and self.total > 0
+
+    @property
     def shown(self) -> tuple[Layer, ...]:
         """The layers that are not switched off."""
         return tuple(layer for layer in self.layers if layer.id not in self.off)

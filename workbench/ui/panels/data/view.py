@@ -151,7 +151,7 @@ class DataView(View):
             self.table.viewport().update()
         self._import.setEnabled(state.editable)
         self._first_import.setEnabled(state.editable)
-        self._splits.setEnabled(state.editable and not state.acting and state.total > 0)
+        self._splits.setEnabled(state.can_split)
         self._export.setEnabled(state.total > 0)
         self._filters.render(fields)
         self._acts.render(fields)

@@ -15,9 +15,21 @@ class InspectPanel(Panel):
     """The model stays loaded in a process of its own until another one is chosen or the project closes."""
 
     commands = (
-        Command("inspect.ask", _("&Ask the model"), lambda panel: panel.state.ask(), "Run", "F5"),
         Command(
-            "inspect.pick", _("Pick &document…"), lambda panel: panel.view.pick(), "Run", "Ctrl+D"
+            "inspect.ask",
+            _("&Ask the model"),
+            lambda panel: panel.state.ask(),
+            "Run",
+            "F5",
+            enabled=lambda panel: panel.state.can_ask,
+        ),
+        Command(
+            "inspect.pick",
+            _("Pick &document…"),
+            lambda panel: panel.view.pick(),
+            "Run",
+            "Ctrl+D",
+            enabled=lambda panel: panel.context.app.any_documents(),
         ),
         Command(
             "inspect.next",

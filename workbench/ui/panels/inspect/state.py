@@ -142,6 +142,10 @@ class InspectState(State):
 
     # ---------------------------------------------------------------- what comes back
 
+    @property
+    def can_ask(self) -> bool:
+        return self.choice is not None and self.document is not None and not self.asking
+
     def ask(self) -> None:
         """Ask the model again about the present text."""
         if self.choice is None or self.document is None:

@@ -18,6 +18,7 @@ class JobsState(State):
         self.jobs: tuple[Job, ...] = ()
         self.told: Job | None = None
         self.listen(queue.changed, self._heard)
+        self.listen(queue.forgotten, lambda _job: self._read())
         self._read()
 
     @property
@@ -27,8 +28,11 @@ class JobsState(State):
     def clear(self) -> None:
         """Take the ended ones off the list."""
         for job in self.ended:
-            self.queue.forget(job)
-        self._read()
+            self.forget(job)
+
+    def forget(self, job: Job) -> None:
+        """Take an ended job off the list."""
+        self.queue.forget(job)
 
     def _heard(self, job: Job, event) -> None:
         if not isinstance(event, Output):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from workbench.base.i18n import _
+from workbench.ui.acts import can_write
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
 
 class LabelsPanel(Panel):
     commands = (
-        Command("labels.layer", _("Add &layer…"), lambda panel: panel.view.ask_layer(), "Labels", enabled=lambda panel: panel is None or panel.state.editable, group="schema", anywhere=True),
+        Command("labels.layer", _("Add &layer…"), lambda panel: panel.view.ask_layer(), "Labels", enabled=lambda panel: panel.state.editable, group="schema", anywhere=True, possible=can_write),
         Command("labels.add", _("&Add label"), lambda panel: panel.view.ask_label(), "Labels", "Ctrl+Shift+L", enabled=lambda panel: panel.state.can_add, group="schema"),
         Command("labels.up", _("Move label &up"), lambda panel: panel.state.move(-1), "Labels", "Alt+Up", enabled=lambda panel: panel.state.can_move(-1), group="schema"),
         Command("labels.down", _("Move label &down"), lambda panel: panel.state.move(1), "Labels", "Alt+Down", enabled=lambda panel: panel.state.can_move(1), group="schema"),

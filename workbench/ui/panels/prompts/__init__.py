@@ -13,8 +13,8 @@ class PromptsPanel(Panel):
     commands = (
         Command("prompts.run", _("&Run on dev"), lambda panel: panel.view.run_on_dev(), "Run", "Ctrl+R", enabled=lambda panel: panel.state.ready),
         Command("prompts.try", _("&Try on this text"), lambda panel: panel.view.try_text(), "Run", "F5", enabled=lambda panel: panel.state.preview is not None),
-        Command("prompts.next", _("&Next text"), lambda panel: panel.state.step(1), "Run", "Ctrl+Right"),
-        Command("prompts.previous", _("&Previous text"), lambda panel: panel.state.step(-1), "Run", "Ctrl+Left"),
+        Command("prompts.next", _("&Next text"), lambda panel: panel.state.step(1), "Run", "Ctrl+Right", enabled=lambda panel: panel.state.dev > 1),
+        Command("prompts.previous", _("&Previous text"), lambda panel: panel.state.step(-1), "Run", "Ctrl+Left", enabled=lambda panel: panel.state.dev > 1),
         Command("prompts.stop", _("&Stop the prompt run"), lambda panel: panel.state.stop(), "Run", enabled=lambda panel: panel.state.running),
     )  # fmt: skip
 

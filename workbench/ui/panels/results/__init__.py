@@ -11,13 +11,9 @@ def _usable(panel) -> bool:
     return panel.state.usable
 
 
-def _can_answer(panel) -> bool:
-    return panel.state.can_answer
-
-
 class ResultsPanel(Panel):
     commands = (
-        Command("results.suggest", _("&Suggest with this run"), lambda p: p.state.suggest(), "Run", "Ctrl+Shift+S", enabled=_can_answer, group="one"),
+        Command("results.suggest", _("&Suggest with this run"), lambda p: p.state.suggest(), "Run", "Ctrl+Shift+S", enabled=lambda p: p.state.can_suggest, group="one"),
         Command("results.again", _("Train &again with the same settings"), lambda p: p.state.train_again(), "Run", "Ctrl+Shift+R",
                 enabled=lambda p: p.state.can_train_again, group="one"),
         Command("results.inspect", _("&Inspect this run"), lambda p: p.state.inspect(), "Run", "Ctrl+Shift+I", enabled=_usable, group="one"),
@@ -26,7 +22,7 @@ class ResultsPanel(Panel):
         Command("results.test", _("Show &test score"), lambda p: p.state.show_test(), "Run", enabled=lambda p: p.state.can_show_test, group="one"),
         Command("results.errors", _("Go through the e&rrors"), lambda p: p.state.open_first_error(), "Run", "Ctrl+Shift+N",
                 enabled=lambda p: bool(p.state.errors), group="one"),
-        Command("results.delete", _("&Delete run…"), lambda p: p.view.delete(), "Run", "Ctrl+Delete", enabled=lambda p: bool(p.state.chosen), group="one"),
+        Command("results.delete", _("&Delete run…"), lambda p: p.view.delete(), "Run", "Ctrl+Delete", enabled=lambda p: p.state.can_delete, group="one"),
     )  # fmt: skip
 
     def build(self, context):

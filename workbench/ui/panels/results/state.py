@@ -214,6 +214,14 @@ class ResultsState(State):
         )
 
     @property
+    def can_suggest(self) -> bool:
+        return self.can_answer and not self.busy and not self.project.read_only
+
+    @property
+    def can_delete(self) -> bool:
+        return bool(self.chosen) and not self.project.read_only
+
+    @property
     def can_show_test(self) -> bool:
         return (
             self.can_answer

@@ -207,7 +207,7 @@ class ResultsView(WatchingView):
         self._left.setVisible(bool(state.runs))
         two = len(state.chosen) == 2
         self._right.setCurrentIndex(TWO if two else ONE if state.run is not None else NONE)
-        self._delete.setEnabled(bool(state.chosen) and not state.project.read_only)
+        self._delete.setEnabled(state.can_delete)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
             self._render_run()
@@ -223,9 +223,7 @@ class ResultsView(WatchingView):
             " · ".join(part for part in (run.name, title_of(run), str(model)) if part)
         )
         self._chip.set(status_words(run.status), tone=RUN_TONES.get(run.status, ""))
-        self._suggest.setEnabled(
-            state.can_answer and not state.busy and not state.project.read_only
-        )
+        self._suggest.setEnabled(state.can_suggest)
         for button in (self._inspect, self._apply, self._export):
             button.setEnabled(state.usable)
         self._again.setEnabled(state.can_train_again)

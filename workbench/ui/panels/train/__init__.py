@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from workbench.base.i18n import _
+from workbench.ui.acts import can_write, has_documents
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
+
+
+def _can_start(panel) -> bool:
+    return panel.state.ready or panel.state.working_out
+
+
+def _may_start(window) -> bool:
+    """Whether there is anything to train on, before the page has worked out what exactly."""
+    if not can_write(window) or not has_documents(window):
+        return False
+    from workbench.operations import train
+    from workbench.tasks import spec as tasks
+
+    found = train.fitting_by_task(window.app.project, [one.id for one in tasks.all_tasks()])
+    return any(count for layers in found.values() for _layer, count in layers)
 
 
 class TrainPanel(Panel):
     """Runs go on in the background whatever page is shown."""
 
     commands = (
-        Command("train.start", _("&Start training"), lambda panel: panel.state.start(), "Run", "Ctrl+R", enabled=lambda panel: panel.state.ready),
+        Command("train.start", _("&Start training"), lambda panel: panel.state.start_soon(), "Run", "Ctrl+R", enabled=_can_start, anywhere=True, possible=_may_start),
         Command("train.stop", _("Stop and &keep best"), lambda panel: panel.state.stop(), "Run", "Ctrl+Shift+K", enabled=lambda panel: panel.state.running),
         Command("train.cancel", _("&Cancel training"), lambda panel: panel.state.cancel(), "Run", enabled=lambda panel: panel.state.running),
     )  # fmt: skip

@@ -45,6 +45,8 @@ class TrainState(State):
         self._cuts: dict[tuple, train.CutCount] = {}  # by model, layer, length and `_edits`
         self._watched, self._stale = True, False
         self.preparing = False  # the data of a run is being frozen
+        self.working_out = False  # what a run would use is being counted
+        self._start_wanted = False  # as soon as that is known
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.queue.changed, self._heard)
         self._pick_up()
@@ -80,6 +82,7 @@ class TrainState(State):
             model=model,
             unfit=unfit,
             unlearned=unlearned,
+            plan=self.plan if task else None,
         )
         self._work_out()
 
@@ -230,8 +233,10 @@ class TrainState(State):
         self._counting.cancel()
         asked, task, layer, card = self._asked, self.task, self.layer, self.card
         if not task:
+            self.working_out = self._start_wanted = False
             self.update(plan=None, warnings=())
             return
+        self.working_out = True
 
         length, limit = self._number("max_length"), self._number("train_limit")
 
@@ -242,11 +247,18 @@ class TrainState(State):
         def done(found):
             if asked == self._asked:
                 plan, check, warnings = found
+                self.working_out = False
                 self.update(plan=plan, warnings=warnings)
+                self._start_if_wanted()
                 if check is not None and not tasks.info(task).windows:
                     self._count_cut(card, plan, check, length)
 
-        self.context.run(work, done)
+        def failed(error: Exception) -> None:
+            if asked == self._asked:
+                self.working_out = self._start_wanted = False
+            self.context.fail(error)
+
+        self.context.run(work, done, failed)
 
     def _number(self, name: str) -> int | None:
         """The value of an option that was set; None if it is automatic, or not a number yet."""
@@ -308,6 +320,17 @@ class TrainState(State):
 
         spec = self.spec()
         self.context.run(lambda: train.prepare(self.project, spec), prepared, failed)
+
+    def start_soon(self) -> None:
+        """As `start`, once it is known what the run would use."""
+        self._start_wanted = self.working_out
+        if not self.working_out:
+            self.start()
+
+    def _start_if_wanted(self) -> None:
+        wanted, self._start_wanted = self._start_wanted, False
+        if wanted:
+            self.start()
 
     def stop(self) -> None:
         self._end("stop", train.stop)

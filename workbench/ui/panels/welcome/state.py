@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base import paths
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.ui.moments import when
+from workbench.ui.recent import Recent, projects
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
-
-
-@dataclass(frozen=True)
-class Recent:
-    """`when` is when the file was last written, in words; "" if it is missing."""
-
-    path: str
-    name: str
-    folder: str
-    when: str
-    missing: bool
 
 
 class WelcomeState(State):
@@ -34,12 +21,12 @@ class WelcomeState(State):
         self.jobs: tuple[Job, ...] = ()
         self.changed_job: Job | None = None  # the one that the last event was about
         self.listen(context.app.jobs_changed, self._job_changed)
+        self.listen(context.app.recent_changed, self.look)
         self.look()
 
     def look(self) -> None:
         """Read the recent files and the active jobs again."""
-        recent = tuple(_recent(one) for one in self.context.settings.recent)
-        self.update(recent=recent, jobs=self._active())
+        self.update(recent=projects(self.context.settings.recent), jobs=self._active())
 
     def _active(self) -> tuple[Job, ...]:
         found = tuple(self.context.app.active_jobs())
@@ -86,21 +73,3 @@ class WelcomeState(State):
         self.context.settings.recent = recent
         self.context.settings.save()
         self.look()
-
-
-def _recent(name: str) -> Recent:
-    path = Path(name)
-    try:
-        changed = path.stat().st_mtime
-    except OSError:
-        return Recent(name, path.stem, short(path), "", True)
-    return Recent(name, path.stem, short(path), when(changed), False)
-
-
-def short(path: Path) -> str:
-    """The path with the home folder as ~."""
-    home = paths.documents_folder().parent
-    for base in (Path.home(), home):
-        if path.is_relative_to(base):
-            return f"~/{path.relative_to(base).as_posix()}"
-    return str(path)

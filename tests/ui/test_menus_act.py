@@ -1,0 +1,205 @@
+"""Every line of every menu, in every state of the application: what is enabled does something, what is disabled does not.
+
+An act shows somewhere: another page, a dialog, a step in the project, a setting, a dock, the focus,
+the clipboard, a message, a job, or a change in the state of a page. `Trace` takes all that down.
+"""
+
+import shutil
+from dataclasses import asdict
+
+import pytest
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
+
+from tests.inline import InlineQueue
+from workbench.jobs import threads
+from workbench.operations import corpus, train
+from workbench.ui import dialogs
+from workbench.ui.widgets.text_view import TextView
+
+
+class Trace:
+    """What stands where; `shows()` twice, with an act between, differs if the act did anything."""
+
+    def __init__(self, app, monkeypatch):
+        self.app, self.opened, self.told = app, [], 0
+        self._watched = set()
+        for name in dialogs.ACTS:
+            monkeypatch.setitem(dialogs.ACTS, name, lambda app, name=name: self.opened.append(name))
+        monkeypatch.setattr(QDialog, "exec", lambda dialog: self.opened.append(dialog) or 0)
+        for name in ("getOpenFileName", "getSaveFileName"):
+            monkeypatch.setattr(
+                QFileDialog, name, lambda *a, **n: self.opened.append("file") or ("", "")
+            )
+        monkeypatch.setattr(
+            QFileDialog, "getExistingDirectory", lambda *a, **n: self.opened.append("folder") or ""
+        )
+        monkeypatch.setattr(
+            QDesktopServices, "openUrl", lambda url: self.opened.append(url) or True
+        )
+        # Settings change for real; a new style for every widget each time would take minutes.
+        monkeypatch.setattr(app, "restyle", lambda: self.opened.append("style"))
+        for ask in ("may_close", "may_leave"):  # Quit and Close project ask first
+            monkeypatch.setattr(app, ask, lambda ask=ask: self.opened.append(ask) and False)
+
+    def _count(self, *_told):
+        self.told += 1
+
+    def watch(self):
+        """Hear of changes on the pages built since."""
+        for panel in self.app.window._panels.values():
+            if panel not in self._watched:
+                self._watched.add(panel)
+                panel.state.changed.connect(self._count)
+                if finder := getattr(panel.state, "finder", None):
+                    finder.changed.connect(self._count)
+
+    def settle(self):
+        for _round in range(3):
+            while not threads.idle():
+                self.app.qt.processEvents()
+            self.app.qt.processEvents()
+
+    def shows(self):
+        app, window = self.app, self.app.window
+        steps = [(one.id, one.undone) for one in app.project.history(50)] if app.project else []
+        jobs = [(job.id, job.status, job.ending) for job in app.queue.jobs]
+        texts = [(one.caret, one.selection, one.zoom) for one in window.findChildren(TextView)]
+        field = app.window.editing.widget
+        inner = getattr(field, "textCursor", lambda: None)()
+        edited = next((getattr(field, one)() for one in ("toPlainText", "text")
+                       if callable(getattr(field, one, None))), "")  # fmt: skip
+        chosen = (field.selectedText() if hasattr(field, "selectedText") else "",
+                  (inner.anchor(), inner.position()) if inner else None)  # fmt: skip
+        docks = [window.dock_shown(one) for one in ("jobs", "history")]
+        return {
+            "opened": len(self.opened), "page": window.page, "told": self.told, "steps": steps,
+            "settings": repr(asdict(app.settings)), "docks": docks, "jobs": jobs,
+            "focus": id(QApplication.focusWidget()), "texts": texts,
+            "field": (edited, chosen),
+            "clipboard": QGuiApplication.clipboard().text(),
+            "note": window.note_line.text(), "banner": window.banner.text(),
+            "frame": (window.isFullScreen(), tuple(window._torn)),
+            "table": window.panel("data") and window.panel("data").view.table.chosen_count(),
+        }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sample_file(tmp_path_factory):
+    return corpus.create_sample(tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture
+def trace(app, monkeypatch):
+    """Jobs stand still, so that a run under way stays so."""
+    monkeypatch.setattr(InlineQueue, "_run", lambda self, job: None)
+    app.queue, app._queue_used = InlineQueue(dispatch=app.dispatch), True
+    app.queue.changed.connect(app._jobs_changed)
+    return Trace(app, monkeypatch)
+
+
+def entries(app, menu, *, everywhere=True):
+    """The entries in a menu as it is opened now, submenus aside; those of the page and of Edit, or all."""
+    app.window.menus.menus[menu].aboutToShow.emit()
+    shown = set(app.window.menus.menus[menu].actions())
+    return [
+        one
+        for one in app.window.menus.entries
+        if one.submenu is None
+        and one.action in shown
+        and (everywhere or menu == "Edit" or one.page == app.window.page)
+    ]
+
+
+def back(trace, page):
+    """To where an entry was tried from: its page, with nothing in front of it."""
+    window = trace.app.window
+    for torn in tuple(window._torn):
+        window.bring_back(torn)
+    if window.isFullScreen():
+        window.showNormal()
+    for dock in ("jobs", "history"):
+        window.toggle_dock(dock, False)
+    for side in ("left", "right"):
+        annotate = window.panel("annotate")
+        if annotate is not None and annotate.view.folded(side):
+            annotate.view.fold(side)
+    window.note_line.hide()
+    window.banner.hide()
+    if window.page != page:
+        window.go(page)
+    trace.settle()
+
+
+def pretenders(trace, pages):
+    """(page, title, what it is) for entries that are enabled and do nothing, or disabled and do something."""
+    app, found = trace.app, []
+    for everywhere, page in zip([True] + [False] * len(pages), pages, strict=False):
+        app.window.go(page)
+        trace.settle()
+        for menu, bar in app.window.menus.menus.items():
+            for number in range(len(entries(app, menu, everywhere=everywhere))):
+                back(trace, page)
+                trace.watch()
+                entry = entries(app, menu, everywhere=everywhere)[number]
+                enabled, action = entry.action.isEnabled(), entry.action
+                ticked = action.isCheckable() and action.isChecked()
+                QGuiApplication.clipboard().setText("held")
+                before = trace.shows()
+                bar.aboutToHide.emit()
+                app.window.menus.act(entry)
+                trace.settle()
+                acted = trace.shows() != before
+                if acted != enabled and not ticked:
+                    found.append((page, entry.command.plain(entry.target()), enabled))
+                take_back(app, before["steps"])
+    return found
+
+
+def take_back(app, steps):
+    """Undo or redo what an entry did to the project."""
+    if app.project is None or [(one.id, one.undone) for one in app.project.history(50)] == steps:
+        return
+    undone = sum(one.undone for one in app.project.history(50))
+    (app.redo if undone > sum(was for _id, was in steps) else app.undo)()
+
+
+def all_pages(app):
+    return ["welcome", *(one.id for one in app.window.pages())]
+
+
+def test_without_a_project_what_is_enabled_acts(app, trace):
+    assert pretenders(trace, all_pages(app)) == []
+
+
+def test_in_an_empty_project_what_is_enabled_acts(app, trace, tmp_path):
+    from workbench.project.project import Project
+
+    Project.create(tmp_path / "empty.glossbench").close()
+    assert app.open_project(tmp_path / "empty.glossbench", page="data", ask=False)
+
+    assert pretenders(trace, all_pages(app)) == []
+
+
+def test_in_the_sample_what_is_enabled_acts(app, trace, sample_file, tmp_path):
+    open_sample(app, sample_file, tmp_path)
+
+    assert pretenders(trace, all_pages(app)) == []
+
+
+def test_while_a_run_is_going_on_what_is_enabled_acts(app, trace, sample_file, tmp_path):
+    open_sample(app, sample_file, tmp_path)
+    start_run(app)
+    trace.settle()
+
+    assert pretenders(trace, ["train", "results"]) == []
+
+
+def open_sample(app, sample_file, folder):
+    copy = shutil.copy(sample_file, folder / "sample.glossbench")
+    assert app.open_project(copy, page="annotate", ask=False)
+
+
+def start_run(app):
+    state = app.window._widget("train") and app.window.panel("train").state
+    train.start(app.project, app.queue, state.spec())

@@ -1,0 +1,65 @@
+"""File ▸ Open recent: the same projects as on the Welcome page."""
+
+import pytest
+
+from workbench.ui import acts, recent
+
+
+@pytest.fixture
+def submenu(app):
+    """The lines of the submenu as it opens: text → action."""
+
+    def opened():
+        app.window.menus.menus["File"].aboutToShow.emit()
+        entry = next(one for one in app.window.menus.entries if one.command.id == "recent")
+        entry.submenu.aboutToShow.emit()
+        return {one.text(): one for one in entry.submenu.actions() if one.text()}
+
+    return opened
+
+
+def entry(app):
+    app.window.menus.menus["File"].aboutToShow.emit()
+    return next(one for one in app.window.menus.entries if one.command.id == "recent")
+
+
+def test_without_recent_projects_the_submenu_rests(app):
+    app.settings.recent = []
+
+    assert not entry(app).action.isEnabled()
+
+
+def test_a_project_is_opened_and_one_that_is_missing_cannot_be(
+    app, project_file, tmp_path, submenu
+):
+    gone = tmp_path / "gone & lost.glossbench"
+    app.settings.recent = [str(project_file), str(gone)]
+
+    first, second, *_rest = submenu().items()
+    assert not second[1].isEnabled()
+    assert "gone && lost" in second[0] and "not found" in second[0]
+
+    first[1].trigger()
+    assert app.project.path == project_file
+
+
+def test_the_list_is_cleared_and_comes_back_with_undo(app, project_file, submenu, qtbot):
+    app.settings.recent = [str(project_file)]
+    app.recent_changed.emit()
+    welcome = app.window.panel("welcome").state
+    assert [one.name for one in welcome.recent] == ["small"]
+
+    submenu()["&Clear list"].trigger()
+    assert app.settings.recent == [] and welcome.recent == ()
+
+    app.window.note_line._undo.click()
+    assert app.settings.recent == [str(project_file)] and len(welcome.recent) == 1
+
+
+def test_a_long_folder_is_elided_in_the_middle(tmp_path):
+    name = str(tmp_path / ("very-long-" * 10) / "corpus" / "one.glossbench")
+
+    (one,) = recent.projects([name])
+    title = acts.recent_title(one)
+    assert title.startswith("one") and "…" in title and "corpus" in title
+    assert len(title) < 90

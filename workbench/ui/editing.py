@@ -1,0 +1,124 @@
+"""Cut, Copy, Paste and Select all of the Edit menu: they act on what has the focus."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+
+Lines = QLineEdit | QPlainTextEdit | QTextEdit
+
+
+class Editing(QObject):
+    """Knows the widget that edits go to: the one with the focus, whatever menu is open.
+
+    Beside Qt's text fields that is every widget with `copy_chosen()` and `has_chosen`, and tables
+    and lists for Select all.
+    """
+
+    def __init__(self, window: QWidget):
+        super().__init__(window)
+        self._window = window
+        self._before: QWidget | None = None  # had the focus before the menu bar took it
+        QApplication.instance().focusChanged.connect(self._focus_changed)
+
+    def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
+        if isinstance(new, QMenuBar | QMenu):
+            self._before = self._before or old
+        else:
+            self._before = None
+
+    @property
+    def widget(self) -> QWidget | None:
+        """What the edits act on: within a spin box or an editable list its line."""
+        found = self._before or QApplication.focusWidget() or self._window.focusWidget()
+        inner = getattr(found, "lineEdit", None)
+        if isinstance(found, QAbstractSpinBox) or (inner is not None and inner() is not None):
+            return found.lineEdit()
+        return found
+
+    # ------------------------------------------------------------ what can be done
+
+    @property
+    def can_cut(self) -> bool:
+        field = self.widget
+        return _editable(field) and _chosen(field)
+
+    @property
+    def can_copy(self) -> bool:
+        return _chosen(self.widget)
+
+    @property
+    def can_paste(self) -> bool:
+        return _editable(self.widget) and bool(QGuiApplication.clipboard().text())
+
+    @property
+    def can_select_all(self) -> bool:
+        """Whether there is something that is not selected yet."""
+        field = self.widget
+        if isinstance(field, QLineEdit):
+            return field.selectedText() != field.text()
+        if isinstance(field, QPlainTextEdit | QTextEdit):
+            cursor = field.textCursor()
+            selected = cursor.selectionEnd() - cursor.selectionStart()
+            return selected < field.document().characterCount() - 1
+        if isinstance(field, QAbstractItemView):
+            mode = field.selectionMode()
+            many = mode == QAbstractItemView.SelectionMode.ExtendedSelection
+            return many and _selected_rows(field) < field.model().rowCount()
+        return bool(getattr(field, "can_select_all", False))
+
+    # ------------------------------------------------------------ doing it
+
+    def cut(self) -> None:
+        if self.can_cut:
+            self.widget.cut()
+
+    def copy(self) -> None:
+        if not self.can_copy:
+            return
+        field = self.widget
+        if isinstance(field, QLabel):
+            QGuiApplication.clipboard().setText(field.selectedText())
+        elif isinstance(field, Lines):
+            field.copy()
+        else:
+            field.copy_chosen()
+
+    def paste(self) -> None:
+        if self.can_paste:
+            self.widget.paste()
+
+    def select_all(self) -> None:
+        if self.can_select_all:
+            self.widget.selectAll()
+
+
+def _selected_rows(view: QAbstractItemView) -> int:
+    return sum(one.height() for one in view.selectionModel().selection() if one.left() == 0)
+
+
+def _editable(field: QWidget | None) -> bool:
+    return isinstance(field, Lines) and field.isEnabled() and not field.isReadOnly()
+
+
+def _chosen(field: QWidget | None) -> bool:
+    """Whether something is chosen that can be copied; passwords cannot."""
+    if isinstance(field, QLineEdit):
+        return field.hasSelectedText() and field.echoMode() == QLineEdit.EchoMode.Normal
+    if isinstance(field, QPlainTextEdit | QTextEdit):
+        return field.textCursor().hasSelection()
+    if isinstance(field, QLabel):
+        return field.hasSelectedText()
+    return bool(getattr(field, "has_chosen", False))

@@ -1,0 +1,113 @@
+"""Context menus: what can be done with the row, the span or the text under the mouse or, by key, at the caret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QAbstractItemView, QAbstractScrollArea, QMenu, QWidget
+
+from workbench.ui.commands import Choice
+
+Choices = Sequence[Choice | None]
+
+
+def fill(menu: QMenu, choices: Choices) -> None:
+    """Show these lines in a menu, in place of those it has. None is a separator."""
+    menu.clear()
+    for one in choices:
+        if one is None:
+            menu.addSeparator()
+        elif one.choices:
+            inner = menu.addMenu(one.title)
+            inner.setEnabled(one.enabled)
+            fill(inner, one.choices)
+        else:
+            _add(menu, one)
+
+
+def _add(menu: QMenu, one: Choice) -> None:
+    key = one.key or _shortcut(menu, one.command)
+    action = menu.addAction(f"{one.title}\t{key}" if key else one.title)
+    action.setEnabled(one.enabled)
+    if one.on is not None:
+        action.setCheckable(True)
+        action.setChecked(one.on)
+    action.triggered.connect(lambda _checked=False: one.act())
+
+
+def _shortcut(menu: QMenu, command: str) -> str:
+    """The key of a command, from the menu bar of the window below; "" where there is none."""
+    if not command:
+        return ""
+    parent: QObject | None = menu
+    while parent is not None and not hasattr(parent, "menus"):
+        parent = parent.parent()
+    return parent.menus.shortcut(command) if parent is not None else ""
+
+
+class ContextMenu(QObject):
+    """Opens a menu over `widget` by the right button or the menu key.
+
+    `ask(point)` gives the choices at a point of the widget (of its viewport where it scrolls), or by
+    key, with None, those of what is current; no choices, no menu. `place()` says where the menu
+    opens by key.
+    """
+
+    def __init__(
+        self,
+        widget: QWidget,
+        ask: Callable[[QPoint | None], Choices],
+        place: Callable[[], QPoint] | None = None,
+    ):
+        super().__init__(widget)
+        self._widget, self._ask, self._place = widget, ask, place
+        self._surface = widget.viewport() if isinstance(widget, QAbstractScrollArea) else widget
+        for part in {widget, self._surface}:
+            part.installEventFilter(self)
+
+    def eventFilter(self, watched, event) -> bool:
+        if event.type() == QEvent.Type.ContextMenu:
+            self._open(watched, event)
+            return True
+        return super().eventFilter(watched, event)
+
+    def _open(self, watched: QWidget, event: QContextMenuEvent) -> None:
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        point = None if by_key else self._surface.mapFrom(watched, event.pos())
+        choices = self._ask(point)
+        if not choices:
+            return
+        menu = QMenu(self._widget)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        fill(menu, choices)
+        at = point if point is not None else (self._place() if self._place else QPoint(8, 8))
+        menu.popup(self._surface.mapToGlobal(at))
+
+
+class RowMenu(ContextMenu):
+    """The context menu of a table or list: `choices()` of the rows chosen.
+
+    A row that is not chosen is chosen first, as everywhere; beside the rows there is no menu.
+    """
+
+    def __init__(self, view: QAbstractItemView, choices: Callable[[], Choices]):
+        super().__init__(view, self._at, self._by_current)
+        self._view, self._choices = view, choices
+
+    def _at(self, point: QPoint | None) -> Choices:
+        view = self._view
+        index = view.currentIndex() if point is None else view.indexAt(point)
+        if not index.isValid():
+            return ()
+        selection = view.selectionModel()
+        if not selection.isSelected(index):
+            flag = selection.SelectionFlag
+            selection.setCurrentIndex(index, flag.ClearAndSelect | flag.Rows)
+        return self._choices()
+
+    def _by_current(self) -> QPoint:
+        box = self._view.visualRect(self._view.currentIndex())
+        inside = self._view.viewport().rect()
+        return QPoint(max(box.left(), 0) + 12, min(max(box.bottom(), 0), inside.bottom()))
