@@ -34,6 +34,7 @@ LIGHT = {
     ),
     "training.spec": ("tasks.spec", "training.methods.spec"),
     "inspection.spec": (),
+    "inspection.*.info": ("inspection.spec", "inspection.*.info"),
     "exporters.model.spec": ("tasks.spec",),
 }
 SPECS = tuple(

@@ -75,10 +75,24 @@ def test_every_task_and_method_names_its_light_half():
     ids=lambda one: f"{one.kind}-{one.id}",
 )
 def test_models_inspectors_and_exporters_import(entry, registry):
-    found = registry.get(entry.kind, entry.id)
+    assert callable(registry.get(entry.kind, entry.id))
 
-    if entry.kind == "inspector":
-        assert [one.__name__ for one in found.needs] == entry.options["needs"]
+
+@pytest.mark.parametrize(
+    "entry", [one for one in ENTRIES if one.kind == "inspector"], ids=lambda one: one.id
+)
+def test_inspectors_have_a_question_a_typed_result_and_a_view(entry, registry, qapp):
+    from dataclasses import is_dataclass
+
+    from workbench.inspection.spec import QUESTIONS, InspectorInfo
+    from workbench.ui.panels.inspect.base import InspectorView
+
+    info = registry.info("inspector", entry.id)
+
+    assert isinstance(info, InspectorInfo) and is_dataclass(info.result) and info.shows
+    assert entry.options["question"] in QUESTIONS
+    assert issubclass(registry.view("inspector", entry.id), InspectorView)
+    assert callable(registry.get("inspector", entry.id)().run)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import json
 import time
 
 import numpy as np
@@ -6,9 +7,9 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from workbench.base.errors import ModelError  # noqa: E402
+from workbench.base.errors import ModelError, SpecError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
-from workbench.inspection import serve  # noqa: E402
+from workbench.inspection import serve, subject  # noqa: E402
 from workbench.inspection.spec import Answer  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
@@ -17,10 +18,20 @@ SENTENCE = "The 42 tram from Harbour Gate to Northfield was twenty minutes late"
 
 
 def opened(folder):
+    """asked(inspector, text, **options) → its result, after the way through JSON."""
     answer = serve.open({"model": str(folder), "device": "cpu"})
-    return lambda text, **more: Answer.from_json(
-        answer({"texts": text if isinstance(text, dict) else {"text": text}, **more})
-    )
+
+    def asked(inspector, text, **options):
+        texts = text if isinstance(text, dict) else {"text": text}
+        request = {"inspector": inspector, "texts": texts, "options": options}
+        return Answer.from_plain(json.loads(json.dumps(answer(request))))
+
+    return asked
+
+
+@pytest.fixture(scope="module")
+def gpt():
+    return opened(resource("models") / "starter-gpt")
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +40,7 @@ def bert():
 
 
 def test_subwords_stand_under_their_words_with_offsets_and_ids(bert):
-    found = bert(SENTENCE)
+    found = bert("subwords", SENTENCE).result
 
     north = [
         one
@@ -39,7 +50,7 @@ def test_subwords_stand_under_their_words_with_offsets_and_ids(bert):
     assert [one.piece for one in north] == ["north", "##field"]
     assert [SENTENCE[one.start : one.end] for one in north] == ["North", "field"]
     assert [one.piece for one in found.tokens if one.special] == ["[CLS]", "[SEP]"]
-    assert len(found.words) == 12 and found.subwords == 13
+    assert len(found.words) == 12 and found.count == 13
 
 
 def test_a_masked_model_gives_its_five_best_words_with_each_one_hidden(bert):
@@ -52,14 +63,14 @@ def test_a_masked_model_gives_its_five_best_words_with_each_one_hidden(bert):
     with torch.no_grad():
         values, best = model(torch.tensor([ids])).logits[0, 3].softmax(-1).topk(5)
 
-    row = bert(SENTENCE).tokens[3]
+    row = bert("vocabulary", SENTENCE).result.tokens[3]
 
     assert [word for word, _ in row.best] == tokenizer.convert_ids_to_tokens(best.tolist())
     assert [share for _, share in row.best] == pytest.approx(values.tolist(), abs=1e-4)
     assert row.piece == "tram" and 0 < row.own < 1
 
 
-def test_a_causal_model_gives_its_five_best_next_words():
+def test_a_causal_model_gives_its_five_best_next_words(gpt):
     tokenizer = transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-gpt")
     model = transformers.AutoModelForCausalLM.from_pretrained(
         resource("models") / "starter-gpt", dtype=torch.float32
@@ -68,9 +79,9 @@ def test_a_causal_model_gives_its_five_best_next_words():
     with torch.no_grad():
         scores = model(torch.tensor([ids])).logits[0].softmax(-1)
 
-    found = opened(resource("models") / "starter-gpt")(SENTENCE)
+    found = gpt("vocabulary", SENTENCE).result
 
-    assert found.kind == "causal" and [one.id for one in found.tokens] == ids
+    assert not found.masked and [one.id for one in found.tokens] == ids
     assert [share for _, share in found.tokens[2].best] == pytest.approx(
         scores[2].topk(5).values.tolist(), abs=1e-4
     )
@@ -81,13 +92,14 @@ def test_a_causal_model_gives_its_five_best_next_words():
 def test_a_tagger_gives_the_distribution_of_every_subword_and_its_spans(tiny_run):
     folder = tiny_run("tag", ("PER", "LOC"))
 
-    found = opened(folder)(SENTENCE)
+    asked = opened(folder)
+    found, spans = asked("token_scores", SENTENCE).result, asked("spans", SENTENCE).result
 
     ours = Predictor.load(folder, "cpu").predict([Document("", (("text", SENTENCE),))])[0]
-    assert [(s.start, s.end, s.label) for s in found.spans] == [
+    assert [(s.start, s.end, s.label) for s in spans.spans] == [
         (s.start, s.end, s.label) for s in ours.spans
     ]
-    assert found.kind == "tag" and found.labels == ("PER", "LOC")
+    assert found.labels == spans.labels == ("PER", "LOC")
     for row in found.tokens:
         assert row.special or [share for _, share in row.best] == sorted(
             (share for _, share in row.best), reverse=True
@@ -97,14 +109,15 @@ def test_a_tagger_gives_the_distribution_of_every_subword_and_its_spans(tiny_run
 
 
 def test_a_classifier_gives_every_class_in_the_order_of_its_labels(tiny_run):
-    found = opened(tiny_run("classify"))(SENTENCE)
+    found = opened(tiny_run("classify"))("class_scores", SENTENCE).result
 
     assert [label for label, _ in found.classes] == ["delay", "praise", "ticket"]
     assert sum(share for _, share in found.classes) == pytest.approx(1)
 
 
 def test_a_pair_names_the_text_that_each_subword_is_from(tiny_run):
-    found = opened(tiny_run("pairs"))({"text": "Late again.", "text_b": "On time."})
+    texts = {"text": "Late again.", "text_b": "On time."}
+    found = opened(tiny_run("pairs"))("subwords", texts).result
 
     assert [one.shown for one in found.tokens if one.field == "text_b"] == ["on", "time", "."]
     assert {one.field for one in found.words} == {"text", "text_b"}
@@ -113,7 +126,7 @@ def test_a_pair_names_the_text_that_each_subword_is_from(tiny_run):
 def test_every_subword_of_a_long_tagged_text_stands_there_once_in_order(tiny_run):
     text = " ".join(f"word{number} of" for number in range(80))
 
-    found = opened(tiny_run("tag"))(text)
+    found = opened(tiny_run("tag"))("token_scores", text).result
 
     starts = [one.start for one in found.tokens if not one.special]
     tokenizer = transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-bert")
@@ -123,29 +136,32 @@ def test_every_subword_of_a_long_tagged_text_stands_there_once_in_order(tiny_run
 
 
 def test_of_a_long_text_a_masked_model_answers_a_part_and_goes_on_from_there(bert, monkeypatch):
-    monkeypatch.setattr("workbench.inspection.vocabulary.BUDGET", 600)
+    monkeypatch.setattr("workbench.inspection.vocabulary.inspector.BUDGET", 600)
     text = "late again " * 30
 
-    first = bert(text)
-    second = bert(text, start=first.answered)
+    first = bert("vocabulary", text).result
+    second = bert("vocabulary", text, start=first.answered).result
 
     assert (
         first.answered == 9
         and [bool(one.best) for one in first.tokens[1:12]] == [True] * 9 + [False] * 2
     )
     assert not second.tokens[9].best and second.tokens[10].best
+    both = first.joined(second)
+    assert all(one.best for one in both.tokens[1:19]) and both.unanswered == 60 - 18
 
 
 def test_what_the_tokenizer_does_not_know_is_counted(bert):
-    assert bert("Late again today").unknown == 0.0
-    found = bert("پنجره ᚠᚢᚦ again")
-    assert found.unknown == pytest.approx(1 / 3) and any(one.unknown for one in found.tokens)
+    assert bert("subwords", "Late again today").unknown == 0.0
+    found = bert("subwords", "پنجره ᚠᚢᚦ again")
+    assert found.unknown == pytest.approx(1 / 3)
+    assert any(one.unknown for one in found.result.tokens)
 
 
 def test_emoji_and_right_to_left_offsets_are_code_points(bert):
     text = "😀 tram שלום"
 
-    found = bert(text)
+    found = bert("subwords", text).result
 
     assert "tram" in [text[one.start : one.end] for one in found.tokens]
     assert text[found.tokens[-2].start : found.tokens[-2].end] == "ם"
@@ -153,8 +169,10 @@ def test_emoji_and_right_to_left_offsets_are_code_points(bert):
 
 @pytest.mark.parametrize("text", ["", "   ", "\u200b"])
 def test_a_text_without_words_is_answered(text, bert, tiny_run):
-    assert bert(text).subwords == 0
-    assert opened(tiny_run("tag"))(text).spans == ()
+    asked = opened(tiny_run("tag"))
+
+    assert bert("subwords", text).result.count == bert("vocabulary", text).result.count == 0
+    assert asked("spans", text).result.spans == () and asked("token_scores", text).result.count == 0
 
 
 def test_after_the_first_a_sentence_is_answered_within_150_ms(bert):
@@ -163,7 +181,7 @@ def test_after_the_first_a_sentence_is_answered_within_150_ms(bert):
     times = []
     for number in range(5):
         start = time.thread_time()
-        bert(SENTENCE.replace("42", str(number)))
+        bert("vocabulary", SENTENCE.replace("42", str(number)))
         times.append(time.thread_time() - start)
     torch.set_num_threads(threads)
 
@@ -173,3 +191,34 @@ def test_after_the_first_a_sentence_is_answered_within_150_ms(bert):
 def test_a_folder_without_a_model_says_what_is_missing(tmp_path):
     with pytest.raises(ModelError, match="config.json is missing"):
         serve.open({"model": str(tmp_path)})
+
+
+def test_inspectors_that_ask_about_one_document_share_a_pass(tiny_run, monkeypatch):
+    asked = opened(tiny_run("tag"))
+    passes, infer = [], subject.infer
+    monkeypatch.setattr(subject, "infer", lambda *args: passes.append(1) or infer(*args))
+
+    asked("token_scores", SENTENCE)
+    asked("spans", SENTENCE)
+
+    assert len(passes) == 1
+
+
+def test_a_model_that_lacks_what_an_inspector_needs_says_what(bert):
+    with pytest.raises(ModelError, match="does not give.*class_scores needs: ClassScores"):
+        bert("class_scores", SENTENCE)
+
+
+def test_an_option_that_an_inspector_does_not_have_is_refused(bert):
+    with pytest.raises(SpecError, match="vocabulary has no option 'depth'"):
+        bert("vocabulary", SENTENCE, depth=3)
+
+
+def test_a_model_without_a_head_is_tokenized(tmp_path):
+    model = transformers.AutoModel.from_pretrained(resource("models") / "starter-bert")
+    model.save_pretrained(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(resource("models") / "starter-bert").save_pretrained(
+        tmp_path
+    )
+
+    assert opened(tmp_path)("subwords", SENTENCE).result.count == 13

@@ -177,7 +177,7 @@ def inspects(hand):
     hand.replace("Nobody came at half past five")
     hand.key(Qt.Key.Key_Return)
     state = hand.app.window.panel("inspect").state
-    hand.wait(lambda: state.answer is not None and not state.asking, "no answer", PATIENCE)
+    hand.wait(lambda: state.current.result is not None, "no answer", PATIENCE)
 
 
 def prompts(hand):

@@ -200,8 +200,14 @@ def inspects_a_sentence(hand):
     hand.replace("The 42 tram was late")
     hand.key(Qt.Key.Key_Return)
     state = hand.app.window.panel("inspect").state
-    hand.wait(lambda: state.answer is not None and not state.asking, "no answer", PATIENCE)
-    hand.click("By token")
+
+    def answered():
+        return state.current.result is not None and not state.asking
+
+    hand.wait(answered, "no answer", PATIENCE)
+    hand.click_row("Views", 1)
+    hand.wait(answered, "no tokens", PATIENCE)
+    assert state.view == "subwords"
     assert hand.rows("Tokens") >= 5
 
 

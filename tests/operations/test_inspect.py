@@ -1,8 +1,13 @@
 """What can be inspected, and gold beside an answer."""
 
+import json
+
 import pytest
 
-from workbench.inspection.spec import Answer
+from workbench.base.errors import ModelError, SpecError
+from workbench.inspection.spans.info import PredictedSpans
+from workbench.inspection.spec import Answer, TokenRow, WordRow
+from workbench.inspection.token_scores.info import TokenLabels
 from workbench.operations import inspect
 from workbench.text.document import Document
 from workbench.text.spans import Span
@@ -16,7 +21,7 @@ def test_runs_come_before_pretrained_models_newest_first(project, trained):
         and found[0].task == "classify"
         and found[0].title == "first · topic · starter"
     )
-    assert [one.task for one in found[1:]] == ["masked", "causal"]
+    assert [one.key for one in found[1:]] == ["model starter-bert", "model starter-gpt"]
 
 
 def test_without_a_project_the_pretrained_models_are_there():
@@ -41,15 +46,13 @@ def test_gold_is_flat_and_says_whether_it_counts(project, add_layer, add_documen
         gold = inspect.gold(project, choice, id)
 
     assert gold.spans == (Span(0, 12, "PER"),) and gold.left_out == 1 and not gold.submitted
-    answer = Answer(
-        "tag", "bert", spans=(Span(0, 12, "PER", score=0.5), Span(17, 20, "PER", score=0.4))
-    )
-    assert [one.kind for one in inspect.compare(gold, answer)] == ["agreed", "extra"]
+    spans = (Span(0, 12, "PER", score=0.5), Span(17, 20, "PER", score=0.4))
+    assert [one.kind for one in inspect.compare(gold, spans)] == ["agreed", "extra"]
 
 
 def test_unknown_words_are_told_above_a_tenth():
-    assert inspect.unknown_warning(Answer("tag", "bert", unknown=0.1), "m") == ""
-    assert "30% of these words" in inspect.unknown_warning(Answer("tag", "bert", unknown=0.3), "m")
+    assert inspect.unknown_warning(Answer("subwords", None, 0.1), "m") == ""
+    assert "30% of these words" in inspect.unknown_warning(Answer("subwords", None, 0.3), "m")
 
 
 def test_only_a_tagger_of_imported_tokens_warns_of_raw_text(tmp_path):
@@ -62,7 +65,7 @@ def test_only_a_tagger_of_imported_tokens_warns_of_raw_text(tmp_path):
     assert inspect.token_warning(classifier, inspect.typed("a text")) == ""
     with_tokens = Document("1", (("text", "a"),), tokens={"text": ((0, 1),)})
     assert inspect.token_warning(tagger, with_tokens) == ""
-    pretrained = inspect.Choice("m", "m", str(tmp_path), "masked")
+    pretrained = inspect.Choice("m", "m", str(tmp_path))
     assert inspect.token_warning(pretrained, inspect.typed("a text")) == ""
 
 
@@ -71,7 +74,7 @@ def test_a_run_asks_for_the_texts_of_its_task_and_a_pretrained_model_for_one():
         return inspect.Choice("k", "t", "/x", task, run).texts
 
     assert [texts("classify", 1), texts("pairs", 1), texts("tag", 1)] == [1, 2, 1]
-    assert [texts("masked"), texts("causal"), texts("none")] == [1, 1, 1]
+    assert texts("") == 1
 
 
 def test_a_document_without_a_class_has_no_gold(project, add_layer, add_documents, monkeypatch):
@@ -84,31 +87,72 @@ def test_a_document_without_a_class_has_no_gold(project, add_layer, add_document
     assert gold == inspect.Gold(None, (), False, 0)
 
 
-def test_a_document_is_asked_about_with_its_own_tokens(project):
-    document = inspect.typed("one two", "three")
+def test_a_document_is_asked_about_with_its_own_tokens():
+    document = Document("1", (("text", "one two"),), tokens={"text": ((0, 3), (4, 7))})
 
-    assert inspect.request(document, start=4) == {
-        "texts": {"text": "one two", "text_b": "three"},
-        "tokens": {},
-        "top": 5,
-        "start": 4,
+    assert inspect.request("vocabulary", document, {"start": 4}) == {
+        "inspector": "vocabulary",
+        "texts": {"text": "one two"},
+        "tokens": {"text": [[0, 3], [4, 7]]},
+        "options": {"start": 4},
     }
 
 
+def test_an_option_that_does_not_fit_is_refused_before_a_model_is_loaded():
+    with pytest.raises(SpecError, match="top is '0', expected a whole number from 1"):
+        inspect.request("vocabulary", inspect.typed("a"), {"top": 0})
+
+
 def test_an_answer_survives_the_way_to_the_window():
-    from workbench.inspection.spec import TokenRow, WordRow
-
     token = TokenRow("late", "late", 7, 0, 4, "text", 0, best=(("O", 0.5),), own=0.25)
-    answer = Answer(
-        "tag",
-        "bert",
-        (token,),
-        (WordRow(0, 4, "text", "late"),),
-        (("a", 0.5),),
-        (Span(0, 4, "T", score=0.5),),
-        labels=("T",),
-    )
+    result = TokenLabels((token,), (WordRow(0, 4, "text", "late"),), True, ("T",))
+    spans = PredictedSpans((Span(0, 4, "T", score=0.5),), ("T",))
 
-    import json
+    for answer in (Answer("token_scores", result, 0.5, 3.0), Answer("spans", spans)):
+        assert Answer.from_plain(json.loads(json.dumps(answer.to_plain()))) == answer
+    assert Answer("token_scores", result).cut and not Answer("spans", spans).cut
 
-    assert Answer.from_json(json.loads(json.dumps(answer.to_json()))) == answer
+
+# ---------------------------------------------------------------- which inspectors fit
+
+
+def offered(choice):
+    return [one.id for one in inspect.offers(choice) if not one.refused]
+
+
+def test_a_language_model_begins_with_the_words_that_it_expects():
+    for choice in inspect.choices(None):
+        assert inspect.first(inspect.offers(choice)) == "vocabulary"
+        assert {"subwords", "vocabulary"} <= set(offered(choice))
+
+
+def test_a_run_is_offered_what_its_task_predicts_and_its_encoder_gives(tiny_model):
+    choices = {
+        task: inspect.Choice("run 1", "x", str(tiny_model), task, 1)
+        for task in ("tag", "classify", "pairs")
+    }
+
+    assert {"subwords", "token_scores", "spans"} <= set(offered(choices["tag"]))
+    assert not {"class_scores", "vocabulary"} & set(offered(choices["tag"]))
+    for task in ("classify", "pairs"):
+        assert inspect.first(inspect.offers(choices[task])) == "class_scores"
+    assert inspect.first(inspect.offers(choices["tag"])) == "token_scores"
+
+
+def test_what_does_not_fit_says_why():
+    choice = inspect.Choice("model m", "m", "/m", gives=("states",))
+    refused = {one.id: one.refused for one in inspect.offers(choice)}
+
+    assert refused["subwords"] == ""
+    assert refused["class_scores"] == "This model does not give: a class."
+    assert inspect.first(inspect.offers(choice)) == "subwords"
+
+
+def test_a_folder_is_that_of_a_run_or_of_a_pretrained_model(tmp_path):
+    (tmp_path / "glossbench.json").write_text('{"task": "tag"}')
+
+    assert inspect.of_folder(str(tmp_path)).task == "tag"
+    assert inspect.of_folder("starter-bert").task == ""
+    (tmp_path / "glossbench.json").write_text("[")
+    with pytest.raises(ModelError, match="glossbench.json cannot be read"):
+        inspect.of_folder(str(tmp_path))

@@ -206,43 +206,40 @@ def results(way: Walk) -> None:
 
 
 def inspect(way: Walk) -> None:
-    from workbench.inspection.spec import Answer, TokenRow, WordRow
+    from workbench.inspection.class_scores.info import ClassProbabilities
+    from workbench.inspection.spans.info import PredictedSpans
+    from workbench.inspection.spec import TokenRow, TokenTable, WordRow
+    from workbench.inspection.token_scores.info import TokenLabels
+    from workbench.inspection.vocabulary.info import ExpectedWords
     from workbench.text.spans import Span
 
     panel = way.go("inspect")
     words = (WordRow(0, 5, "text", "Νίκος"), WordRow(6, 9, "text", "ζει"))
-    tags, likely = (("B-άτομο", 0.9), ("O", 0.1)), (("ζω", 0.7), ("ζει", 0.2))
-    for kind, best in (
-        ("tag", tags),
-        ("masked", likely),
-        ("causal", likely),
-        ("classify", ()),
-        ("none", ()),
-    ):
-        tokens = (
+
+    def tokens(*best):
+        return (
             TokenRow("νι", "νι", 7, 0, 5, "text", 0, best=best),
             TokenRow("ζει", "ζει", 8, 6, 9, "text", 1, best=best, unknown=True),
         )
-        more = {"spans": (Span(0, 5, "άτομο", score=0.9),)} if kind == "tag" else {}
-        more |= {"classes": (("καλό", 0.8), ("κακό", 0.2))} if kind == "classify" else {}
-        panel.state.ask()
-        way.host.asked[-1].done(
-            Answer(
-                kind,
-                "bert",
-                tokens,
-                words,
-                answered=1,
-                cut=True,
-                unknown=0.4,
-                milliseconds=3,
-                **more,
-            ),
-            None,
-        )
-        for view in ("tokens", "spans", "class"):
-            panel.state.update(view=view)
-            way.at(f"inspect, answer of kind {kind}, {view}")
+
+    expected = tokens(("ζω", 0.7), ("ζει", 0.2))
+    results = {
+        "subwords": (TokenTable(tokens(), words, True),),
+        "token_scores": (
+            TokenLabels(tokens(("B-άτομο", 0.9), ("O", 0.1)), words, True, ("άτομο",)),
+        ),
+        "spans": (PredictedSpans((Span(0, 5, "άτομο", score=0.9),), ("άτομο",)),),
+        "class_scores": (ClassProbabilities((("καλό", 0.8), ("κακό", 0.2))),),
+        "vocabulary": tuple(
+            ExpectedWords(expected, words, True, masked, 0, 1) for masked in (True, False)
+        ),
+    }
+    for offer in panel.state.offers:
+        for result in results.get(offer.id, ()):
+            panel.state.update(view=offer.id)
+            panel.state.ask()
+            way.host.answer(result, unknown=0.4, milliseconds=3)
+            way.at(f"inspect, {offer.id}")
     way.dialog("pick a document", panel.view.pick)
 
 

@@ -50,6 +50,11 @@ class Registry:
         """The light half of a contribution, its key `info`; imports nothing heavy."""
         return self._imported(kind, id, self.entry(kind, id).options["info"])
 
+    def view(self, kind: str, id: str) -> Any:
+        """The widget that shows a contribution, its key `view`; None if it names none."""
+        target = self.entry(kind, id).options.get("view")
+        return self._imported(kind, id, target) if target else None
+
     def _imported(self, kind: str, id: str, target: str) -> Any:
         key = (kind, id, target)
         if key not in self._objects:

@@ -32,6 +32,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "train": ("train", "train", _("Fine-tune a pretrained model on what is submitted.")),
     "evaluate": ("use", "evaluate", _("Score a run against today's gold.")),
     "predict": ("use", "predict", _("Ask a run or a model folder about texts.")),
+    "inspect": ("inspect", "inspect", _("Look at a model and texts with an inspector.")),
     "suggest": ("use", "suggest", _("Let a run suggest labels for unlabelled documents.")),
     "prompt": ("prompt", "prompt", _("Score a prompt by the words of the labels.")),
     "export": ("export", "export", _("Write a run as a Hugging Face folder and as ONNX.")),

@@ -1,32 +1,38 @@
-"""What an inspector is, and the subwords of a text under their words."""
+"""What an inspector is, and the tokens of a text under their words."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from workbench.inspection.spec import TokenRow, WordRow
-from workbench.runtime.inputs import EncodedInput
-from workbench.runtime.tokenizer import Tokenizer
+from workbench.inspection.spec import InspectorInfo, TokenRow, WordRow
+from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.text.document import Document
-from workbench.text.fields import Field
 from workbench.text.segment import words as segment
+
+if TYPE_CHECKING:
+    from workbench.inspection.subject import Subject
 
 
 class Inspector(Protocol):
-    """inspection/<name>.py. Offered where the model gives all that it `needs`.
+    """The heavy half of an inspector, made once for each loaded model.
 
-    `subject` is a tasks.predictor.Predictor for a run, a models.generate.LanguageModel for a pretrained model.
+    `info` is its light half, for an inspector that has one.
     """
 
-    needs: tuple[type[Field], ...]
-    Options: type  # a dataclass of inspection/spec.py
+    info: InspectorInfo
 
-    def run(self, subject: Any, documents: Sequence[Document], options: Any) -> Sequence[Mapping]:
-        """One result for each document: values for fields of spec.Answer."""
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> Any:
+        """What the model shows of the documents, a dataclass `info.result`.
+
+        The window asks about one document at a time. `options` has a value for every option of
+        `info.options`. Raises WorkbenchError where the text cannot be inspected.
+        """
         ...
 
 
@@ -47,42 +53,40 @@ def words_of(document: Document, count: int) -> tuple[WordRow, ...]:
 
 
 def token_rows(
-    piece: EncodedInput, document: Document, words: Sequence[WordRow], tokenizer: Tokenizer
+    piece: EncodedInput, document: Document, words: Sequence[WordRow], preparer: Preparer
 ) -> list[TokenRow]:
-    """The subwords of one input in order. A subword belongs to the word that holds its last character."""
+    """The units of one input in order. One belongs to the word that holds its last character.
+
+    Units of a preparer without a subword vocabulary are named by their text, with id -1.
+    """
     names = [name for name, _ in document.texts]
     places = {
         name: [number for number, one in enumerate(words) if one.field == name] for name in names
     }
     starts = {name: [words[number].start for number in numbers] for name, numbers in places.items()}
+    tokenizer = getattr(preparer, "tokenizer", None)
+    ids = piece.ids.tolist() if tokenizer is not None else [-1] * len(piece)
     rows = []
     for id, (start, end), which in zip(
-        piece.ids.tolist(), piece.offsets.tolist(), piece.text.tolist(), strict=True
+        ids, piece.offsets.tolist(), piece.text.tolist(), strict=True
     ):
         name = names[which] if which >= 0 else ""
         word = None
         if name and end > start and (at := bisect_right(starts[name], end - 1) - 1) >= 0:
             word = places[name][at] if words[places[name][at]].end > start else None
         text = document.content(name)[start:end] if name else ""
-        piece_name = tokenizer.piece(id)
-        rows.append(
-            TokenRow(
-                piece_name,
-                shown(piece_name, text),
-                id,
-                start,
-                end,
-                name,
-                word,
-                which < 0,
-                id == tokenizer.unknown,
-            )
-        )
+        vocable = tokenizer.piece(id) if tokenizer is not None else text
+        unknown = tokenizer is not None and id == tokenizer.unknown
+        seen = shown(vocable, text)
+        rows.append(TokenRow(vocable, seen, id, start, end, name, word, which < 0, unknown))
     return rows
 
 
 def shown(piece: str, text: str) -> str:
-    """A subword for reading: ␣ is a space; a part of a letter, in vocabularies of bytes, is told by its bytes: ‹D9›."""
+    """A subword for reading: ␣ is a space.
+
+    A part of a letter, in vocabularies of bytes, is given by its bytes: ‹D9›.
+    """
     if piece.startswith("▁"):
         return "␣" + piece[1:]
     if text and all(letter in text.casefold() for letter in piece.removeprefix("##").casefold()):
@@ -97,7 +101,10 @@ def shown(piece: str, text: str) -> str:
 
 
 def _byte_letters() -> dict[str, int]:
-    """Letter → byte, as byte level vocabularies write them. Source: Radford et al. 2019, released code of GPT-2."""
+    """Letter → byte, as byte level vocabularies write them.
+
+    Source: Radford et al. 2019, released code of GPT-2.
+    """
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [one for one in range(256) if one not in plain]
     return {chr(one): one for one in plain} | {
@@ -109,12 +116,13 @@ _BYTES = _byte_letters()
 
 
 def stitch(pieces: Sequence[EncodedInput]) -> list[tuple[int, int]]:
-    """(window, position) of every subword of a text that runs in overlapping windows, each once, from where it has most context.
+    """(window, position) of every token of a text that runs in overlapping windows, each once.
 
-    Special subwords are those of the first window's start and the last window's end.
+    It is taken from the window where it has most context. Special tokens are those of the first
+    window's start and the last window's end.
     """
     if len(pieces) == 1:
-        return [(0, position) for position in range(len(pieces[0].ids))]
+        return [(0, position) for position in range(len(pieces[0]))]
     bounds = [_middle(before, after) for before, after in zip(pieces, pieces[1:], strict=False)]
     found = []
     for number, piece in enumerate(pieces):
@@ -133,7 +141,7 @@ def stitch(pieces: Sequence[EncodedInput]) -> list[tuple[int, int]]:
 
 
 def _middle(before: EncodedInput, after: EncodedInput) -> int:
-    """The character at which the later window takes over: the start of the middle subword of what they share."""
+    """The character at which the later window takes over: the middle of what they share."""
     end = int(before.offsets[before.text >= 0, 1].max(initial=0))
     starts = after.offsets[after.text >= 0, 0]
     shared = starts[starts < end]

@@ -1,96 +1,100 @@
-"""Inspect: ask a run or a pretrained model what it says of a text. The model stays loaded in a host process."""
+"""Inspect: what inspectors show of a run or a pretrained model and a text.
+
+The model stays loaded in a host process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
+from workbench.base.registry import registry
 from workbench.base.settings import Settings
-from workbench.inspection.spec import TARGET, UNKNOWN_LIMIT, Answer
+from workbench.inspection import spec as inspectors
+from workbench.inspection.spec import Answer
 from workbench.jobs.spec import JobSpec
+from workbench.models import spec as specs
 from workbench.operations import models, predict, results, train
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
 from workbench.text.labels import Layer
+from workbench.text.spans import Span
 
 if TYPE_CHECKING:
     from workbench.jobs.host import Host
     from workbench.jobs.spare import Spare
     from workbench.metrics.differences import Difference
+    from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
+RUN_FILE = "glossbench.json"  # what makes a model folder that of a run
 Done = Callable[["Answer | None", "WorkbenchError | None"], None]
 Dispatch = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A model that can be asked. `run` is its id, None for a pretrained model; `task` of a run, else what the model predicts."""
+    """A model that can be inspected. `run` is its id and `task` its task, None and "" without one.
+
+    `gives`: what the encoder of a pretrained model gives; that of a run is read when asked for.
+    """
 
     key: str
     title: str
     folder: str
-    task: str
+    task: str = ""
     run: int | None = None
     layer: str = ""
     allow_pickle: bool = False
+    gives: tuple[str, ...] = ()
 
     @property
     def texts(self) -> int:
-        return tasks.info(self.task).texts if self.run is not None else 1
+        return tasks.info(self.task).texts if self.task else 1
 
 
 def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
-    """Finished runs with a model of their own, newest first, then every usable pretrained model."""
-    found = (
-        [
-            _of_run(project, run)
-            for run in results.all_runs(project)
-            if run.kind == "train" and run.status in ("done", "stopped")
-        ]
-        if project
-        else []
-    )
-    for card in models.list(settings):
-        if card.usable:
-            predicts = (
-                "masked"
-                if "masked_lm" in card.gives
-                else "causal"
-                if "next_lm" in card.gives
-                else "none"
-            )
-            found.append(
-                Choice(
-                    f"model {card.name}",
-                    _TITLES[predicts].format(name=card.name),
-                    card.path,
-                    predicts,
-                    allow_pickle=card.pickled,
-                )
-            )
-    return tuple(one for one in found if one is not None)
+    """Runs with a model of their own, newest first, then every usable pretrained model."""
+    runs = [
+        run
+        for run in (results.all_runs(project) if project else ())
+        if run.kind == "train" and run.status in ("done", "stopped")
+    ]
+    found = [choice for run in runs if (choice := of_run(project, run)) is not None]
+    return (*found, *(of_model(card) for card in models.list(settings) if card.usable))
 
 
 _TITLES = {
-    "masked": _("{name} · masked words"),
-    "causal": _("{name} · next words"),
-    "none": _("{name} · subwords"),
+    "masked_lm": N_("{name} · masked words"),
+    "next_lm": N_("{name} · next words"),
 }
 
 
-def _of_run(project: Project, run: Run) -> Choice | None:
+def of_model(card: ModelInfo) -> Choice:
+    """A pretrained model."""
+    title = next((_(text) for key, text in _TITLES.items() if key in card.gives), "{name}")
+    return Choice(
+        f"model {card.name}",
+        title.format(name=card.name),
+        card.path,
+        allow_pickle=card.pickled,
+        gives=card.gives,
+    )
+
+
+def of_run(project: Project, run: Run) -> Choice | None:
+    """A run; None where its weights are missing."""
     try:
         folder = train.model_folder(project, run)
     except WorkbenchError:
-        return None  # the weights are not here
+        return None
     name = run.spec.get("model_name") or run.spec.get("model", "")
     return Choice(
         f"run {run.id}",
@@ -100,6 +104,89 @@ def _of_run(project: Project, run: Run) -> Choice | None:
         run.id,
         run.layer,
     )
+
+
+def named_run(project: Project, name: str) -> Choice:
+    """Raises WorkbenchError where there is no such run, or its weights are missing."""
+    run = results.run_named(project, name)
+    train.model_folder(project, run)
+    return of_run(project, run)
+
+
+def of_folder(name: str, settings: Settings | None = None) -> Choice:
+    """The folder of a run, or a pretrained model by name or folder.
+
+    Raises ModelError where it is neither.
+    """
+    folder = Path(name)
+    if (folder / RUN_FILE).is_file():
+        return Choice(f"folder {folder}", folder.name, str(folder), predict.task_of(folder))
+    return of_model(models.find(name, settings))
+
+
+# ---------------------------------------------------------------- which inspectors fit
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An inspector as a list shows it for one model.
+
+    `question` is the heading it stands under, a key of QUESTIONS. `refused` says why the model
+    cannot be inspected so, "" if it can. `answers`: whether it shows what the model itself
+    answers, rather than what its encoder gives.
+    """
+
+    id: str
+    title: str
+    question: str
+    view: str = ""
+    refused: str = ""
+    answers: bool = False
+
+
+def offers(choice: Choice) -> tuple[Offer, ...]:
+    """Every inspector of the registry, in its order, with whether it fits the model."""
+    encoder = choice.gives
+    if choice.task:
+        encoder = specs.card(choice.folder, allow_pickle=choice.allow_pickle).gives
+    outputs = tasks.info(choice.task).outputs if choice.task else None
+    gives = inspectors.given(encoder, outputs)
+    return tuple(
+        Offer(
+            entry.id,
+            _(entry.title),
+            inspectors.question(entry),
+            str(entry.options.get("view", "")),
+            _refusal(inspectors.missing(entry, gives)),
+            bool(inspectors.needs(entry) - set(encoder)),
+        )
+        for entry in registry().all("inspector")
+    )
+
+
+def first(found: Sequence[Offer]) -> str:
+    """The inspector to begin with: of those that fit, one that shows what the model answers."""
+    fitting = [one for one in found if not one.refused]
+    return next((one.id for one in fitting if one.answers), fitting[0].id if fitting else "")
+
+
+_WORDS = {
+    **specs.GIVES,
+    "TokenScores": N_("labels for tokens"),
+    "SpanScores": N_("spans"),
+    "ClassScores": N_("a class"),
+    inspectors.EXPECTED_WORDS: N_("predictions of words"),
+}
+
+
+def _refusal(lacks: Sequence[str]) -> str:
+    if not lacks:
+        return ""
+    named = ", ".join(_(_WORDS[one]) if one in _WORDS else one for one in lacks)
+    return _("This model does not give: {names}.").format(names=named)
+
+
+# ---------------------------------------------------------------- asking
 
 
 class Inspector:
@@ -141,27 +228,38 @@ class Inspector:
             "allow_pickle": choice.allow_pickle,
         }
         self._host = Host(
-            JobSpec(TARGET, params, title=choice.title), dispatch=self._dispatch, spare=self._spare
+            JobSpec(inspectors.TARGET, params, title=choice.title),
+            dispatch=self._dispatch,
+            spare=self._spare,
         )
         self._drop = self._host.changed.connect(self.changed.emit)
 
-    def ask(self, document: Document, done: Done, *, top: int = 5, start: int = 0) -> None:
-        """`done(answer, None)` or `done(None, error)`; an older question without an answer is dropped. Loads the model if needed."""
+    def ask(
+        self, inspector: str, document: Document, done: Done, *, options: Mapping | None = None
+    ) -> None:
+        """`done(answer, None)` or `done(None, error)`. Loads the model if needed.
+
+        An older question to the same inspector that has no answer yet is dropped.
+        """
         assert self._host is not None
         self._host.ask(
-            "inspect",
-            request(document, top=top, start=start),
-            lambda raw, error: done(Answer.from_json(raw) if raw else None, error),
+            inspector,
+            request(inspector, document, options),
+            lambda raw, error: done(Answer.from_plain(raw) if raw else None, error),
         )
 
     def ask_now(
-        self, document: Document, *, top: int = 5, start: int = 0, timeout: float = 120.0
+        self,
+        inspector: str,
+        document: Document,
+        *,
+        options: Mapping | None = None,
+        timeout: float = 120.0,
     ) -> Answer:
         """Headless: ask and wait. Raises the error of the answer."""
         assert self._host is not None
-        return Answer.from_json(
-            self._host.ask_now(request(document, top=top, start=start), timeout)
-        )
+        asked = request(inspector, document, options)
+        return Answer.from_plain(self._host.ask_now(asked, timeout))
 
     def close(self) -> None:
         """End the process and give its memory back."""
@@ -172,12 +270,18 @@ class Inspector:
         self._host, self._drop, self.choice = None, None, None
 
 
-def request(document: Document, *, top: int = 5, start: int = 0) -> dict:
-    """What the host is asked about a document: its texts and, where the import had them, its tokens."""
-    tokens: Mapping = {
-        name: [list(one) for one in borders] for name, borders in document.tokens.items()
+def request(inspector: str, document: Document, options: Mapping | None = None) -> dict:
+    """What the host is asked: the texts of a document and, where the import had them, its tokens.
+
+    Raises SpecError for options that the inspector does not have.
+    """
+    inspectors.options(inspector, options or {})
+    return {
+        "inspector": inspector,
+        "texts": dict(document.texts),
+        "tokens": {name: [list(one) for one in found] for name, found in document.tokens.items()},
+        "options": dict(options or {}),
     }
-    return {"texts": dict(document.texts), "tokens": tokens, "top": top, "start": start}
 
 
 def typed(text: str, text_b: str | None = None) -> Document:
@@ -190,7 +294,10 @@ def typed(text: str, text_b: str | None = None) -> Document:
 
 @dataclass(frozen=True)
 class Gold:
-    """What people said of a document in the layer of a run. `submitted`: whether it counts; `label` for classes, flat `spans` for tags."""
+    """What people said of a document in the layer of a run.
+
+    `label` of a class, flat `spans` of tags. `submitted`: whether it counts.
+    """
 
     label: str | None
     spans: tuple
@@ -203,8 +310,16 @@ def document(project: Project, document_id: int) -> Document:
     return documents.get(project.db, document_id)
 
 
+def by_key(project: Project, key: str) -> Document:
+    """Raises WorkbenchError where there is no document of this key."""
+    found = documents.by_key(project.db, key)
+    if found is None:
+        raise WorkbenchError(_("There is no document {key!r}.").format(key=key))
+    return found
+
+
 def find(project: Project, text: str = "", *, texts: int = 1, limit: int = 50) -> tuple:
-    """Rows of documents to choose from: id, key, text; those that match the search first come first."""
+    """Rows of documents to choose from: id, key, text; the best matches of the search first."""
     ids = documents.ids(project.db, documents.Filter(text=text, texts=texts))[:limit]
     return documents.rows(project.db, ids)
 
@@ -245,23 +360,24 @@ def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
     )
 
 
-def compare(given: Gold, answer: Answer) -> tuple[Difference, ...]:
+def compare(given: Gold, spans: Sequence[Span]) -> tuple[Difference, ...]:
     """Gold beside predicted spans: agreed, missed, extra, border, label."""
     from workbench.metrics.differences import compare as sides
 
-    return sides(given.spans, answer.spans)
+    return sides(given.spans, spans)
 
 
 def token_warning(choice: Choice, document: Document) -> str:
     """What to say where a tagger learned from imported tokens and this text has none; "" elsewhere."""
-    by_word = choice.run is not None and tasks.info(choice.task).windows
+    by_word = bool(choice.task) and tasks.info(choice.task).windows
     return predict.token_note(Path(choice.folder), [document]) if by_word else ""
 
 
 def unknown_warning(answer: Answer, name: str) -> str:
     """What to say where the model does not know the words of the text; "" while it knows most."""
-    if answer.unknown <= UNKNOWN_LIMIT:
+    if answer.unknown <= inspectors.UNKNOWN_LIMIT:
         return ""
     return _(
-        "{share:.0%} of these words are unknown to {name}: it was made for another language or script. Do not trust its answers."
+        "{share:.0%} of these words are unknown to {name}: it was made for another language or "
+        "script. Do not trust its answers."
     ).format(share=answer.unknown, name=name)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths, scratch
-from workbench.base.errors import Cancelled, ExportFailed, JobFailed, WorkbenchError
+from workbench.base.errors import Cancelled, ExportFailed, JobFailed, ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
@@ -278,6 +278,17 @@ def ask(
 ALIKE = (
     0.99  # of a run's training tokens cut like own words: above, the difference is not worth a word
 )
+
+
+def task_of(folder: Path) -> str:
+    """The task of the run in a folder. Raises ModelError where its description is damaged."""
+    path = folder / "glossbench.json"
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["task"])
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ModelError(
+            _("{path} cannot be read: {error}.").format(path=path, error=error)
+        ) from error
 
 
 def token_note(model: Path, asked: Iterable[Document]) -> str:

@@ -197,6 +197,12 @@ def get(db: Database, id: int) -> Document:
     return found[0]
 
 
+def by_key(db: Database, key: str) -> Document | None:
+    """None if there is no such document."""
+    row = db.reader().execute("select id from document where key = ?", (key,)).fetchone()
+    return get(db, row[0]) if row else None
+
+
 def record(db: Database, id: int, layer_names: Iterable[str] | None = None) -> Record:
     """Raises KeyError if there is no such document."""
     for one in records(db, layers=layer_names, ids=[id]):

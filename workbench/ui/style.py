@@ -234,6 +234,8 @@ def _tables() -> str:
     QTableView:focus, QListView:focus, QTreeView:focus {{ border-color: {t["accent"]}; }}
     QTableView::item {{ padding: 0 10px; border-bottom: 1px solid {t["line"]}; }}
     QTableView::item:selected, QListView::item:selected {{ background: {t["accent_soft"]}; color: {t["text"]}; }}
+    QListView[part="views"]::item {{ padding: 0 8px; border-radius: {theme.RADIUS_SMALL}px; }}
+    QListView[part="views"]::item:selected {{ color: {t["accent"]}; }}
     QTableView::item:focus {{ border-bottom: 1px solid {t["line"]}; }}
     QTableView QLineEdit {{ min-height: {theme.px(24)}px; border-radius: 4px; padding: 0 6px; }}
     QHeaderView {{ background: {t["surface"]}; }}

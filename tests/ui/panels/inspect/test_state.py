@@ -1,22 +1,29 @@
 """The Inspect page's state: which model, which text, what comes back. No window, no worker: the host is played by the test."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
+from workbench.inspection.class_scores.info import ClassProbabilities
+from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import Answer, TokenRow, WordRow
-from workbench.operations import corpus
+from workbench.inspection.token_scores.info import TokenLabels
+from workbench.inspection.vocabulary.info import ExpectedWords
+from workbench.operations import corpus, labels
 from workbench.operations import inspect as operations
 from workbench.operations.inspect import Choice
 from workbench.project.project import Project
 from workbench.text.spans import Span
-from workbench.ui.panels.inspect.state import CLASS, SPANS, TOKENS, InspectState
+from workbench.ui.panels.inspect.state import InspectState
 
 TAGGER = Choice("run 1", "second · spans", "/run/1", "tag", 1, "spans")
 CLASSIFIER = Choice("run 2", "first · class", "/run/2", "classify", 2, "class")
-MASKED = Choice("model starter-bert", "starter-bert", "/starter", "masked")
+GIVES = ("states", "attention", "masked_lm")
+MASKED = Choice("model starter-bert", "starter-bert", "/starter", gives=GIVES)
 
 
 class Host:
@@ -34,8 +41,13 @@ class Host:
     def open(self, choice):
         self.choice = choice
 
-    def ask(self, document, done, *, top=5, start=0):
-        self.asked.append(SimpleNamespace(document=document, done=done, start=start))
+    def ask(self, inspector, document, done, *, options=None):
+        asked = {"inspector": inspector, "document": document, "done": done, "options": options}
+        self.asked.append(SimpleNamespace(**asked))
+
+    def answer(self, result, **more):
+        """Answer the newest question with a result."""
+        self.asked[-1].done(Answer(self.asked[-1].inspector, result, **more), None)
 
     def close(self):
         self.closed = True
@@ -64,15 +76,11 @@ def state(tmp_path, host, monkeypatch):
         fail=lambda error: went.append(error),
         go=lambda page, **args: went.append((page, args)),
     )
-    layers = {
-        one.name: one
-        for one in __import__("workbench.operations.labels", fromlist=["layers"]).layers(project)
-    }
-    monkeypatch.setattr(
-        operations,
-        "layer",
-        lambda project, choice: layers.get(choice.layer) if choice.run else None,
-    )
+
+    def layer(project, choice):
+        return next(one for one in labels.layers(project) if one.name == choice.layer)
+
+    monkeypatch.setattr(operations, "layer", lambda *of: layer(*of) if of[1].run else None)
     made = InspectState(context)
     made.went = went
     made.look()
@@ -81,37 +89,38 @@ def state(tmp_path, host, monkeypatch):
     project.close()
 
 
-def answer(kind="tag", **more):
-    tokens = (
-        TokenRow("late", "late", 7, 0, 4, "text", 0, best=(("O", 0.9),)),
-        TokenRow("again", "again", 8, 5, 10, "text", 1),
-    )
-    words = (WordRow(0, 4, "text", "late"), WordRow(5, 10, "text", "again"))
-    return Answer(kind, "bert", tokens, words, **more)
+TOKENS = (
+    TokenRow("late", "late", 7, 0, 4, "text", 0, best=(("O", 0.9),)),
+    TokenRow("again", "again", 8, 5, 10, "text", 1),
+)
+WORDS = (WordRow(0, 4, "text", "late"), WordRow(5, 10, "text", "again"))
 
 
 def test_it_opens_with_the_latest_run_and_the_first_document_of_dev(state, host):
     assert state.choice == TAGGER and host.choice == TAGGER
     assert state.document.split == "dev" and state.document_id == state.document.id
     assert len(host.asked) == 1 and state.asking
+    assert state.view == host.asked[0].inspector == "token_scores"
 
 
-def test_gold_and_answer_are_compared_where_a_document_is_asked_about(state, host):
+def test_gold_and_predicted_spans_are_compared_for_a_document(state, host):
     gold = operations.gold(state.project, TAGGER, state.document_id)
     first = gold.spans[0]
     wrong = Span(first.start, first.end, "MONEY" if first.label != "MONEY" else "TIME", score=0.5)
+    state.show("spans")
+    host.answer(PredictedSpans((wrong, *gold.spans[1:]), ()))
 
-    host.asked[-1].done(answer(spans=(wrong, *gold.spans[1:])), None)
+    found = state.compare(state.current.result.spans)
 
-    assert [one.kind for one in state.differences].count("label") == 1
-    assert len(state.differences) == len(gold.spans) and not state.asking
+    assert [one.kind for one in found].count("label") == 1
+    assert len(found) == len(gold.spans) and not state.asking
 
 
 def test_a_typed_text_has_no_gold(state, host):
     state.type_text("Late again")
-    host.asked[-1].done(answer(), None)
 
-    assert state.document_id is None and state.gold is None and state.differences == ()
+    assert state.document_id is None and state.gold is None
+    assert state.compare((Span(0, 4, "TIME"),)) == ()
     assert host.asked[-1].document.text == "Late again"
 
 
@@ -120,59 +129,81 @@ def test_an_answer_to_an_earlier_question_is_dropped(state, host):
     late = host.asked[-1]
     state.type_text("Two")
 
-    late.done(answer(), None)
+    late.done(Answer("token_scores", TokenLabels(TOKENS, WORDS)), None)
 
-    assert state.answer is None and state.asking
+    assert state.current.result is None and state.asking
 
 
-def test_another_model_is_asked_about_the_same_text_and_shows_its_own_view(state, host):
+def test_another_model_is_asked_about_the_same_text_by_an_inspector_that_fits_it(state, host):
     before = state.document
     state.choose("run 2")
-    host.asked[-1].done(answer("classify", classes=(("delay", 0.7), ("praise", 0.3))), None)
+    host.answer(ClassProbabilities((("delay", 0.7), ("praise", 0.3))))
 
     assert state.document is before and host.choice == CLASSIFIER
-    assert state.view == CLASS and state.views == (TOKENS, CLASS)
+    assert state.view == host.asked[-1].inspector == "class_scores"
     assert state.gold.label in state.labels
 
 
-def test_a_view_that_a_person_chose_stays(state, host):
-    state.show(SPANS)
-    host.asked[-1].done(answer(), None)
+def test_a_view_that_a_person_chose_stays_where_it_fits(state, host):
+    state.show("subwords")
+    state.choose("run 2")
+    assert state.view == "subwords"
 
-    assert state.view == SPANS
+    state.show("class_scores")
+    state.choose("run 1")
+    assert state.view == "token_scores"
+
+
+def test_a_view_that_does_not_fit_the_model_cannot_be_shown(state):
+    refused = {one.id: one.refused for one in state.offers if one.refused}
+    assert refused["class_scores"] == "This model does not give: a class."
+
+    state.show("class_scores")
+
+    assert state.view == "token_scores"
+
+
+def test_a_view_is_asked_once_for_a_text(state, host):
+    host.answer(TokenLabels(TOKENS, WORDS))
+    state.show("spans")
+    host.answer(PredictedSpans((), ()))
+    asked = len(host.asked)
+
+    state.show("token_scores")
+    state.show("spans")
+    assert len(host.asked) == asked
+
+    state.type_text("Another text")
+    assert len(host.asked) == asked + 1 and state.of("token_scores").result is None
+
+
+def test_other_options_are_asked_for_and_the_result_before_stays_meanwhile(state, host):
+    host.answer(TokenLabels(TOKENS, WORDS))
+    state.current.set_options(top=2)
+
+    assert host.asked[-1].options == {"top": 2} and state.current.option("top") == 2
+    assert state.current.result is not None and state.asking
 
 
 def test_unknown_words_and_a_cut_text_are_told(state, host):
-    host.asked[-1].done(answer(unknown=0.25, cut=True), None)
+    host.answer(TokenLabels(TOKENS, WORDS, cut=True), unknown=0.25)
 
     assert len(state.warnings) == 2 and "25%" in state.warnings[0]
 
 
 def test_the_rest_of_a_long_text_is_asked_for_and_joined(state, host):
     state.choose("model starter-bert")
-    first = answer("masked", answered=1)
-    host.asked[-1].done(first, None)
-    assert state.unanswered == 1
+    first = ExpectedWords(TOKENS, WORDS, masked=True, answered=1)
+    host.answer(first)
+    assert state.current.result.unanswered == 1
 
-    state.more()
-    rest = Answer(
-        "masked",
-        "bert",
-        (first.tokens[1].__class__("late", "late", 7, 0, 4, "text", 0), _with(first.tokens[1])),
-        first.words,
-        first=1,
-        answered=1,
-    )
-    assert host.asked[-1].start == 1
-    host.asked[-1].done(rest, None)
+    state.current.ask_more(start=1)
+    assert host.asked[-1].options == {"start": 1}
+    tokens = (replace(TOKENS[0], best=()), replace(TOKENS[1], best=(("x", 0.5),)))
+    host.answer(ExpectedWords(tokens, WORDS, masked=True, first=1, answered=1))
 
-    assert [bool(one.best) for one in state.answer.tokens] == [True, True] and state.unanswered == 0
-
-
-def _with(token):
-    from dataclasses import replace
-
-    return replace(token, best=(("x", 0.5),))
+    result = state.current.result
+    assert [bool(one.best) for one in result.tokens] == [True, True] and result.unanswered == 0
 
 
 def test_a_model_that_fails_to_load_says_why(state, host):
@@ -180,6 +211,21 @@ def test_a_model_that_fails_to_load_says_why(state, host):
     host.changed.emit("failed")
 
     assert state.error == "No memory. Close something." and not state.asking
+
+
+def test_an_inspector_that_fails_says_why_until_it_is_asked_again(state, host):
+    host.asked[-1].done(None, WorkbenchError("It broke."))
+    assert state.error == "It broke." and not state.asking
+
+    state.ask()
+    assert state.error == "" and state.asking
+
+
+def test_gold_follows_the_project(state):
+    before = state.gold
+    labels.rename_label(state.project, next(iter(state.labels.values())).id, "Renamed")
+
+    assert state.gold is not before and "Renamed" in state.labels
 
 
 def test_next_and_previous_go_through_the_documents_that_fit(state, host):

@@ -1,16 +1,25 @@
 """The Inspect page in a window: names, cells, marks."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
-from PySide6.QtWidgets import QComboBox, QLineEdit, QTableView
+from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QTableView
 
 from tests.ui.panels.inspect.test_state import Host
-from workbench.inspection.spec import Answer, TokenRow, WordRow
+from workbench.inspection.class_scores.info import ClassProbabilities
+from workbench.inspection.spans.info import PredictedSpans
+from workbench.inspection.spec import TokenRow, WordRow
+from workbench.inspection.token_scores.info import TokenLabels
 from workbench.operations import inspect as operations
 from workbench.operations.inspect import Choice
 from workbench.text.spans import Span
-from workbench.ui.panels.inspect.state import CLASS, SPANS
+from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.view_list import VIEW
+from workbench.ui.panels.inspect.views.plain import PlainView
 
 TEXT = "Ada met Bob in Paris."
+CLASSIFIER = Choice("run 2", "first", "/run/2", "classify", 2, "spans")
 TAGGER = Choice("run 1", "second · spans", "/run/1", "tag", 1, "spans")
 
 
@@ -51,19 +60,14 @@ def tagged():
         TokenRow("##a", "##a", 5, 2, 3, "text", 0, best=(("I-PER", 0.8), ("O", 0.2))),
         TokenRow("met", "met", 6, 4, 7, "text", 1, best=(("O", 0.99), ("B-LOC", 0.01))),
     )
-    return Answer(
-        "tag",
-        "bert",
-        tokens,
-        words,
-        spans=(Span(0, 3, "PER", score=0.85),),
-        labels=("PER", "LOC"),
-        milliseconds=12,
-    )
+    return TokenLabels(tokens, words, labels=("PER", "LOC"))
 
 
-def test_the_table_names_word_subword_offsets_id_label_and_runners_up(panel, host):
-    host.asked[-1].done(tagged(), None)
+SPANS = PredictedSpans((Span(0, 3, "PER", score=0.85),), ("PER", "LOC"))
+
+
+def test_the_table_names_word_token_offsets_id_label_and_runners_up(panel, host):
+    host.answer(tagged())
 
     table = named(panel, QTableView, "Tokens")
     model = table.model()
@@ -86,8 +90,8 @@ def test_return_asks_at_once_and_a_pause_asks_by_itself(panel, host, qtbot):
 
 
 def test_choosing_a_row_outlines_its_subword_and_back(panel, host):
-    host.asked[-1].done(tagged(), None)
-    tokens = panel.view._tokens
+    host.answer(tagged())
+    tokens = panel.view._views["token_scores"]
 
     tokens._table.selectRow(3)
     assert panel.state.chosen_token == 3 and tokens._strip._number == 3
@@ -96,35 +100,32 @@ def test_choosing_a_row_outlines_its_subword_and_back(panel, host):
 
 
 def test_gold_and_predicted_carry_signs_beside_colours(panel, host):
-    host.asked[-1].done(tagged(), None)
-    panel.state.show(SPANS)
+    panel.state.show("spans")
+    host.answer(SPANS)
 
-    captions = [span.caption for span in panel.view._spans._predicted.spans]
+    captions = [span.caption for span in panel.view._views["spans"]._predicted.spans]
     assert captions == ["+ PER · extra"]
 
 
-def test_the_classes_are_bars_with_gold_marked(panel, host):
-    answer = Answer(
-        "classify", "bert", classes=(("good", 0.25), ("bad", 0.75)), labels=("good", "bad")
-    )
-    panel.state.choice = Choice("run 2", "first", "/run/2", "classify", 2, "class")
-    panel.state.update(
-        answer=answer, gold=operations.Gold("good", (), True, 0), view=CLASS, asking=False
-    )
+def test_the_classes_are_bars_with_gold_marked(panel, host, monkeypatch):
+    monkeypatch.setattr(operations, "gold", lambda *_of: operations.Gold("good", (), True, 0))
+    panel.state.update(choices=(CLASSIFIER,))
+    panel.state.choose("run 2")
+    host.answer(ClassProbabilities((("good", 0.25), ("bad", 0.75))))
 
     model = named(panel, QTableView, "Classes").model()
     assert [model.index(row, 2).data() for row in range(2)] == ["75.0", "25.0"]
     assert [model.index(row, 1).data() for row in range(2)] == ["", "gold"]
-    assert panel.view._classes._verdict.text() == "Gold says good"
+    assert panel.view._views["class_scores"]._verdict.text() == "Gold says good"
 
 
 def test_right_to_left_text_runs_from_the_right(panel, host):
     panel.state.type_text("שלום עולם")
     words = (WordRow(0, 4, "text", "שלום"), WordRow(5, 9, "text", "עולם"))
     tokens = (TokenRow("a", "של", 1, 0, 4, "text", 0), TokenRow("b", "עו", 2, 5, 9, "text", 1))
-    host.asked[-1].done(Answer("tag", "bert", tokens, words), None)
+    host.answer(TokenLabels(tokens, words))
 
-    strip = panel.view._tokens._strip
+    strip = panel.view._views["token_scores"]._strip
     first, second = strip._placed
     assert first.area.left() > second.area.left()
 
@@ -138,16 +139,49 @@ def test_every_control_has_a_name(panel):
 def test_while_the_model_is_loaded_the_page_says_so_and_shows_no_empty_table(panel, host):
     assert panel.state.loading and panel.view._pages.currentWidget() is panel.view._opening
 
-    host.asked[-1].done(tagged(), None)
-    assert panel.view._pages.currentWidget() is panel.view._tokens
+    host.answer(tagged())
+    assert panel.view._pages.currentWidget() is panel.view._views["token_scores"]
 
 
 def test_a_text_without_spans_on_either_side_says_so(panel, host):
-    host.asked[-1].done(
-        Answer("tag", "bert", tagged().tokens, tagged().words, labels=("PER", "LOC")), None
-    )
-    panel.state.show(SPANS)
+    panel.state.show("spans")
+    host.answer(PredictedSpans((), ("PER", "LOC")))
 
-    spans = panel.view._spans
-    assert panel.state.gold is not None and not panel.state.differences
+    spans = panel.view._views["spans"]
+    assert panel.state.gold is not None and not spans._differences
     assert spans._agreed.isVisibleTo(spans) and not spans._table.isVisibleTo(spans)
+
+
+def test_the_list_offers_the_views_that_fit_and_says_why_others_do_not(panel):
+    views = named(panel, QListWidget, "Views")
+    offered = [views.item(n).text() for n in range(views.count()) if views.item(n).data(VIEW)]
+
+    assert offered == ["Tokenization", "Label distribution", "Gold and predicted"]
+    fold = panel.view._listed._fold
+    assert "2 views not available" in fold.text()
+    assert "Class probabilities: This model does not give: a class." in fold.toolTip()
+
+
+def test_choosing_in_the_list_shows_the_view_and_asks(panel, host):
+    views = named(panel, QListWidget, "Views")
+    item = next(one for n in range(views.count()) if (one := views.item(n)).data(VIEW) == "spans")
+
+    views.setCurrentItem(item)
+
+    assert panel.state.view == host.asked[-1].inspector == "spans"
+
+
+def test_a_result_without_a_view_of_its_own_is_a_table_of_its_values(qtbot):
+    shown = Shown(SimpleNamespace(document=None, choice=None), "none")
+    view = PlainView(shown)
+    qtbot.addWidget(view)
+
+    view.show_result({"share": 0.25, "words": [{"text": "late"}], "map": np.zeros((2, 3))})
+
+    model = named_in(view, "Result").model()
+    rows = [tuple(model.index(row, column).data() for column in (0, 1)) for row in range(3)]
+    assert rows == [("share", "0.25"), ("words.0.text", "late"), ("map", "array of shape 2 × 3")]
+
+
+def named_in(widget, name):
+    return next(one for one in widget.findChildren(QTableView) if one.accessibleName() == name)

@@ -1,24 +1,26 @@
-"""What the Inspect page shows: a model, a text, and what the one says of the other."""
+"""What the Inspect page shows: a model, a text, and an inspector's result for both."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.inspection.spec import Answer
 from workbench.operations import annotate, inspect
-from workbench.operations.inspect import Choice
+from workbench.operations.inspect import Choice, Offer
+from workbench.ui.panels.inspect.shown import Shown
 
-TOKENS, SPANS, CLASS = "tokens", "spans", "class"
 SAMPLE_TEXT = _("The 42 tram from Harbour Gate to Northfield was twenty minutes late")
 
 
 class InspectState(State):
-    """`choice` is the model, `document` what is asked about (`document_id` None for a typed text), `answer` what came back.
+    """`choice` is the model, `document` the text (`document_id` None for a typed one).
 
-    `gold` and `differences` stand beside the answer where a run is asked about a document of the project.
+    offers: every inspector with whether it fits the model. view: the id of the one on show, ""
+    while there is none; `current` is its state. gold: of the run's layer, None for a typed text.
+    labels: the run's labels as they are today, by name. chosen_token: its place in the text.
     """
 
     def __init__(self, context):
@@ -26,13 +28,15 @@ class InspectState(State):
         self.context, self.project = context, context.project
         self.choices: tuple[Choice, ...] = ()
         self.choice: Choice | None = None
+        self.offers: tuple[Offer, ...] = ()
         self.document, self.document_id = None, None
-        self.answer: Answer | None = None
-        self.view = TOKENS
-        self.gold, self.differences = None, ()
-        self.asking, self.status, self.error = False, "asleep", ""
+        self.view = ""
+        self.gold: inspect.Gold | None = None
+        self.labels: Mapping[str, Any] = {}
+        self.status, self.fault = "asleep", ""
         self.chosen_token: int | None = None
-        self._view_chosen = False
+        self._chosen_view = ""  # by a person: kept for every model that it fits
+        self._shown: dict[str, Shown] = {}
         self._inspector = inspect.Inspector(
             dispatch=context.dispatch, spare=context.queue.spare, device=context.settings.device
         )
@@ -41,12 +45,14 @@ class InspectState(State):
 
     def close(self) -> None:
         super().close()
+        for one in self._shown.values():
+            one.close()
         self._inspector.close()
 
-    # ---------------------------------------------------------------- what is asked
+    # ---------------------------------------------------------------- the model
 
     def look(self) -> None:
-        """Read runs and models again; the latest finished run is chosen where nothing is yet."""
+        """Read runs and models again; the latest finished run is chosen if nothing is yet."""
         found = inspect.choices(self.project, self.context.settings)
         keys = [one.key for one in found]
         self.update(choices=found)
@@ -54,56 +60,53 @@ class InspectState(State):
             if found:
                 self.choose(found[0].key)
             else:
-                self.update(choice=None, answer=None)
+                self.update(choice=None, offers=(), view="")
 
     def choose(self, key: str) -> None:
         """Another model; the same text is asked again."""
         found = next((one for one in self.choices if one.key == key), None)
-        if found is None or (self.choice is not None and found == self.choice):
+        if found is None or found == self.choice:
             return
         self._inspector.open(found)
-        self._view_chosen = False
-        self.update(
-            choice=found,
-            answer=None,
-            gold=None,
-            differences=(),
-            error="",
-            view=TOKENS,
-            chosen_token=None,
-        )
+        offers = inspect.offers(found)
+        fitting = [one.id for one in offers if not one.refused]
+        wanted = self._chosen_view if self._chosen_view in fitting else inspect.first(offers)
+        self._forget()
+        self.update(choice=found, offers=offers, view=wanted, fault="", labels=self._labels(found))
         if self.document is None or len(self.document.texts) != found.texts:
             self._begin()
         else:
+            self.update(gold=self._gold(), chosen_token=None)
             self.ask()
 
     def choose_model(self, model: str) -> None:
         """A pretrained model by name or folder."""
-        self.choose(
-            next(
-                (
-                    one.key
-                    for one in self.choices
-                    if one.run is None and model in (one.folder, one.key.removeprefix("model "))
-                ),
-                "",
-            )
-        )
+        names = {
+            name: one.key
+            for one in self.choices
+            if one.run is None
+            for name in (one.folder, one.key.removeprefix("model "))
+        }
+        self.choose(names.get(model, ""))
+
+    @property
+    def texts(self) -> int:
+        """How many texts the model reads."""
+        return self.choice.texts if self.choice else 1
+
+    # ---------------------------------------------------------------- the text
 
     def _begin(self) -> None:
-        """A text to start with: the first of dev for a run, else the first of the project, else a sentence of ours."""
+        """A text to start with: the first of dev for a run, else any that fits, else ours."""
         found = inspect.first_of_dev(self.project, self.choice)
         if found is not None:
             self._take(found, found.id)
         else:
-            self._take(
-                inspect.typed(SAMPLE_TEXT, SAMPLE_TEXT if self.choice.texts == 2 else None), None
-            )
+            self._take(inspect.typed(SAMPLE_TEXT, SAMPLE_TEXT if self.texts == 2 else None), None)
 
     def type_text(self, text: str, text_b: str | None = None) -> None:
         """A text that is in no project."""
-        second = (text_b or "") if self.choice and self.choice.texts == 2 else None
-        self._take(inspect.typed(text, second), None)
+        self._take(inspect.typed(text, (text_b or "") if self.texts == 2 else None), None)
 
     def pick(self, document_id: int) -> None:
         """A document of the project."""
@@ -124,108 +127,82 @@ class InspectState(State):
         """Documents to pick from."""
         return inspect.find(self.project, text, texts=self.texts)
 
-    @property
-    def texts(self) -> int:
-        return self.choice.texts if self.choice else 1
-
     def _take(self, document, document_id: int | None) -> None:
-        self.update(
-            document=document,
-            document_id=document_id,
-            answer=None,
-            gold=None,
-            differences=(),
-            chosen_token=None,
-        )
+        self._forget()
+        self.update(document=document, document_id=document_id, chosen_token=None)
+        self.update(gold=self._gold())
         self.context.commands_changed()
         self.ask()
 
-    # ---------------------------------------------------------------- what comes back
+    # ---------------------------------------------------------------- what is shown of it
+
+    @property
+    def current(self) -> Shown | None:
+        """The state of the inspector on show."""
+        return self.of(self.view) if self.view else None
+
+    def of(self, id: str) -> Shown:
+        """The state of an inspector; its view is given it."""
+        if id not in self._shown:
+            self._shown[id] = Shown(self, id)
+        return self._shown[id]
+
+    def show(self, view: str) -> None:
+        """Another inspector; it is asked unless its result for this text is there."""
+        if any(one.id == view and not one.refused for one in self.offers):
+            self._chosen_view = view
+            self.update(view=view)
+            if self.current.answer is None and not self.current.asking:
+                self.ask()
 
     @property
     def can_ask(self) -> bool:
         return self.choice is not None and self.document is not None and not self.asking
 
     def ask(self) -> None:
-        """Ask the model again about the present text."""
-        if self.choice is None or self.document is None:
-            return
-        asked = (self.choice, self.document)
-        self.update(asking=True, error="")
-        self._inspector.ask(
-            self.document, lambda answer, error: self._answered(asked, answer, error)
-        )
+        """Ask the inspector on show about the present text, again if it has answered."""
+        if self.current is not None:
+            self.update(fault="")
+            self.current.ask()
 
-    def more(self) -> None:
-        """The positions of a long text that a masked model has not been asked about yet."""
-        if self.answer is None or not self.unanswered:
-            return
-        asked, before = (self.choice, self.document), self.answer
-        self.update(asking=True)
-        done = before.first + before.answered
-        self._inspector.ask(
-            self.document,
-            lambda answer, error: self._answered(asked, _joined(before, answer), error),
-            start=done,
-        )
-
-    @property
-    def unanswered(self) -> int:
-        """How many subwords of a long text have no answer yet."""
-        if self.answer is None or self.answer.kind != "masked":
-            return 0
-        return max(0, self.answer.subwords - self.answer.first - self.answer.answered)
-
-    def _answered(self, asked: tuple, answer: Answer | None, error: WorkbenchError | None) -> None:
-        if asked != (self.choice, self.document):
-            return  # meanwhile another question stands
-        if error is not None or answer is None:
-            self.update(asking=False, answer=None, error=str(error) if error else "")
-            return
-        gold = (
-            inspect.gold(self.project, self.choice, self.document_id)
-            if self.document_id is not None
-            else None
-        )
-        differences = (
-            inspect.compare(gold, answer) if gold is not None and answer.kind == "tag" else ()
-        )
-        self.update(asking=False, answer=answer, gold=gold, differences=differences, error="")
-        if not self._view_chosen:
-            self.update(view=CLASS if answer.kind in ("classify", "pairs") else TOKENS)
-
-    def show(self, view: str) -> None:
-        self._view_chosen = True
-        self.update(view=view)
+    def ask_host(self, id: str, options: Mapping[str, Any], done: Callable) -> None:
+        """For `Shown`: put a question to the process with the model."""
+        self._inspector.ask(id, self.document, done, options=options)
 
     def choose_token(self, number: int | None) -> None:
+        """A token of the text; it is chosen in every view."""
         self.update(chosen_token=number)
 
-    @property
-    def views(self) -> tuple[str, ...]:
-        """What can be shown of this model's answers."""
-        task = self.choice.task if self.choice else ""
-        return {"tag": (TOKENS, SPANS), "classify": (TOKENS, CLASS), "pairs": (TOKENS, CLASS)}.get(
-            task, (TOKENS,)
-        )
+    def compare(self, spans: Sequence) -> tuple:
+        """Gold beside predicted spans; () without gold."""
+        return inspect.compare(self.gold, spans) if self.gold is not None else ()
 
-    @property
-    def labels(self) -> dict[str, object]:
-        """The labels of the run's layer as they are today, by name: their colours."""
-        found = inspect.layer(self.project, self.choice) if self.choice else None
-        return {one.name: one for one in found.labels} if found else {}
+    def _forget(self) -> None:
+        for one in self._shown.values():
+            one.forget()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        if self.answer is None:
+        """What is to be said about the answer on show."""
+        answer = self.current.answer if self.current is not None else None
+        if answer is None or self.document is None:
             return ()
         found = [
-            inspect.unknown_warning(self.answer, self.choice.title),
+            inspect.unknown_warning(answer, self.choice.title),
             inspect.token_warning(self.choice, self.document),
         ]
-        if self.answer.cut:
+        if answer.cut:
             found.append(_("The text is longer than the model takes; its end was not read."))
         return tuple(one for one in found if one)
+
+    @property
+    def error(self) -> str:
+        """Why there is no answer."""
+        return self.fault or (self.current.error if self.current is not None else "")
+
+    @property
+    def asking(self) -> bool:
+        return self.current is not None and self.current.asking
 
     @property
     def loading(self) -> bool:
@@ -238,37 +215,32 @@ class InspectState(State):
 
     # ---------------------------------------------------------------- news
 
+    def _labels(self, choice: Choice) -> Mapping[str, Any]:
+        found = inspect.layer(self.project, choice)
+        return {one.name: one for one in found.labels} if found else {}
+
+    def _gold(self) -> inspect.Gold | None:
+        if self.document_id is None or self.choice is None:
+            return None
+        try:
+            return inspect.gold(self.project, self.choice, self.document_id)
+        except KeyError:
+            return None  # the document was deleted
+
     def _host_changed(self, status: str) -> None:
-        error = self._inspector.message if status in ("failed", "crashed") else self.error
-        self.update(
-            status=status, error=error, asking=self.asking and status not in ("failed", "crashed")
-        )
+        if status in ("failed", "crashed"):
+            for one in self._shown.values():
+                one.failed(self._inspector.message)
+            self.update(status=status, fault=self._inspector.message)
+        else:
+            self.update(status=status)
 
     def _project_changed(self, changes) -> None:
         if changes.touches("run"):
             self.look()
-        if self.document_id is None or self.answer is None:
-            return
-        if changes.touches("label") or any(
+        if changes.touches("label") and self.choice is not None:
+            self.update(labels=self._labels(self.choice), gold=self._gold())
+        elif self.document_id is not None and any(
             changes.touches(one, self.document_id) for one in ("span", "mark", "state", "document")
         ):
-            try:
-                gold = inspect.gold(self.project, self.choice, self.document_id)
-            except KeyError:
-                gold = None  # the document was deleted
-            differences = (
-                inspect.compare(gold, self.answer)
-                if gold is not None and self.answer.kind == "tag"
-                else ()
-            )
-            self.update(gold=gold, differences=differences)
-
-
-def _joined(before: Answer, new: Answer | None) -> Answer | None:
-    """Both answers to one long text in one."""
-    if new is None:
-        return None
-    tokens = tuple(
-        one if one.best else other for one, other in zip(before.tokens, new.tokens, strict=True)
-    )
-    return replace(new, tokens=tokens, first=before.first, answered=before.answered + new.answered)
+            self.update(gold=self._gold())

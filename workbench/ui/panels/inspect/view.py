@@ -1,26 +1,36 @@
-"""Inspect: model and text on top; below, by token, gold beside predicted, or the classes."""
+"""Inspect: models and views on the left; the text on top, below it one view of it."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
-from workbench.base.events import concerns
+from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.ui import theme
 from workbench.ui.panel import View
-from workbench.ui.panels.inspect.classes import ClassView
-from workbench.ui.panels.inspect.spans import SpansView
-from workbench.ui.panels.inspect.state import CLASS, SPANS, TOKENS, InspectState
-from workbench.ui.panels.inspect.tokens import TokensView
-from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.state import InspectState
+from workbench.ui.panels.inspect.view_list import ViewList
+from workbench.ui.panels.inspect.views.plain import PlainView
+from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.words import IconLabel, words
 
+SIDE = 236  # pixels at 100 %
 PAUSE = 600  # milliseconds after the last letter until a typed text is asked about
 
 
@@ -38,19 +48,9 @@ class InspectView(View):
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE)
         self._pause.timeout.connect(self._typed)
-        self._tokens, self._spans, self._classes = (
-            TokensView(state),
-            SpansView(state),
-            ClassView(state),
-        )
-        self._views = {TOKENS: self._tokens, SPANS: self._spans, CLASS: self._classes}
-        self._segments = Segments(
-            (TOKENS, _("By token")),
-            (SPANS, _("Gold and predicted")),
-            (CLASS, _("Class")),
-            name=_("View"),
-        )
-        self._segments.chosen.connect(state.show)
+        self._views: dict[str, InspectorView] = {}  # by inspector, made when first shown
+        self._listed = ViewList()
+        self._listed.chosen.connect(state.show)
         self._warning, self._fault = (
             Callout("", "warn"),
             Callout("", "bad", Button(_("Try again"), "rotate-ccw", small=True, on=state.ask)),
@@ -68,47 +68,64 @@ class InspectView(View):
             _("Type a text above and press Return, or pick a document."),
         )
         hint = _("It stays loaded, so the answers after the first one come at once.")
-        self._opening, self._answered = (
-            EmptyState("scan-search", _("The model is being loaded"), hint),
-            None,
-        )
-        for page in (*self._views.values(), self._empty, self._opening):
+        self._opening = EmptyState("scan-search", _("The model is being loaded"), hint)
+        self._stand_ins = (self._empty, self._opening)
+        self._answered: dict[str, object] = {}  # inspector → the model whose result was last shown
+        self._shows = words("", "caption", "muted", wrap=True)
+        self._foot = row(IconLabel("info", "muted", 14), (self._shows, 1), gap=6)
+        for page in (self._empty, self._opening):
             self._pages.addWidget(page)
         above = column(
             self._asking(),
             self._second_row(),
             self._warning,
             self._fault,
-            self._bar(),
             gap=10,
             margins=(24, 14, 24, 0),
         )
         above.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         body = QVBoxLayout()
-        body.setContentsMargins(24, 10, 24, 16)
-        body.addLayout(self._pages)
+        body.setContentsMargins(24, 10, 24, 12)
+        body.setSpacing(8)
+        body.addLayout(self._pages, 1)
+        body.addWidget(self._foot)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(above)
+        right.addLayout(body, 1)
+        below = QHBoxLayout()
+        below.setSpacing(0)
+        below.addWidget(self._side())
+        below.addLayout(right, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(
-            PageHeader(_("Inspect"), _("What the model sees and why it answers so"), self._correct)
+            PageHeader(
+                _("Inspect"), _("What the model reads, what it answers, and why"), self._correct
+            )
         )
-        layout.addWidget(above)
-        layout.addLayout(body, 1)
+        layout.addLayout(below, 1)
         self.first = self._input
 
     # ---------------------------------------------------------------- parts
 
-    def _asking(self) -> QWidget:
+    def _side(self) -> QWidget:
         self._model = combo(name=_("Model"))
         self._model.activated.connect(lambda index: self.state.choose(self._model.itemData(index)))
+        model = Field(_("Run or model"), self._model, name=_("Model"))
+        side = column(
+            model, (self._listed, 1), self._bar(), gap=8, margins=(12, 14, 12, 10), part="side"
+        )
+        side.setFixedWidth(theme.px(SIDE))
+        return side
+
+    def _asking(self) -> QWidget:
         self._input, self._second = QLineEdit(), QLineEdit()
         self._input.setPlaceholderText(_("Type a text, or pick a document"))
         for line in (self._input, self._second):
             line.textEdited.connect(lambda _text: self._pause.start())
             line.returnPressed.connect(self._ask_at_once)
-        model = Field(_("Run or model"), self._model, name=_("Model"))
-        model.setMinimumWidth(250)
         text = Field(_("Text, or a document of the project"), self._input, name=_("Input"))
         self._pick = Button(_("Pick document…"), "database", on=self.pick)
         back = Button(
@@ -116,7 +133,7 @@ class InspectView(View):
         )
         on = Button("", "chevron-right", on=lambda: self.state.step(1), name=_("Next document"))
         beside = column(text.above(), row(self._pick, back, on, gap=6), None, gap=0)
-        return row((model, 3), (text, 7), beside, gap=12)
+        return row((text, 1), beside, gap=12)
 
     def _second_row(self) -> QWidget:
         self._second_field = Field(
@@ -125,8 +142,7 @@ class InspectView(View):
         return self._second_field
 
     def _bar(self) -> QWidget:
-        self._busy.setFixedWidth(120)
-        return row(self._segments, None, self._loading, self._busy, gap=10)
+        return column(self._loading, self._busy, gap=6)
 
     # ---------------------------------------------------------------- input
 
@@ -163,30 +179,56 @@ class InspectView(View):
                 [(one.key, one.title) for one in state.choices],
                 state.choice.key if state.choice else None,
             )
-            for view in self._views:
-                self._segments.button(view).setVisible(view in state.views)
-            self._segments.setVisible(len(state.views) > 1)
             self._second_field.setVisible(state.texts == 2)
+        if concerns(fields, "offers", "view"):
+            self._listed.set(state.offers, state.view)
         if concerns(fields, "document", "document_id"):
             self._show_text()
-        if concerns(fields, "answer", "error", "choice"):
-            self._warning.set(" ".join(state.warnings))
-            self._fault.set(state.error)
-        if concerns(fields, "asking", "status", "answer", "error", "choice", "view"):
-            self._show_progress()
-            self._segments.set(state.view)
-            self._pages.setCurrentWidget(self._page())
-        for view in self._views.values():
-            view.show_state(fields)
+        self._show_answer()
+        if (view := self._view_of(state.view)) is not None:
+            view.show_state(ALL if concerns(fields, "view") else fields)
+
+    def _shown_changed(self, id: str, fields: frozenset[str]) -> None:
+        """The state of one inspector has changed."""
+        if id == self.state.view and self.isVisible():
+            self._show_answer()
+            if (view := self._views.get(id)) is not None:
+                view.show_state(fields)
+
+    def _show_answer(self) -> None:
+        state = self.state
+        self._warning.set(" ".join(state.warnings))
+        self._fault.set(state.error)
+        self._show_progress()
+        self._pages.setCurrentWidget(self._page())
+        shown = state.current
+        told = _(shown.info.shows) if shown is not None and shown.info is not None else ""
+        self._shows.setText(told)
+        self._foot.setVisible(bool(told) and self._pages.currentWidget() not in self._stand_ins)
+
+    def _view_of(self, id: str) -> InspectorView | None:
+        """The view of an inspector, made when first shown."""
+        if id and id not in self._views:
+            shown = self.state.of(id)
+            make = self.state.context.attempt(registry().view, "inspector", id) or PlainView
+            self._views[id] = make(shown)
+            self._pages.addWidget(self._views[id])
+            shown.listen(shown.changed, lambda fields: self._shown_changed(id, fields))
+        return self._views.get(id)
 
     def _page(self) -> QWidget:
-        """A view as soon as it has something to show; the answer before stays in sight until the next one comes."""
-        state = self.state
-        if state.answer is not None:
-            self._answered = state.choice
-        elif state.loading and self._answered != state.choice:
+        """A view once it has something to show; its last result stays until the next one comes."""
+        state, shown = self.state, self.state.current
+        view = self._view_of(state.view)
+        if shown is None or view is None:
+            return self._empty
+        if shown.result is not None:
+            self._answered[state.view] = state.choice
+            return view
+        seen = self._answered.get(state.view) == state.choice
+        if state.loading and not seen:
             return self._opening
-        return self._views[state.view] if state.answer is not None or state.asking else self._empty
+        return view if state.asking else self._empty
 
     def _show_text(self) -> None:
         state = self.state
@@ -205,7 +247,7 @@ class InspectView(View):
         self._busy.setVisible(state.asking)
         told = ""
         if state.loading:
-            told = _("Loading the model; the first answer takes some seconds")
+            told = _("Loading the model…")
         elif state.asking:
             told = _("Asking…")
         self._loading.setText(told)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.moments import points
+from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, clear, row
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
@@ -24,10 +25,10 @@ KINDS = {  # kind of difference → icon, tone, word, sign before the label in t
 }
 
 
-class SpansView(QWidget):
+class SpansView(InspectorView):
     def __init__(self, state):
-        super().__init__()
-        self.state = state
+        super().__init__(state)
+        self._differences = ()
         self._tally = row(gap=6)
         self._gold, self._predicted = TextView(), TextView()
         self._gold.setAccessibleName(_("Gold"))
@@ -44,7 +45,7 @@ class SpansView(QWidget):
             key=lambda one: (one.kind, one.gold, one.predicted),
             sortable=True,
         )
-        self._table.opened.connect(lambda _row: state.correct())
+        self._table.opened.connect(lambda _row: self.page.correct())
         texts = card(
             row(words(_("Gold and predicted"), weight=600), None, self._tally),
             self._gold_words,
@@ -58,61 +59,61 @@ class SpansView(QWidget):
         hint = _("Nothing is marked in gold, and the model marks nothing.")
         self._agreed = EmptyState("circle-check", _("No spans in this text"), hint)
         self._below = card(self._table, self._agreed, margins=(4, 4, 4, 4))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(12)
-        layout.addWidget(texts, 3)
-        layout.addWidget(self._below, 2)
+        self.layout().addWidget(texts, 3)
+        self.layout().addWidget(self._below, 2)
 
     def show_state(self, fields: frozenset[str]) -> None:
-        if not concerns(fields, "answer", "gold", "differences", "document", "choice"):
-            return
-        state = self.state
-        if concerns(fields, "document") and state.document is not None:
+        if concerns(fields, "document") and self.page.document is not None:
             for view in (self._gold, self._predicted):
-                view.set_text(state.document.text)
-        if state.answer is None or state.answer.kind != "tag":
-            return
-        known = state.gold is not None
+                view.set_text(self.page.document.text)
+        super().show_state(fields)
+
+    def clear(self) -> None:
+        self._gold.set_spans([])
+        self._predicted.set_spans([])
+        self._table.rows_model.set_rows([])
+
+    def show_result(self, result) -> None:
+        known = self.page.gold is not None
+        self._differences = self.page.compare(result.spans)
         for one in (self._gold_words, self._gold, self._below):
             one.setVisible(known)
         self._remark.setText(self._remarks())
         self._remark.setVisible(bool(self._remark.text()))
-        gold, predicted = self._spans()
+        gold, predicted = self._spans(result)
         self._gold.set_spans(gold)
         self._predicted.set_spans(predicted)
-        self._table.rows_model.set_rows(list(state.differences))
-        self._table.setVisible(bool(state.differences))
-        self._agreed.setVisible(not state.differences)
+        self._table.rows_model.set_rows(list(self._differences))
+        self._table.setVisible(bool(self._differences))
+        self._agreed.setVisible(not self._differences)
         self._show_tally()
 
     def _remarks(self) -> str:
-        state = self.state
-        if state.gold is None:
+        gold = self.page.gold
+        if gold is None:
             return _("A typed text has no gold. Pick a document to compare.")
         told = []
-        if not state.gold.submitted:
+        if not gold.submitted:
             told.append(
                 _("This document is not submitted, so its labels do not count as gold yet.")
             )
-        if state.gold.left_out:
+        if gold.left_out:
             told.append(
                 _("Left out, as tags are flat: {n} overlapped by a longer span.").format(
-                    n=state.gold.left_out
+                    n=gold.left_out
                 )
             )
         return " ".join(told)
 
-    def _spans(self) -> tuple[list[TextSpan], list[TextSpan]]:
-        """Both sides, each label with the sign of its difference in front, so that it stays where a caption is cut."""
-        state = self.state
-        if state.gold is None:
+    def _spans(self, result) -> tuple[list[TextSpan], list[TextSpan]]:
+        """Both sides, each label after the sign of its difference, which stays if it is cut."""
+        if self.page.gold is None:
             return [], [
                 self._span(one, number, PREDICTED, "", one.score)
-                for number, one in enumerate(state.answer.spans, 1)
+                for number, one in enumerate(result.spans, 1)
             ]
         gold, predicted = [], []
-        for number, one in enumerate(state.differences, 1):
+        for number, one in enumerate(self._differences, 1):
             if one.gold is not None:
                 gold.append(self._span(one.gold, number, GOLD, one.kind))
             if one.predicted is not None:
@@ -122,8 +123,8 @@ class SpansView(QWidget):
     def _span(
         self, span, number: int, side: str, kind: str, score: float | None = None
     ) -> TextSpan:
-        found = self.state.labels.get(span.label)
-        labels = self.state.answer.labels
+        found = self.page.labels.get(span.label)
+        labels = self.state.result.labels
         tint = (
             found.colour or found.position
             if found is not None
@@ -137,9 +138,9 @@ class SpansView(QWidget):
 
     def _show_tally(self) -> None:
         clear(self._tally.layout())
-        if self.state.gold is None:
+        if self.page.gold is None:
             return
-        kinds = [one.kind for one in self.state.differences]
+        kinds = [one.kind for one in self._differences]
         for kind, (icon, tone, word, _mark) in KINDS.items():
             if kind in kinds or kind == "agreed":
                 self._tally.layout().addWidget(IconLabel(icon, tone, 15))
@@ -149,7 +150,7 @@ class SpansView(QWidget):
 
 def _columns(view: SpansView) -> list[Column]:
     def text(one) -> str:
-        span, document = one.gold or one.predicted, view.state.document
+        span, document = one.gold or one.predicted, view.page.document
         return document.text[span.start : span.end] if document else ""
 
     def side(span) -> str:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
-
-from workbench.base.events import concerns
 from workbench.base.i18n import _
+from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import IconLabel, words
 
 
-class ClassView(QWidget):
+class ClassesView(InspectorView):
     def __init__(self, state):
-        super().__init__()
-        self.state = state
+        super().__init__(state)
         self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
         self._table = Table(_columns(self), name=_("Classes"), key=lambda pair: pair[0])
         texts = card(
@@ -22,26 +19,21 @@ class ClassView(QWidget):
             (self._table, 1),
             gap=8,
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(texts)
+        self.layout().addWidget(texts)
 
-    def show_state(self, fields: frozenset[str]) -> None:
-        state = self.state
-        if (
-            not concerns(fields, "answer", "gold", "choice")
-            or state.answer is None
-            or not state.answer.classes
-        ):
-            return
-        ordered = sorted(state.answer.classes, key=lambda pair: -pair[1])
+    def clear(self) -> None:
+        self._table.rows_model.set_rows([])
+
+    def show_result(self, result) -> None:
+        page = self.page
+        ordered = sorted(result.classes, key=lambda pair: -pair[1])
         self._table.rows_model.set_rows(ordered)
-        best, gold = ordered[0][0], state.gold.label if state.gold is not None else None
+        best, gold = ordered[0][0], page.gold.label if page.gold is not None else None
         if gold is None:
             text, icon, tone = (
                 (
                     _("No gold to compare with")
-                    if state.document_id is None
+                    if page.document_id is None
                     else _("No class in gold")
                 ),
                 "circle",
@@ -55,13 +47,13 @@ class ClassView(QWidget):
         self._mark.set(icon, tone)
 
 
-def _columns(view: ClassView) -> list[Column]:
+def _columns(view: ClassesView) -> list[Column]:
     def chip(pair):
-        return pair[0], view.state.labels.get(pair[0]), ""
+        return pair[0], view.page.labels.get(pair[0]), ""
 
     def gold(pair):
-        state = view.state
-        return ("check", "good") if state.gold is not None and state.gold.label == pair[0] else None
+        page = view.page
+        return ("check", "good") if page.gold is not None and page.gold.label == pair[0] else None
 
     return [
         Column(_("Class"), lambda pair: pair[0], 220, chip=chip),

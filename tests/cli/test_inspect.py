@@ -1,0 +1,76 @@
+"""`glossbench inspect`: the inspectors of the registry from the command line."""
+
+import json
+
+import jsonschema
+import pytest
+
+from tests.cli.conftest import schema
+from tests.inline import InlineHost
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    """The model is loaded in this process."""
+    monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
+
+
+def test_without_an_inspector_all_are_listed_with_the_reasons(ask):
+    found = {one["id"]: one for one in ask("inspect-list", "inspect", "starter-bert")}
+
+    assert found["vocabulary"]["available"] and found["vocabulary"]["reason"] == ""
+    assert not found["spans"]["available"]
+    assert found["spans"]["reason"] == "This model does not give: spans."
+
+
+def test_every_text_gives_one_line(call, tiny_model):
+    pytest.importorskip("torch")
+    texts = ("--text", "the tram", "--text", "the bus is late")
+
+    code, out, err = call("inspect", tiny_model, "--inspector", "subwords", *texts, "--json")
+
+    assert code == 0, err
+    first, second = map(json.loads, out.splitlines())
+    jsonschema.validate(first, schema("inspect"))
+    assert [one["shown"] for one in first["result"]["tokens"]] == ["[CLS]", "the", "tram", "[SEP]"]
+    assert second["texts"] == {"text": "the bus is late"}
+
+
+def test_people_read_tables(call, tiny_model):
+    pytest.importorskip("torch")
+    code, out, err = call(
+        "inspect", tiny_model, "--inspector", "vocabulary", "--text", "the tram", "--set", "top=2"
+    )
+
+    assert code == 0 and "piece" in out and "tram" in out and "masked: yes" in out
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "word"),
+    [
+        (("--inspector", "subwords"), 2, "Give --text or --document"),
+        (("--inspector", "xray", "--text", "a"), 1, "There is no inspector 'xray'"),
+        (("--inspector", "spans", "--text", "a"), 1, "This model does not give: spans."),
+        (("--inspector", "vocabulary", "--text", "a", "--set", "top=0"), 1, "top is '0'"),
+        (("--text", "a", "--set", "top"), 2, "is not NAME=VALUE"),
+        (("--document", "m-1", "--inspector", "subwords"), 2, "--document needs --project"),
+    ],
+)
+def test_what_cannot_be_done_is_told(call, more, code, word):
+    found, out, err = call("inspect", "starter-bert", *more)
+
+    assert found == code and word in err and out == ""
+
+
+def test_a_document_of_a_project_is_named_by_its_key(call, tmp_path, tiny_model):
+    pytest.importorskip("torch")
+    code, out, _err = call("sample", tmp_path)
+    file = out.strip().splitlines()[-1]
+    more = ("--inspector", "subwords", "--project", file, "--json")
+
+    code, out, err = call("inspect", tiny_model, *more, "--document", "m-0001")
+    assert code == 0, err
+    assert json.loads(out)["key"] == "m-0001"
+
+    code, out, err = call("inspect", tiny_model, *more, "--document", "nowhere")
+    assert code == 1 and "There is no document 'nowhere'." in err

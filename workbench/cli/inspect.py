@@ -1,0 +1,224 @@
+"""`inspect`: what an inspector of the registry shows of a model and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.records import to_plain
+from workbench.cli.output import as_json, emit, note, say, table
+from workbench.cli.session import PROJECT, reading
+
+if TYPE_CHECKING:
+    from workbench.inspection.spec import Answer
+    from workbench.operations.inspect import Choice, Inspector
+    from workbench.text.document import Document
+
+
+@click.command()
+@click.argument("run_or_model", metavar="RUN_OR_MODEL")
+@click.option("--inspector", help=_("The id of the inspector; without it, all are listed."))
+@click.option("--text", "texts", multiple=True, help=_("A text; may be given several times."))
+@click.option(
+    "--text-b", "second", multiple=True, help=_("The second text of a pair, one for each --text.")
+)
+@click.option("--document", "keys", multiple=True, help=_("A document of the project, by key."))
+@click.option(
+    "--project", "file", type=PROJECT, help=_("The project of the run and of the documents.")
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help=_("An option of the inspector.")
+)
+@click.option(
+    "--arrays",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=_("Write arrays to .npy files in this folder; the JSON then names the files."),
+)
+@click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help=_("Where it computes: auto, cpu, cuda, mps."),
+)
+@as_json
+def inspect(
+    run_or_model: str,
+    inspector: str | None,
+    texts,
+    second,
+    keys,
+    file: Path | None,
+    settings,
+    arrays: Path | None,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Look at a model and texts with an inspector.
+
+    RUN_OR_MODEL is a run of the project, the folder of a run, or a pretrained model by name or
+    folder. Without --inspector the inspectors are listed, with the reason for those that the model
+    cannot be inspected with. With --json each text gives one line. Works beside an open window.
+    """
+    from workbench.operations import inspect as operations
+
+    if second and len(second) != len(texts):
+        raise click.UsageError(_("Give --text-b once for each --text."))
+    if keys and file is None:
+        raise click.UsageError(_("--document needs --project."))
+    if inspector is not None and not texts and not keys:
+        raise click.UsageError(_("Give --text or --document."))
+    options = _options(settings)
+    choice, documents = _found(run_or_model, file, keys)
+    if inspector is None:
+        _list(choice, as_json)
+        return
+    if refused := _refusal(choice, inspector):
+        raise WorkbenchError(refused, hint=_("Without --inspector, those that fit are listed."))
+    seconds = second or (None,) * len(texts)
+    documents += [operations.typed(*pair) for pair in zip(texts, seconds, strict=True)]
+    with _opened(choice, device) as host:
+        for number, document in enumerate(documents, 1):
+            answer = host.ask_now(inspector, document, options=options)
+            _print(answer, document, _Arrays(arrays, number), as_json)
+
+
+def _options(settings) -> dict[str, str]:
+    found = {}
+    for one in settings:
+        name, equals, value = one.partition("=")
+        if not equals:
+            raise click.UsageError(_("{text!r} is not NAME=VALUE.").format(text=one))
+        found[name] = value
+    return found
+
+
+def _found(name: str, file: Path | None, keys) -> tuple[Choice, list[Document]]:
+    """The model and the documents of the project."""
+    from workbench.operations import inspect as operations
+    from workbench.operations import results
+
+    if file is None:
+        return operations.of_folder(name), []
+    with reading(file) as project:
+        documents = [operations.by_key(project, key) for key in keys]
+        if name in {run.name for run in results.all_runs(project)}:
+            return operations.named_run(project, name), documents
+    return operations.of_folder(name), documents
+
+
+def _refusal(choice: Choice, inspector: str) -> str:
+    """Why the model cannot be inspected so, "" if it can. Raises WorkbenchError for another id."""
+    from workbench.base.registry import registry
+    from workbench.operations import inspect as operations
+
+    registry().entry("inspector", inspector)
+    return next(one.refused for one in operations.offers(choice) if one.id == inspector)
+
+
+def _list(choice: Choice, as_json: bool) -> None:
+    from workbench.operations import inspect as operations
+
+    offers = operations.offers(choice)
+    if as_json:
+        emit(
+            [
+                {
+                    "id": one.id,
+                    "title": one.title,
+                    "question": one.question,
+                    "available": not one.refused,
+                    "reason": one.refused,
+                }
+                for one in offers
+            ]
+        )
+        return
+    head = (_("Inspector"), _("Shows"), _("Available"))
+    table(head, [(one.id, one.title, one.refused or _("yes")) for one in offers])
+
+
+@contextmanager
+def _opened(choice: Choice, device: str) -> Iterator[Inspector]:
+    from workbench.operations import inspect as operations
+
+    note(_("Loading {name}…").format(name=choice.title))
+    host = operations.Inspector(device=device)
+    try:
+        host.open(choice)
+        yield host
+    finally:
+        host.close()
+
+
+class _Arrays:
+    """Arrays as nested lists, or as the names of files in a folder."""
+
+    def __init__(self, folder: Path | None, number: int):
+        self._folder, self._number = folder, number
+
+    def replaced(self, value: Any, path: str = "") -> Any:
+        """The value with its arrays replaced; `path` names them."""
+        if isinstance(value, Mapping):
+            return {key: self.replaced(one, f"{path}-{key}") for key, one in value.items()}
+        if isinstance(value, list):
+            return [self.replaced(one, f"{path}-{n}") for n, one in enumerate(value)]
+        if not hasattr(value, "tolist"):
+            return value
+        return value.tolist() if self._folder is None else self._write(value, path)
+
+    def _write(self, array: Any, path: str) -> str:
+        import numpy
+
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = self._folder / f"{self._number}{path}.npy"
+        numpy.save(file, array, allow_pickle=False)
+        return str(file)
+
+
+def _print(answer: Answer, document: Document, arrays: _Arrays, as_json: bool) -> None:
+    result = arrays.replaced(to_plain(answer.result))
+    if as_json:
+        about = {"key": document.key} if document.key else {}
+        emit(
+            {
+                "inspector": answer.inspector,
+                **about,
+                "texts": dict(document.texts),
+                "unknown": answer.unknown,
+                "milliseconds": answer.milliseconds,
+                "result": result,
+            }
+        )
+        return
+    say(" | ".join(content for _name, content in document.texts))
+    for name, value in result.items() if isinstance(result, Mapping) else (("", result),):
+        _say_value(name, value)
+    say()
+
+
+def _say_value(name: str, value: Any) -> None:
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        say(f"{name}:")
+        table(tuple(value[0]), [tuple(map(_cell, row.values())) for row in value])
+    elif isinstance(value, list) and value and all(isinstance(one, list) for one in value):
+        say(f"{name}:")
+        for row in value:
+            say("  ".join(str(_cell(one)) for one in row))
+    else:
+        say(f"{name}: {_cell(value)}")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, list):
+        return ", ".join(str(_cell(one)) for one in value) or "–"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_cell(one)}" for key, one in value.items())
+    return f"{value:.4f}" if isinstance(value, float) else "–" if value in (None, "") else value

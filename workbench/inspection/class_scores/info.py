@@ -1,0 +1,27 @@
+"""The probability of every class: the light half."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.i18n import N_
+from workbench.inspection.spec import InspectorInfo
+
+
+@dataclass(frozen=True)
+class ClassProbabilities:
+    """(class, probability) in the order of the run's labels."""
+
+    classes: tuple[tuple[str, float], ...]
+    cut: bool = False
+
+
+INFO = InspectorInfo(
+    "class_scores",
+    N_("Class probabilities"),
+    ClassProbabilities,
+    shows=N_(
+        "Shows the probability of every class. Does not show why a class was chosen, nor whether "
+        "the model is well calibrated."
+    ),
+)

@@ -1,0 +1,1 @@
+"""The spans that a run predicts."""

@@ -1,0 +1,23 @@
+"""The spans that a run predicts: the heavy half."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.inspection.spans.info import INFO, PredictedSpans
+from workbench.inspection.subject import Subject
+from workbench.text.document import Document
+
+
+class SpansInspector:
+    """For tasks that predict spans."""
+
+    info = INFO
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> PredictedSpans:
+        (document,) = documents
+        prediction = subject.predicted(document).prediction
+        return PredictedSpans(tuple(prediction.spans), subject.labels, prediction.cut)

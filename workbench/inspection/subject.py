@@ -1,0 +1,149 @@
+"""A loaded model as inspectors see it: a run with its task, or a pretrained model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from workbench.inspection import spec
+from workbench.models import device as devices
+from workbench.models import folder as folders
+from workbench.models import spec as models
+from workbench.models.base import Encoder, LoadOptions
+from workbench.models.generate import LanguageModel
+from workbench.models.loading import family_of
+from workbench.runtime.inputs import Prepared, Preparer
+from workbench.tasks.base import Features
+from workbench.tasks.predictor import Logits, Predictor, infer
+from workbench.text.document import Document
+from workbench.text.fields import Prediction
+
+LONGEST = 512  # units of one input of a pretrained model that names no limit of its own
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One pass over one document: its inputs, their logits, the prediction."""
+
+    prepared: Prepared
+    logits: Logits
+    prediction: Prediction
+
+
+class Subject:
+    """Loads what an inspector asks for, each part once.
+
+    info: the card of the model. gives: what it gives to inspectors, see `spec.given`.
+    labels: of a run, in the order of its outputs. texts: how many texts a document has.
+    """
+
+    def __init__(self, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False):
+        """Raises ModelError if the folder holds no usable model."""
+        self.folder, self._device = folders.located(folder), device
+        self._allow_pickle = allow_pickle
+        self.info = models.read_folder(self.folder, allow_pickle=allow_pickle)
+        self.is_run = (self.folder / folders.DESCRIPTION).is_file()
+        outputs = self.predictor.task.info.outputs if self.is_run else None
+        self.gives = spec.given(self.info.gives, outputs)
+        self._eager: Encoder | None = None
+        self._last: tuple[tuple, Predicted] | None = None
+
+    # ---------------------------------------------------------------- parts of the model
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The run with its task. Raises ModelError for a pretrained model."""
+        return Predictor.load(self.folder, self._device)
+
+    @cached_property
+    def language_model(self) -> LanguageModel:
+        """The pretrained model with its own head. Raises ModelError if it has none."""
+        return LanguageModel.load(self.folder, device=self._device, allow_pickle=self._allow_pickle)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The encoder that answers, in eval mode on the device."""
+        if self.is_run:
+            return self.predictor.encoder
+        if spec.EXPECTED_WORDS in self.gives:
+            return self.language_model.encoder
+        return self._load("sdpa")
+
+    @property
+    def eager_encoder(self) -> Encoder:
+        """The same encoder, loaded so that it gives its attention weights (`attentions`).
+
+        The first call loads it a second time if the one that answers computes attention in a
+        fused kernel, which has no weights to show.
+        """
+        if self._eager is None:
+            self._eager = self._load("eager")
+        return self._eager
+
+    def _load(self, attention: str) -> Encoder:
+        if self.is_run:
+            return Predictor.load(self.folder, self._device, attention=attention).encoder
+        options = LoadOptions(attention=attention, allow_pickle=self._allow_pickle)
+        return family_of(self.info).load(self.info, options).to(devices.pick(self._device)).eval()
+
+    @property
+    def preparer(self) -> Preparer:
+        return self.encoder.preparer
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.predictor.labels if self.is_run else ()
+
+    @property
+    def texts(self) -> int:
+        return self.predictor.task.info.texts if self.is_run else 1
+
+    # ---------------------------------------------------------------- what it reads and answers
+
+    @property
+    def max_length(self) -> int:
+        """Units of one input."""
+        return self.predictor.max_length if self.is_run else min(self.encoder.max_length, LONGEST)
+
+    def prepared(self, document: Document) -> Prepared:
+        """The document as the model reads it: one input, or the windows of a long text."""
+        if self.is_run:
+            return self.predictor.prepare([document])
+        return self.preparer.windows([document], self.max_length)
+
+    def predicted(self, document: Document) -> Predicted:
+        """What the run predicts; inspectors that ask about the same document share one pass."""
+        key = (document.texts, dict(document.tokens))
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._predict(document)
+        return self._last[1]
+
+    def _predict(self, document: Document) -> Predicted:
+        prepared = self.predictor.prepare([document])
+        work = infer(self.predictor.task, self.predictor.model, Features(prepared, {}))
+        while True:
+            try:
+                next(work)
+            except StopIteration as end:
+                (prediction,) = self.predictor.decode(end.value, prepared)
+                return Predicted(prepared, end.value, prediction)
+
+    def warm_up(self, document: Document) -> None:
+        """A first pass, which prepares buffers, so that the first answer comes at once."""
+        if self.is_run:
+            self.predicted(document)
+        elif spec.EXPECTED_WORDS in self.gives:
+            piece = self.prepared(document).inputs[0]
+            self.language_model.logits([piece.ids.tolist()], [[0]])
+
+
+def document_of(texts: Mapping, tokens: Mapping | None) -> Document:
+    """A document from a request: {field: text} and {field: [[start, end], …]}."""
+    borders = {
+        name: tuple((int(start), int(end)) for start, end in given)
+        for name, given in (tokens or {}).items()
+    }
+    named = tuple((str(name), str(content)) for name, content in texts.items())
+    return Document("", named, tokens=borders)

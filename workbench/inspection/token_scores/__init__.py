@@ -1,0 +1,1 @@
+"""The distribution over the labels at every token."""

@@ -1,0 +1,46 @@
+"""The distribution over the labels at every token: the heavy half."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from workbench.inspection.base import stitch, token_rows, words_of
+from workbench.inspection.subject import Subject
+from workbench.inspection.token_scores.info import INFO, TokenLabels
+from workbench.runtime import decoding
+from workbench.text.document import Document
+
+
+class TokenScoresInspector:
+    """For tasks whose network has one output per token, named "logits"."""
+
+    info = INFO
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> TokenLabels:
+        (document,) = documents
+        found = subject.predicted(document)
+        inputs, names = (
+            found.prepared.inputs,
+            subject.predictor.task.info.output_names(subject.labels),
+        )
+        words = words_of(document, 1)
+        rows = [token_rows(one, document, words, subject.preparer) for one in inputs]
+        scores = [decoding.softmax(one["logits"]) for one in found.logits]
+        tokens = []
+        for window, position in stitch(inputs):
+            row = rows[window][position]
+            surest = best(scores[window][position], names, options["top"])
+            tokens.append(row if row.special else replace(row, best=surest))
+        return TokenLabels(tuple(tokens), words, found.prediction.cut, subject.labels)
+
+
+def best(scores: np.ndarray, names: Sequence[str], top: int) -> tuple[tuple[str, float], ...]:
+    """The `top` surest of a distribution (L,), surest first; the earlier name on a tie."""
+    order = np.argsort(-scores, kind="stable")[:top]
+    return tuple((names[one], float(scores[one])) for one in order)

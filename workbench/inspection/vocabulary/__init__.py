@@ -1,0 +1,1 @@
+"""The words that a pretrained language model expects at every position."""

@@ -1,0 +1,82 @@
+"""The words that a pretrained language model expects at every position: the heavy half.
+
+Masked: with that token hidden. Causal: the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from workbench.inspection.base import shown, token_rows, words_of
+from workbench.inspection.subject import Subject
+from workbench.inspection.vocabulary.info import INFO, ExpectedWords
+from workbench.models.generate import MASKED, LanguageModel, batches
+from workbench.runtime.inputs import EncodedInput
+from workbench.text.document import Document
+
+BUDGET = 12_000  # tokens that one answer of a masked model may run: it takes a second or two
+BATCH_TOKENS = 2048
+Found = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
+
+
+class VocabularyInspector:
+    """The best words at each position, with the probability of what stands there.
+
+    A masked model needs one pass for each position, so of a long text only as many positions as
+    fit BUDGET are answered, from the option `start` on.
+    """
+
+    info = INFO
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> ExpectedWords:
+        (document,), model = documents, subject.language_model
+        start, top = options["start"], options["top"]
+        texts = tuple(content for _, content in document.texts[:1])
+        piece, cut = next(iter(model.tokenizer.whole([texts], model.max_length)))
+        words = words_of(document, 1)
+        rows = token_rows(piece, document, words, subject.preparer)
+        text = np.flatnonzero(piece.text >= 0)
+        masked = model.kind == MASKED
+        room = max(8, BUDGET // max(1, len(piece))) if masked else len(text)
+        asked = text[start : start + room].tolist()
+        answers = (_masked if masked else _causal)(model, piece, asked, top)
+        for position, (found, own) in answers.items():
+            rows[position] = replace(rows[position], best=found, own=own)
+        return ExpectedWords(tuple(rows), words, cut, masked, start, len(asked))
+
+
+def _masked(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:
+    """position → (best words, probability of the token itself) with that one position hidden."""
+    found: Found = {}
+    ids = piece.ids.tolist()
+    for batch in batches(list(asked), lambda _: len(ids), BATCH_TOKENS):
+        rows = [[*ids[:hidden], model.mask, *ids[hidden + 1 :]] for hidden in batch]
+        scores = model.logits(rows, [[hidden] for hidden in batch])[:, 0].softmax(-1)  # (B, V)
+        values, best = scores.topk(top, dim=-1)
+        for number, hidden in enumerate(batch):
+            words = [model.tokenizer.piece(one) for one in best[number].tolist()]
+            own = float(scores[number, ids[hidden]])
+            found[hidden] = tuple(zip(words, values[number].tolist(), strict=True)), own
+    return found
+
+
+def _causal(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:
+    """position → (best next tokens, probability of the one that comes next; None at the end)."""
+    if not len(asked):
+        return {}
+    scores = model.logits([piece.ids.tolist()], [list(asked)])[0].softmax(-1)  # (K, V)
+    values, ids = scores.topk(top, dim=-1)
+    found: Found = {}
+    for number, position in enumerate(asked):
+        words = [shown(model.tokenizer.piece(one), "") for one in ids[number].tolist()]
+        after = position + 1
+        is_text = after < len(piece) and piece.text[after] >= 0
+        own = float(scores[number, int(piece.ids[after])]) if is_text else None
+        found[position] = tuple(zip(words, values[number].tolist(), strict=True)), own
+    return found

@@ -1,0 +1,50 @@
+"""What a view of an inspector is. The contract for built-in views and those of plugins."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from workbench.base.events import concerns
+from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.panels.inspect.state import InspectState
+
+
+class InspectorView(QWidget):
+    """Shows the result of one inspector. Named `view` in the index, made when first shown.
+
+    A subclass builds its widgets in `__init__(state)`, adds them to `self.layout()`, and implements
+    `show_result`. It reads `self.state` (result, options, asking) and `self.page` (document, gold,
+    labels, chosen_token), and calls their methods for what a person does.
+    """
+
+    def __init__(self, state: Shown):
+        super().__init__()
+        self.state = state
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        self._of = None  # the model whose result is shown
+
+    @property
+    def page(self) -> InspectState:
+        return self.state.page
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        """Fields of the inspector's state or of the page have changed.
+
+        The result before stays in sight until the next one of the same model comes.
+        """
+        if concerns(fields, "result", "gold", "labels", "choice"):
+            if self.state.result is not None:
+                self._of = self.page.choice
+                self.show_result(self.state.result)
+            elif self.page.choice is not self._of:
+                self._of = self.page.choice
+                self.clear()
+
+    def show_result(self, result) -> None:
+        """Show a result; also called when gold or labels are others."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        """Show nothing: the result belongs to another model."""

@@ -1,0 +1,124 @@
+"""The views of the Inspect page in a list, grouped by the question that each answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QVBoxLayout
+
+from workbench.base.i18n import _, ngettext
+from workbench.inspection.spec import QUESTIONS
+from workbench.operations.inspect import Offer
+from workbench.ui import plain, theme
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import column, scrolled
+from workbench.ui.widgets.words import words
+
+VIEW = Qt.ItemDataRole.UserRole
+
+
+class ViewList(QFrame):
+    """Views that fit the model can be chosen; the others are listed below with the reason.
+
+    `chosen(id)` is emitted when a person chooses a view.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self):
+        super().__init__()
+        self._offers: Sequence[Offer] = ()
+        self._view = ""
+        self._list = QListWidget()
+        self._list.setAccessibleName(_("Views"))
+        self._list.setProperty("part", "views")
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self._list.currentItemChanged.connect(self._choose)
+        self._fold = Button("", "chevron-right", "quiet", small=True, on=self._toggle)
+        self._reasons = column(gap=2, margins=(10, 0, 8, 8))
+        self._scroll = scrolled(self._reasons)
+        self._scroll.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self._list, 3)
+        layout.addWidget(self._fold)
+        layout.addWidget(self._scroll, 1)
+        drop = theme.changed.connect(self._fill)
+        self.destroyed.connect(lambda *_: drop())
+
+    def set(self, offers: Sequence[Offer], view: str) -> None:
+        """Show other views, or another one as chosen; emits nothing."""
+        if offers is not self._offers:
+            self._offers = offers
+            self._view = view
+            self._fill()
+        elif view != self._view:
+            self._view = view
+            self._mark()
+
+    def _fill(self) -> None:
+        self._list.blockSignals(True)
+        self._list.clear()
+        fitting = [one for one in self._offers if not one.refused]
+        for question, title in QUESTIONS.items():
+            if asked := [one for one in fitting if one.question == question]:
+                self._add_heading(_(title))
+                for offer in asked:
+                    self._add(offer)
+        self._list.blockSignals(False)
+        self._mark()
+        self._show_refused([one for one in self._offers if one.refused])
+
+    def _add_heading(self, title: str) -> None:
+        item = QListWidgetItem(title)
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        item.setFont(theme.font("small", 600))
+        item.setForeground(theme.qcolour("muted"))
+        item.setSizeHint(QSize(0, theme.px(34)))
+        item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom)
+        self._list.addItem(item)
+
+    def _add(self, offer: Offer) -> None:
+        item = QListWidgetItem(offer.title)
+        item.setData(VIEW, offer.id)
+        item.setSizeHint(QSize(0, theme.px(theme.CONTROL_SMALL + 2)))
+        self._list.addItem(item)
+
+    def _mark(self) -> None:
+        self._list.blockSignals(True)
+        for number in range(self._list.count()):
+            item = self._list.item(number)
+            if item.data(VIEW) == self._view:
+                self._list.setCurrentItem(item)
+        self._list.blockSignals(False)
+
+    def _show_refused(self, refused: Sequence[Offer]) -> None:
+        count = len(refused)
+        told = ngettext("{n} view not available", "{n} views not available", count)
+        self._fold.set_text(told.format(n=count))
+        self._fold.setVisible(bool(refused))
+        plain.set_tip(self._fold, "\n".join(f"{one.title}: {one.refused}" for one in refused))
+        layout = self._reasons.layout()
+        while (item := layout.takeAt(0)) is not None:
+            if item.widget() is not None:
+                item.widget().deleteLater()
+        for one in refused:
+            layout.addWidget(words(one.title, "small", "muted", weight=500))
+            layout.addWidget(words(one.refused, "caption", "muted", wrap=True))
+        layout.addStretch(1)
+        self._open(bool(refused) and self._scroll.isVisibleTo(self))
+
+    def _toggle(self) -> None:
+        self._open(not self._scroll.isVisibleTo(self))
+
+    def _open(self, on: bool) -> None:
+        self._scroll.setVisible(on)
+        self._fold.set_icon("chevron-down" if on else "chevron-right")
+
+    def _choose(self, item: QListWidgetItem | None, _before=None) -> None:
+        if item is not None and (view := item.data(VIEW)):
+            self._view = view
+            self.chosen.emit(view)

@@ -1,0 +1,1 @@
+"""The views of inspectors, named in the index."""

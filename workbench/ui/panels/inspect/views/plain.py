@@ -1,0 +1,47 @@
+"""Any result as a table of its values: for inspectors that have no view of their own."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+from workbench.base.records import to_plain
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.widgets.layout import card
+from workbench.ui.widgets.table import Column, Table
+
+LONGEST = 500  # characters of a value
+
+
+class PlainView(InspectorView):
+    """One row for each value; those of parts are named by their path, as in `words.3.share`."""
+
+    def __init__(self, state):
+        super().__init__(state)
+        columns = [
+            Column(_("Value"), lambda pair: pair[0], 260),
+            Column(_("Result"), lambda pair: pair[1], None, tip=lambda pair: pair[1]),
+        ]
+        self._table = Table(columns, name=_("Result"), key=lambda pair: pair[0])
+        self.layout().addWidget(card(self._table, margins=(4, 4, 4, 4)))
+
+    def clear(self) -> None:
+        self._table.rows_model.set_rows([])
+
+    def show_result(self, result) -> None:
+        self._table.rows_model.set_rows(list(_rows(to_plain(result))))
+
+
+def _rows(value, path: str = ""):
+    if isinstance(value, dict | list) and value:
+        named = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, one in named:
+            yield from _rows(one, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, _text(value)
+
+
+def _text(value) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if hasattr(value, "shape"):
+        return _("array of shape {shape}").format(shape=" × ".join(map(str, value.shape)))
+    return str(value)[:LONGEST]

@@ -1,0 +1,216 @@
+"""Tokens: a strip under the words of the text, and the same as a table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF
+from PySide6.QtWidgets import QSizePolicy
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _, ngettext
+from workbench.inspection.spec import TokenRow, TokenTable
+from workbench.ui import theme
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import card, row, scrolled
+from workbench.ui.widgets.span_layout import starts_rtl
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.token_strip import Cell, Line, TokenStrip, Word
+from workbench.ui.widgets.words import words
+
+STRIP_HEIGHT = 250  # pixels at 100 %, beyond which the strip scrolls
+LABEL, OTHERS = 4, 5  # columns that only some models fill
+
+
+class TokensView(InspectorView):
+    """Any result with tokens under their words. Subclasses say what the answers of a token are."""
+
+    heading = _("How the text falls into tokens")
+    lines = 0  # answers shown below each token
+    best = ""  # title of the column with the surest answer
+
+    def __init__(self, state):
+        super().__init__(state)
+        self._note = words("", "caption", "muted")
+        self._strip = TokenStrip(_("Subwords"), see=self._see)
+        self._strip.chosen.connect(self.page.choose_token)
+        self._scroll = scrolled(self._strip)
+        self._table = Table(_columns(self), name=_("Tokens"), key=lambda pair: pair[0])
+        self._table.chosen.connect(self._table_chosen)
+        for column in (LABEL, OTHERS):
+            self._table.setColumnHidden(column, not self.lines)
+        self._more = Button(_("Ask about the rest"), "ellipsis", small=True, on=self._ask_more)
+        self._rest = words("", "small", "muted")
+        self._rest_row = row(self._rest, self._more, None)
+        self._rest_row.hide()
+        self._heading = words(self.heading, weight=600)
+        top = card(row(self._heading, None, self._note), self._scroll, self._rest_row, gap=10)
+        top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.layout().addWidget(top)
+        self.layout().addWidget(card(self._table, margins=(4, 4, 4, 4)), 1)
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if concerns(fields, "chosen_token", "result"):
+            number = self.page.chosen_token
+            self._strip.choose(number)
+            self._table.choose({number} if number is not None else set())
+
+    def clear(self) -> None:
+        self._note.setText("")
+        self._strip.set(())
+        self._table.rows_model.set_rows(())
+        self._rest_row.hide()
+
+    def show_result(self, result: TokenTable) -> None:
+        text = self.page.document.text if self.page.document else ""
+        self._strip.set(self._words(result), lines=self.lines, rtl=starts_rtl(text))
+        self._table.rows_model.set_rows(list(enumerate(result.tokens)))
+        self._note.setText(
+            _("{words} words · {tokens} tokens · {ms:.0f} ms").format(
+                words=len(result.words),
+                tokens=result.count,
+                ms=self.state.answer.milliseconds if self.state.answer else 0,
+            )
+        )
+        self._fit()
+
+    def _ask_more(self) -> None:
+        """For a subclass whose answers come in parts."""
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The strip takes what it needs, up to its share of the page; the table has the rest."""
+        most = max(theme.px(120), min(theme.px(STRIP_HEIGHT), self.height() // 2))
+        self._scroll.setFixedHeight(min(self._strip.minimumHeight() + 6, most))
+
+    def _see(self, area: QRectF) -> None:
+        self._scroll.ensureVisible(
+            int(area.center().x()), int(area.center().y()), 0, int(area.height() / 2) + 4
+        )
+
+    # ---------------------------------------------------------------- answers as cells
+
+    def _words(self, result: TokenTable) -> list[Word]:
+        """Runs of tokens of one word, in order; tokens of no word stand alone."""
+        found: list[tuple[object, list[Cell]]] = []
+        for number, one in enumerate(result.tokens):
+            key = one.word if one.word is not None else f"alone {number}"
+            cell = Cell(
+                number, one.shown, self._lines(one), one.special, one.unknown, self._tip(one)
+            )
+            if found and found[-1][0] == key:
+                found[-1][1].append(cell)
+            else:
+                found.append((key, [cell]))
+        return [
+            Word(result.words[key].text if isinstance(key, int) else "", tuple(cells))
+            for key, cells in found
+        ]
+
+    def _lines(self, one: TokenRow) -> tuple[Line, ...]:
+        return tuple(Line(name, share, self.tint(name)) for name, share in one.best)
+
+    def tint(self, name: str) -> str:
+        """The colour of an answer's bar."""
+        return "accent"
+
+    def _tip(self, one: TokenRow) -> str:
+        return "\n".join(f"{name}  {100 * share:.1f} %" for name, share in one.best)
+
+    # ---------------------------------------------------------------- choosing
+
+    def _table_chosen(self) -> None:
+        if (current := self._table.chosen_rows()) and current[0][0] != self.page.chosen_token:
+            self.page.choose_token(current[0][0])
+
+
+class SubwordsView(TokensView):
+    """Tokens alone."""
+
+
+class TokenLabelsView(TokensView):
+    """The labels of every token with their probabilities."""
+
+    heading = _("Tokens and label distribution")
+    lines = 2
+    best = _("Label")
+
+    def tint(self, name: str) -> str:
+        """The label's own colour for B-X and I-X as for X, grey for O."""
+        labels = self.state.result.labels if self.state.result else ()
+        label = name if name in labels else name.partition("-")[2]
+        if label not in labels:
+            return "strong_line"
+        return theme.label_colours(self.page.labels.get(label, labels.index(label))).line
+
+
+class ExpectedWordsView(TokensView):
+    """The words that a language model expects at every token."""
+
+    lines = 5
+    best = _("Best word")
+
+    def show_result(self, result) -> None:
+        super().show_result(result)
+        masked = _("Each token hidden in turn, and what the model expects there")
+        self._heading.setText(
+            masked if result.masked else _("What the model expects next, after each token")
+        )
+        n = result.unanswered
+        self._rest.setText(
+            ngettext(
+                "{n} later token is not asked about yet: it takes a pass of its own.",
+                "{n} later tokens are not asked about yet: each one takes a pass of its own.",
+                n,
+            ).format(n=n)
+        )
+        self._rest_row.setVisible(n > 0)
+        self._fit()
+
+    def _ask_more(self) -> None:
+        result = self.state.result
+        self.state.ask_more(start=result.first + result.answered)
+
+
+def _columns(view: TokensView) -> list[Column]:
+    def best(pair) -> str:
+        one: TokenRow = pair[1]
+        return f"{one.best[0][0]} {100 * one.best[0][1]:.0f}" if one.best else "–"
+
+    def others(pair) -> str:
+        return " · ".join(f"{name} {100 * share:.0f}" for name, share in pair[1].best[1:]) or "–"
+
+    def word(pair) -> str:
+        one: TokenRow = pair[1]
+        words = view.state.result.words if view.state.result is not None else ()
+        return words[one.word].text if one.word is not None and one.word < len(words) else "–"
+
+    return [
+        Column(_("Word"), word, 150, hint=_("The word that the token is a part of")),
+        Column(
+            _("Token"),
+            lambda pair: pair[1].shown,
+            130,
+            hint=_("As it stands in the vocabulary; ## continues a word, ␣ is a space"),
+        ),
+        Column(
+            _("Offsets"),
+            lambda pair: f"{pair[1].start}–{pair[1].end}" if not pair[1].special else "–",
+            90,
+            hint=_("Characters (Unicode code points) of the text, the end not included"),
+        ),
+        Column(
+            _("Id"),
+            lambda pair: str(pair[1].id) if pair[1].id >= 0 else "–",
+            80,
+            right=True,
+            hint=_("Number in the vocabulary"),
+        ),
+        Column(view.best, best, 170, hint=_("The surest answer, in per cent")),
+        Column(
+            _("Runners-up"), others, None, tip=others, hint=_("The answers after it, in per cent")
+        ),
+    ]
