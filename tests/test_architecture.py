@@ -34,7 +34,7 @@ LIGHT = {
     ),
     "training.spec": ("tasks.spec", "training.methods.spec"),
     "inspection.spec": (),
-    "inspection.*.info": ("inspection.spec", "inspection.*.info"),
+    "inspection.*.info": ("inspection.spec", "inspection.*.info", "numpy"),
     "exporters.model.spec": ("tasks.spec",),
 }
 SPECS = tuple(
@@ -588,15 +588,6 @@ EXCUSED_IDS = {
     ("storage/tables.py", "class"): "a value of the column suggestion.kind",
     ("storage/tables.py", "span"): "a value of the column suggestion.kind",
     ("tasks/tag/info.py", "span"): "the kinds of layers that the task learns",
-    **{
-        (f"ui/panels/inspect/{file}.py", id): "views are chosen by task until inspectors name them"
-        for file, ids in (
-            ("spans", ("tag",)),
-            ("state", ("classify", "pairs", "tag")),
-            ("tokens", ("classify", "pairs", "tag")),
-        )
-        for id in ids
-    },
 }
 
 
