@@ -51,11 +51,14 @@ class Gold(Protocol):
 class ScoreInfo:
     """A score of a task: a fraction of 1, higher is better.
 
-    `selects`: whether the best checkpoint can be selected by it.
+    title: for people. selects: whether the best checkpoint can be selected by it. hub: the name of
+    the metric on model hubs, "" if it is not written there.
     """
 
     name: str
+    title: str = ""
     selects: bool = True
+    hub: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ class TaskInfo(ABC):
     layer_kinds: kinds of layers it learns; `texts`: how many texts a document of the layer has.
     needs: what the encoder must give (`ModelInfo.gives`).
     scores: all scores; `main` is the name of the one that runs are compared by, `second` is shown
-    beside it. has_majority: accuracy of always predicting the most frequent label is meaningful.
+    beside it, `beside` next to these two. has_majority: accuracy of always predicting the most
+    frequent label is meaningful.
     outputs: names of the fields (`workbench.text.fields`) of its predictions.
     logits: name → "item" for arrays (B, …), "token" for arrays (B, T, …).
     windows: long texts run in overlapping windows; otherwise they are truncated.
@@ -108,6 +112,7 @@ class TaskInfo(ABC):
     scores: tuple[ScoreInfo, ...]
     main: str
     second: str
+    beside: tuple[str, ...] = ()
     has_majority: bool = False
     outputs: tuple[str, ...]
     logits: Mapping[str, str] = {"logits": "item"}
@@ -270,6 +275,23 @@ def info(task: str) -> TaskInfo:
             hint=_("Known: {known}.").format(known=", ".join(known)),
         )
     return registry().info("task", task)
+
+
+def score_title(name: str) -> str:
+    """The title of a score of any task, for people; its name where it has none."""
+    found = (score.title for task in all_tasks() for score in task.scores if score.name == name)
+    title = next(found, "")
+    return _(title) if title else name
+
+
+def score_names(scores: Iterable[str]) -> tuple[str, ...]:
+    """These names of scores in the order of the task that gives them, main score first."""
+    given = set(scores)
+    orders = [
+        (task.main, task.second, *(score.name for score in task.scores)) for task in all_tasks()
+    ]
+    order = min(orders, key=lambda names: (len(given - {*names}), len({*names} - given)))
+    return tuple(dict.fromkeys(name for name in (*order, *sorted(given)) if name in given))
 
 
 def fitting(layer: Layer) -> tuple[TaskInfo, ...]:

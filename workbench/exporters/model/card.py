@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from workbench.exporters.model.spec import loading_code
 from workbench.tasks import spec as tasks
 
-_METRICS = {"accuracy": "accuracy", "macro_f1": "f1", "span_f1": "f1", "token_accuracy": "accuracy"}
-
 
 def readme(facts: Mapping, description: Mapping, check: Mapping | None = None) -> str:
     """`facts` as in ExportSpec, `description` the run's glossbench.json, `check` the ONNX check, if there was one."""
@@ -42,16 +40,22 @@ def _header(facts: Mapping, description: Mapping) -> str:
     if facts.get("base_model"):
         lines.append(f"base_model: {_text(facts['base_model'])}")
     lines += ["tags:", "- glossbench"]
+    hub = _hub_names(task)
     found = {
-        _METRICS[name]: None
+        hub[name]: None
         for scores in (facts.get("scores") or {}).values()
         for name in scores
-        if name in _METRICS
+        if hub.get(name)
     }
     if found:
         lines += ["metrics:", *(f"- {one}" for one in found)]
         lines += _index(facts, task)
     return "\n".join([*lines, "---", ""])
+
+
+def _hub_names(task: str) -> dict[str, str]:
+    """Score → the metric's name on model hubs, "" for a score that is not one of theirs."""
+    return {score.name: score.hub for score in tasks.info(task).scores}
 
 
 def _index(facts: Mapping, task: str) -> list[str]:
@@ -67,7 +71,7 @@ def _index(facts: Mapping, task: str) -> list[str]:
         ]
         for name, value in scores.items():
             lines += [
-                f"    - type: {_METRICS.get(name, name)}",
+                f"    - type: {_hub_names(task).get(name) or name}",
                 f"      name: {name}",
                 f"      value: {value:.6f}",
             ]

@@ -11,7 +11,7 @@ from statistics import median
 import numpy as np
 import torch
 
-from workbench.runtime.inputs import EncodedInput
+from workbench.runtime.inputs import EncodedInput, Prepared
 from workbench.runtime.onnx_predictor import Logits, OnnxPredictor
 from workbench.runtime.preparers.subwords import contents
 from workbench.tasks.base import Features
@@ -158,6 +158,8 @@ def check_folder(
         theirs = ask(document)
         ours = original[prepared.first(number)]
         difference, same = _compared(ours, theirs)
+        if np.isfinite(difference) and len(prepared.of(number)) == 1:
+            same = _decided(predictor, prepared.only(number), ours, theirs)
         largest, equal, total = max(largest, difference), equal + int(same.sum()), total + len(same)
         row = {"text": document.text[:120], "difference": difference, "equal": bool(same.all())}
         yield {
@@ -213,6 +215,20 @@ def _own_folder(folder: Path) -> Ask:
                 return end.value[0]
 
     return ask
+
+
+def _decided(
+    predictor: Predictor,
+    prepared: Prepared,
+    ours: Mapping[str, np.ndarray],
+    theirs: Mapping[str, np.ndarray],
+) -> np.ndarray:
+    """Of a document with one input: for each decision whether both sets of logits agree in it."""
+    first, second = (
+        predictor.task.info.decisions(predictor.decode([logits], prepared)[0])
+        for logits in (ours, theirs)
+    )
+    return np.array([one == other for one, other in zip(first, second, strict=True)], bool)
 
 
 def _compared(

@@ -73,10 +73,10 @@ class ClassifyInfo(TaskInfo):
     )
     layer_kinds = ("class",)
     scores = (
-        ScoreInfo("accuracy"),
-        ScoreInfo("macro_f1"),
-        ScoreInfo("micro_f1", selects=False),
-        ScoreInfo("weighted_f1", selects=False),
+        ScoreInfo("accuracy", N_("Accuracy"), hub="accuracy"),
+        ScoreInfo("macro_f1", N_("Macro F1"), hub="f1"),
+        ScoreInfo("micro_f1", N_("Micro F1"), selects=False),
+        ScoreInfo("weighted_f1", N_("Weighted F1"), selects=False),
     )
     main = "macro_f1"
     second = "accuracy"

@@ -72,14 +72,15 @@ class TagInfo(TaskInfo):
     )
     layer_kinds = ("span", "tag")
     scores = (
-        ScoreInfo("span_precision", selects=False),
-        ScoreInfo("span_recall", selects=False),
-        ScoreInfo("span_f1"),
-        ScoreInfo("span_macro_f1", selects=False),
-        ScoreInfo("token_accuracy"),
+        ScoreInfo("span_precision", N_("Precision"), selects=False),
+        ScoreInfo("span_recall", N_("Recall"), selects=False),
+        ScoreInfo("span_f1", N_("Span F1"), hub="f1"),
+        ScoreInfo("span_macro_f1", N_("Macro F1 of spans"), selects=False),
+        ScoreInfo("token_accuracy", N_("Token accuracy"), hub="accuracy"),
     )
     main = "span_f1"
     second = "token_accuracy"
+    beside = ("span_precision", "span_recall")
     outputs = ("TokenScores", "SpanScores", "WordTags")
     logits = {"logits": "token"}
     windows = True

@@ -124,7 +124,7 @@ def test_a_live_run_shows_figures_curves_and_its_two_buttons(page, app):
         right._figures["left"][1].text() == "0:31" and right._figures["memory"][1].text() == "1.1"
     )
     assert list(right._loss.curves) == ["each step", "smoothed"]
-    assert right._score.curves["macro F1"].y == [0.5]
+    assert right._score.curves["Macro F1"].y == [0.5]
     page.state.live = None
 
 

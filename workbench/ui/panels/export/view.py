@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.operations.export import FORMATS
+from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
 from workbench.ui.moments import points, size, when_iso
 from workbench.ui.panel import View
@@ -34,7 +35,6 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
 REDRAW = 150  # milliseconds between two fillings of the table while the check runs
-MAIN = {"macro_f1": _("macro F1"), "span_f1": _("span F1")}
 SHORT = {"hf": _("HF"), "onnx": _("ONNX")}
 
 
@@ -172,14 +172,12 @@ def _run_told(run) -> str:
     if run is None:
         return ""
     scores = run.scores.get("dev", {})
-    score = next(
-        (
-            _("{name} {value} on dev").format(name=title, value=points(scores[name]))
-            for name, title in MAIN.items()
-            if name in scores
-        ),
-        "",
-    )
+    score = ""
+    if scores:
+        main = tasks.score_names(scores)[0]
+        score = _("{name} {value} on dev").format(
+            name=tasks.score_title(main), value=points(scores[main])
+        )
     return "  ·  ".join(
         one for one in (run.spec.get("model_name", ""), score, when_iso(run.at)) if one
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
+from workbench.tasks import spec as tasks
 from workbench.ui import theme
 from workbench.ui.moments import points
-from workbench.ui.panels.results.state import TITLES, ResultsState
+from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.layout import card, row
@@ -96,9 +97,12 @@ class ComparisonView(QFrame):
             return
         for number, run in ((1, first), (2, second)):
             self._scores.rows_model.set_title(number, run.name)
-        names = [name for name in TITLES if name in found.first.scores]
+        names = tasks.score_names(found.first.scores)
         self._scores.set_rows(
-            [(TITLES[name], found.first.scores[name], found.second.scores[name]) for name in names]
+            [
+                (tasks.score_title(name), found.first.scores[name], found.second.scores[name])
+                for name in names
+            ]
         )
         self._scores.fit_height(8)
         self._words.setText(self._sentence(found))

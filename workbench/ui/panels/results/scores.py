@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
 from workbench.ui.moments import points, when_iso
-from workbench.ui.panels.results.state import TITLES, ResultsState, ScoreRow
+from workbench.ui.panels.results.state import ResultsState, ScoreRow
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, column, row, scrolled
@@ -31,7 +31,8 @@ SPLITS = {"dev": _("Dev"), "test": _("Test")}
 GOLDS = {"today": _("Today"), "run": _("As run")}
 FEW_LABELS = 10  # so many are read side by side with their matrix in a window of common width
 MANY_ROWS = 30  # rows of the table by label that are shown without a bar of its own
-NUMBER_COLUMNS = (84, 66, 58)  # pixels at 100 % of precision, recall and F1 without bars
+NUMBER_COLUMNS = (84, 66, 58, 58)  # pixels at 100 %: precision, recall, F1 and AP without bars
+RANKING_COLUMN = 4  # AP, only where labels have one
 
 
 class ScoresView(QFrame):
@@ -144,6 +145,12 @@ class ScoresView(QFrame):
                 hint=_("Harmonic mean of precision and recall"),
             ),
             Column(
+                _("AP"),
+                lambda one: points(one.average_precision),
+                share=lambda one: one.average_precision,
+                hint=_("Average precision of the documents ranked by their score for the label"),
+            ),
+            Column(
                 _("Support"),
                 lambda one: str(one.support),
                 76,
@@ -204,7 +211,10 @@ class ScoresView(QFrame):
         state = self._state
         split, gold = state.by_label
         shown = state.evaluation(split, gold)
-        self._labels.set_rows(shown.per_label if shown else ())
+        rows = shown.per_label if shown else ()
+        self._labels.set_rows(rows)
+        ranked = any(row.average_precision is not None for row in rows)
+        self._labels.setColumnHidden(RANKING_COLUMN, not ranked)
         self._labels.fit_height(MANY_ROWS)
         self._split.setVisible("test" in state.splits_shown)
         self._split.set(split)
@@ -219,15 +229,15 @@ class ScoresView(QFrame):
         results = found.results
         info = tasks.info(results.run.spec["task"])
         for tile, name in ((self._main, info.main), (self._second, info.second)):
-            title = _("{score}, dev").format(score=TITLES[name])
+            title = _("{score}, dev").format(score=tasks.score_title(name))
             tile.set(points(results.as_run.get(name)), _today_told(found, name), title)
             plain.set_tip(tile, _(info.definition))
         if not info.has_majority:
             scores = results.as_run
             self._third.set(
-                f"{points(scores.get('span_precision'))} · {points(scores.get('span_recall'))}",
-                _("spans, strict, as run"),
-                _("Precision · recall, dev"),
+                " · ".join(points(scores.get(name)) for name in info.beside),
+                _("as run"),
+                _("{score}, dev").format(score=" · ".join(map(tasks.score_title, info.beside))),
             )
         else:
             told = _("always “{label}”, today's gold") if found.commonest else ""
@@ -251,7 +261,7 @@ class ScoresView(QFrame):
         if state.gold_changed("test") and then is not None:
             before = points(then.scores.get(main))
             hint = _("today's gold · as run {score} · {rest}").format(score=before, rest=hint)
-        title = _("{score}, test").format(score=TITLES[main])
+        title = _("{score}, test").format(score=tasks.score_title(main))
         self._test.set(points(shown.scores.get(main)), hint, title)
 
     def _open_cell(self, gold: int, predicted: int) -> None:

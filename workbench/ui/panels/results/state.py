@@ -32,16 +32,6 @@ GOLD = (
     "document",
     "body",
 )  # tables whose change makes scores stale
-TITLES = {
-    "accuracy": _("Accuracy"),
-    "macro_f1": _("Macro F1"),
-    "micro_f1": _("Micro F1"),
-    "weighted_f1": _("Weighted F1"),
-    "span_precision": _("Precision"),
-    "span_recall": _("Recall"),
-    "span_f1": _("Span F1"),
-    "token_accuracy": _("Token accuracy"),
-}
 
 
 @dataclass(frozen=True)
@@ -256,8 +246,11 @@ class ResultsState(State):
             then, today = self.evaluation(split, "run"), self.evaluation(split, "today")
             before = then.scores if then else run.scores.get(split, {})
             now = today.scores if today else {}
-            names = [name for name in TITLES if name in before or name in now]
-            rows += [ScoreRow(TITLES[one], split, before.get(one), now.get(one)) for one in names]
+            names = tasks.score_names({**before, **now})
+            rows += [
+                ScoreRow(tasks.score_title(one), split, before.get(one), now.get(one))
+                for one in names
+            ]
         return tuple(rows)
 
     @property

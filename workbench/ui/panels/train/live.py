@@ -8,6 +8,7 @@ from time import strftime
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started
 from workbench.jobs.steps import curves
+from workbench.tasks import spec as tasks
 
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # of the curves of a loss in parts
@@ -15,12 +16,6 @@ MESSAGE_TONES = {
     "interrupted": "warn",
     "cancelled": "accent",
 }  # of what is said of an ending; bad for the rest
-SCORE_NAMES = {
-    "macro_f1": _("macro F1"),
-    "accuracy": _("accuracy"),
-    "span_f1": _("span F1"),
-    "token_accuracy": _("token accuracy"),
-}
 
 
 class RunningMean:
@@ -132,7 +127,7 @@ def _evaluated(live: Live, told) -> None:
     for name, value in told["scores"].items():
         live.scores.setdefault(name, []).append(value)
     shown = "  ".join(
-        f"{SCORE_NAMES[name]} {100 * told['scores'][name]:.1f}"
+        f"{tasks.score_title(name)} {100 * told['scores'][name]:.1f}"
         for name in shown_scores(told["scores"])
     )
     _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))
@@ -157,6 +152,5 @@ def _add_line(live: Live, line: str) -> None:
 
 
 def shown_scores(scores) -> tuple[str, ...]:
-    """The two scores that are worth a curve: the one that decides, and accuracy."""
-    wanted = ("macro_f1", "accuracy") if "macro_f1" in scores else ("span_f1", "token_accuracy")
-    return tuple(name for name in wanted if name in scores)
+    """The two scores that are worth a curve: the main score of the task and its second."""
+    return tasks.score_names(scores)[:2]

@@ -23,7 +23,6 @@ from workbench.tasks import spec as tasks
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.live import (
     MESSAGE_TONES,
-    SCORE_NAMES,
     TONES,
     Live,
     shown_scores,
@@ -464,7 +463,7 @@ class _LiveRun(QFrame):
         shown = shown_scores(live.scores)
         _show(
             self._score,
-            {SCORE_NAMES.get(name, name): (live.seen, live.scores[name]) for name in shown},
+            {tasks.score_title(name): (live.seen, live.scores[name]) for name in shown},
         )
         if shown and live.best in live.seen:
             self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
