@@ -34,7 +34,7 @@ def test_an_unknown_task_names_the_known_ones():
     with pytest.raises(SpecError, match="'nonsense'") as caught:
         spec.info("nonsense")
 
-    assert caught.value.hint == "Known: classify, pairs, tag."
+    assert caught.value.hint == "Known: classify, pairs, multilabel, tag."
 
 
 def test_only_submitted_documents_are_used_and_a_class_needs_a_mark():

@@ -19,6 +19,11 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
+def sigmoid(logits: np.ndarray) -> np.ndarray:
+    """In float64, of the same shape; stable for large magnitudes."""
+    return np.exp(-np.logaddexp(0.0, -logits.astype(np.float64)))
+
+
 def classes(logits: np.ndarray, labels: Sequence[str], *, cut: bool = False) -> Prediction:
     """logits (L,) → a probability for each label."""
     scores = ClassScores(tuple(labels), tuple(map(float, softmax(logits))))

@@ -80,6 +80,32 @@ class ClassScores(DocumentLabels, key="classes"):
 
 
 @dataclass(frozen=True)
+class LabelScores(DocumentLabels, key="labels"):
+    """Any number of classes: a probability for each label, and from which on it is predicted."""
+
+    labels: tuple[str, ...]
+    scores: tuple[float, ...]
+    thresholds: tuple[float, ...]
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        rows = zip(self.labels, self.scores, self.thresholds, strict=True)
+        return tuple(label for label, score, threshold in rows if score >= threshold)
+
+    def as_dict(self) -> dict[str, float]:
+        return dict(zip(self.labels, self.scores, strict=True))
+
+    def to_json(self) -> dict[str, Any]:
+        thresholds = dict(zip(self.labels, self.thresholds, strict=True))
+        return {"labels": list(self.chosen), "scores": self.as_dict(), "thresholds": thresholds}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        scores, thresholds = raw["scores"], raw["thresholds"]
+        return cls(tuple(scores), tuple(scores.values()), tuple(map(thresholds.get, scores)))
+
+
+@dataclass(frozen=True)
 class WordTag:
     """A word with its decided label (without B-/I-, None for O) and that decision's probability."""
 

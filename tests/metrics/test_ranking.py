@@ -1,0 +1,42 @@
+"""Average precision and thresholds, against scikit-learn and by hand."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, f1_score
+
+from workbench.metrics.ranking import average_precision, best_threshold
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_average_precision_is_that_of_scikit_learn_with_ties_as_well(seed):
+    draw = np.random.default_rng(seed)
+    scores, relevant = draw.integers(0, 9, 40) / 8, draw.random(40) < 0.3
+
+    assert average_precision(scores, relevant) == pytest.approx(
+        average_precision_score(relevant, scores), abs=1e-12
+    )
+
+
+def test_without_a_relevant_document_there_is_no_average_precision():
+    assert average_precision(np.array([0.1, 0.9]), np.array([False, False])) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_threshold_gives_a_higher_f1(seed):
+    draw = np.random.default_rng(seed)
+    scores, relevant = draw.integers(0, 20, 30) / 20, draw.random(30) < 0.4
+    every = [f1_score(relevant, scores >= value) for value in np.linspace(0, 1, 401)]
+
+    found = best_threshold(scores, relevant)
+
+    assert f1_score(relevant, scores >= found) == pytest.approx(max(every))
+
+
+def test_the_usual_threshold_is_kept_where_it_is_as_good():
+    separated = np.array([0.1, 0.4, 0.7]), np.array([False, False, True])
+
+    assert best_threshold(*separated) == 0.5
+    assert best_threshold(np.array([0.6, 0.7]), np.array([False, False])) == 0.5
+    assert best_threshold(np.array([0.1, 0.2, 0.3]), np.array([False, True, True])) == (
+        pytest.approx(0.15)
+    )

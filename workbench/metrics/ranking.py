@@ -1,0 +1,58 @@
+"""Scores of labels that are decided one by one: average precision, and thresholds for F1."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+
+def table(
+    scores: Sequence[Mapping[str, float]], gold: Sequence[Collection[str]], labels: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """scores (N, L) float64, 0 for a label without a score, and gold (N, L) bool."""
+    shape = len(scores), len(labels)
+    found = [[row.get(label, 0.0) for label in labels] for row in scores]
+    relevant = [[label in chosen for label in labels] for chosen in gold]
+    return np.array(found, np.float64).reshape(shape), np.array(relevant, bool).reshape(shape)
+
+
+def average_precision(scores: np.ndarray, relevant: np.ndarray) -> float | None:
+    """Sum over thresholds of precision × increase of recall; None without a relevant document.
+
+    scores (N,) float, relevant (N,) bool. Documents with one score share a threshold.
+    Equal to scikit-learn's `average_precision_score`.
+    """
+    if not relevant.any():
+        return None
+    right, predicted, _values = _by_threshold(scores, relevant)
+    gained = np.diff(right, prepend=0.0) / relevant.sum()
+    return float((right / predicted * gained).sum())
+
+
+def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5) -> float:
+    """The threshold with the highest F1 for `score >= threshold`; of equal ones that nearest `usual`.
+
+    scores (N,) in [0, 1], relevant (N,) bool. Thresholds lie half-way between neighbouring scores;
+    `usual` is kept without a relevant document, or where nothing is better.
+    """
+    if not relevant.any():
+        return usual
+    right, predicted, values = _by_threshold(scores, relevant)
+    f1 = 2 * right / (predicted + relevant.sum())
+    below = np.append(values[1:], 0.0)  # the next lower score
+    inside = (below < usual) & (usual <= values)  # decides alike, so it needs no other value
+    thresholds = np.where(inside, usual, (values + below) / 2)
+    best = np.flatnonzero(f1 >= f1.max() - 1e-12)
+    return float(thresholds[best[np.argmin(np.abs(thresholds[best] - usual))]])
+
+
+def _by_threshold(
+    scores: np.ndarray, relevant: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each distinct score, highest first: relevant ones at or above it, all of these, itself."""
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
+    right = np.cumsum(relevant[order].astype(np.float64))[ends]
+    return right, ends + 1.0, ranked[ends]

@@ -1,0 +1,224 @@
+"""Several classes per document: the light half."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.text.dataset import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.classes import LabelScore
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.document import Document
+    from workbench.text.fields import LabelScores, Prediction
+
+USUAL = 0.5  # threshold of a label before one is fitted
+
+
+@dataclass(frozen=True)
+class LabelsGold:
+    """The classes of a document, sorted; none is an answer."""
+
+    chosen: tuple[str, ...] = ()
+    left_out: int = 0
+
+    def labels(self) -> Iterable[str]:
+        return self.chosen
+
+    def to_json(self) -> object:
+        return list(self.chosen)
+
+
+class MultilabelInfo(TaskInfo):
+    id = "multilabel"
+    title = N_("Document classes, several per document")
+    short = N_("Classes")
+    predicts = N_("any number of classes per document")
+    definition = N_(
+        "Every label is decided by itself: its probability against a threshold that gives the "
+        "highest F1 on dev. Micro F1 pools the decisions of all labels; macro F1 is the mean of "
+        "the F1 of every label that is gold or predicted. Mean average precision needs no "
+        "thresholds; labels without a gold document are left out of it."
+    )
+    layer_kinds = ("multi",)
+    scores = (
+        ScoreInfo("micro_f1", N_("Micro F1"), hub="f1"),
+        ScoreInfo("macro_f1", N_("Macro F1"), hub="f1"),
+        ScoreInfo("mean_average_precision", N_("Mean average precision")),
+        ScoreInfo("exact_match", N_("Exact match"), selects=False, hub="accuracy"),
+    )
+    main = "micro_f1"
+    second = "macro_f1"
+    beside = ("mean_average_precision",)
+    outputs = ("LabelScores",)
+    least_labels = 1
+    pipeline = "text-classification"
+
+    def gold(self, record: Record, layer: str) -> LabelsGold:
+        return LabelsGold(tuple(sorted(record.marks.get(layer, ()))))
+
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        if counts:
+            return ""
+        return _("No training document of layer {layer!r} has a class.").format(layer=layer)
+
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        return preparer.whole(documents, max_length, texts=self.texts)
+
+    # ---------------------------------------------------------------- predictions
+
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        """decoder: "thresholds", one for each label in order; USUAL without them."""
+        from workbench.runtime.decoding import sigmoid
+        from workbench.text.fields import LabelScores, Prediction
+
+        thresholds = tuple(map(float, decoder.get("thresholds") or [USUAL] * len(labels)))
+        return [
+            Prediction(
+                (LabelScores(tuple(labels), tuple(map(float, scores)), thresholds),), bool(cut)
+            )
+            for scores, cut in zip(
+                (sigmoid(found["logits"]) for found in logits), prepared.cut, strict=True
+            )
+        ]
+
+    def fit(
+        self,
+        golds: Sequence[LabelsGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> dict[str, Any]:
+        """The threshold with the highest F1 of each label; USUAL for one without a document."""
+        from workbench.metrics.ranking import best_threshold
+
+        scores, relevant = _table(golds, predictions, labels)
+        columns = zip(scores.T, relevant.T, strict=True)
+        return {"thresholds": [best_threshold(*column, USUAL) for column in columns]}
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        found = label_scores(prediction).as_dict()
+        return [Answer(label, found[label]) for label in label_scores(prediction).chosen]
+
+    def decisions(self, prediction: Prediction) -> tuple[object, ...]:
+        """A yes or no for every label."""
+        found = label_scores(prediction)
+        return tuple(label in found.chosen for label in found.labels)
+
+    # ---------------------------------------------------------------- scores
+
+    def score(
+        self, golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        from workbench.metrics.classes import averages, ratio
+
+        rows = self.per_label(golds, predictions)
+        counts = [_counts(*pair) for pair in zip(golds, predictions, strict=True)]
+        right, predicted, gold = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
+        ranked = [row.average_precision for row in rows if row.average_precision is not None]
+        return {
+            "micro_f1": ratio(2 * right, predicted + gold),
+            "macro_f1": averages(rows)[0],
+            "mean_average_precision": ratio(sum(ranked), len(ranked)),
+            "exact_match": ratio(sum(map(self.agrees, golds, predictions)), len(golds)),
+        }
+
+    def per_label(
+        self, golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        from dataclasses import replace
+
+        from workbench.metrics.classes import label_score
+        from workbench.metrics.ranking import average_precision
+
+        labels = label_scores(predictions[0]).labels if predictions else ()
+        scores, relevant = _table(golds, predictions, labels)
+        gold, found, both = _tallies(golds, predictions)
+        return tuple(
+            replace(
+                label_score(label, both[label], found[label], gold[label]),
+                average_precision=average_precision(scores[:, number], relevant[:, number]),
+            )
+            for number, label in enumerate(labels)
+            if gold[label] or found[label]
+        )
+
+    def interval(
+        self, golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
+    ) -> tuple[str, float, float]:
+        from workbench.metrics.significance import pooled_f1_interval
+
+        counts = [_counts(*pair) for pair in zip(golds, predictions, strict=True)]
+        return "micro_f1", *pooled_f1_interval(counts)
+
+    def agrees(self, gold: LabelsGold, prediction: Prediction) -> bool:
+        return set(gold.chosen) == set(label_scores(prediction).chosen)
+
+    def error(self, document: Document, gold: LabelsGold, prediction: Prediction) -> ErrorText:
+        """`confidence`: in the decision that is wrong and furthest from its threshold."""
+        found = label_scores(prediction)
+        scores = found.as_dict()
+        wrong = set(gold.chosen).symmetric_difference(found.chosen)
+        sure = [
+            scores[label] if label in found.chosen else 1 - scores[label]
+            for label in wrong
+            if label in scores
+        ]
+        return ErrorText(
+            ", ".join(gold.chosen) or NONE, ", ".join(found.chosen) or NONE, max(sure, default=0.0)
+        )
+
+
+def label_scores(prediction: Prediction) -> LabelScores:
+    """Without labels for a prediction that has none."""
+    from workbench.text.fields import LabelScores
+
+    return prediction.get(LabelScores) or LabelScores((), (), ())
+
+
+def _table(
+    golds: Sequence[LabelsGold], predictions: Sequence[Prediction], labels: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """scores (N, L) and gold (N, L), see `metrics.ranking.table`."""
+    from workbench.metrics.ranking import table
+
+    scores = [label_scores(prediction).as_dict() for prediction in predictions]
+    return table(scores, [gold.chosen for gold in golds], labels)
+
+
+def _counts(gold: LabelsGold, prediction: Prediction) -> tuple[int, int, int]:
+    """(right, predicted, gold) of one document."""
+    chosen = label_scores(prediction).chosen
+    return len(set(gold.chosen) & set(chosen)), len(chosen), len(gold.chosen)
+
+
+def _tallies(
+    golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
+) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """How often each label is gold, is predicted, and is both."""
+    gold: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    both: Counter[str] = Counter()
+    for right, prediction in zip(golds, predictions, strict=True):
+        chosen = label_scores(prediction).chosen
+        gold.update(right.chosen)
+        found.update(chosen)
+        both.update(set(right.chosen) & set(chosen))
+    return gold, found, both
+
+
+INFO = MultilabelInfo()

@@ -1,0 +1,60 @@
+"""Several classes per document: the heavy half, with the library's sequence head and sigmoids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.models.base import Encoder
+from workbench.runtime.inputs import Prepared
+from workbench.tasks.base import Loss, Model, Task
+from workbench.tasks.heads.linear import SequenceHead
+from workbench.tasks.multilabel.info import INFO, LabelsGold
+from workbench.tasks.spec import TaskInfo
+
+
+class Multilabel(Task):
+    info: TaskInfo = INFO
+    native = "sequence"
+    problem = "multi_label_classification"
+    loss_targets = {"task": "labels"}
+
+    def head(
+        self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> nn.Module:
+        return SequenceHead(encoder.width, len(labels))
+
+    def targets(
+        self,
+        prepared: Prepared,
+        golds: Sequence[LabelsGold],
+        labels: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> dict[str, list[np.ndarray]]:
+        """labels: float32 (L,) per document, 1 at its labels.
+
+        Raises KeyError for a label that is not in `labels`.
+        """
+        number = {label: position for position, label in enumerate(labels)}
+        rows = np.zeros((len(golds), len(labels)), np.float32)
+        for row, gold in zip(rows, golds, strict=True):
+            row[[number[label] for label in gold.chosen]] = 1.0
+        return {"labels": list(rows)}
+
+    def losses(
+        self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        """Binary cross-entropy; its mean over documents and labels is that of transformers."""
+        labels = targets["labels"]  # (B, L)
+        total = F.binary_cross_entropy_with_logits(logits["logits"], labels, reduction="sum")
+        return {"task": Loss(total, torch.tensor(labels.numel(), device=total.device))}
+
+    def usual_counts(
+        self, targets: Mapping[str, Sequence[np.ndarray]], batch_size: int
+    ) -> dict[str, float | None]:
+        return {"task": None}  # every document has as many targets
