@@ -41,7 +41,17 @@ SPECS = tuple(
     module for pattern in LIGHT if (module := pattern.removesuffix(".*")).endswith(".spec")
 )
 LATE = ("runtime.*", "metrics.*")  # what light modules may import inside functions as well
-HEAVY = ("torch", "transformers", "sklearn", "scipy", "pandas", "pyarrow", "onnxruntime")
+HEAVY = (
+    "torch",
+    "transformers",
+    "peft",
+    "accelerate",
+    "sklearn",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "onnxruntime",
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,7 @@ TABLE = {
     ),
     "training": Row(
         ("text", "runtime", "metrics", "models", "tasks"),
-        ("torch", "transformers", "tokenizers", "accelerate", "peft", "optuna"),
+        ("torch", "transformers", "safetensors", "tokenizers", "accelerate", "peft", "optuna"),
     ),
     "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),

@@ -170,6 +170,8 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
         )
     for warning in operations.text_warnings(spec.task, check, card.name, exact):
         note(_("Warning: {warning}").format(warning=warning))
+    if told := spec.forecast(card).sentence():
+        note(told)
     run = operations.start(opened.project, opened.queue, spec)
     job = operations.job_of(opened.queue, opened.project, run.id)
     _follow(opened, job, run)

@@ -449,8 +449,7 @@ class _Training:
     def test(self) -> Generator[Event, str | None, list[Prediction]]:
         """Predictions of the best checkpoint on the test documents."""
         if self.saved_step != self.step:
-            best = networks.load(self.folder / checkpoints.MODEL, self.setting)
-            self.model.load_state_dict(best.state_dict())
+            self.method.restore(self.folder / checkpoints.MODEL, self.setting)
         test_set = yield from self.encode("test")
         logits = yield from self.inferred(test_set, LossSum())
         return self.decode(test_set, logits, self.best.fitted)

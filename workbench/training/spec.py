@@ -10,7 +10,7 @@ import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
@@ -18,6 +18,10 @@ from workbench.base.options import Option
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.training.methods import spec as methods
+from workbench.training.methods.spec import Forecast
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 NOT_SCORES = ("loss", "last")  # what `best_by` offers beside the scores of the task
@@ -67,8 +71,9 @@ GENERAL: tuple[Option, ...] = (
         high=1.0,
         title=N_("Learning rate"),
         automatic=N_(
-            "from the task, the width of the model and the number of steps; 0.0001 for classes and "
-            "0.0003 for tags with a model of width 384 and few documents"
+            "from the task, the method, the width of the model and the number of steps; 0.0001 for "
+            "classes and 0.0003 for tags with full fine-tuning of a model of width 384 and few "
+            "documents"
         ),
     ),
     Option(
@@ -344,6 +349,10 @@ class TrainSpec:
     def method(self) -> str:
         return str(self.options.get("method", methods.DEFAULT))
 
+    def forecast(self, model: ModelInfo) -> Forecast:
+        """Parameters that are trained, and the memory they take."""
+        return methods.info(self.method).forecast(model, self.all_options)
+
     @property
     def _defaults(self) -> dict[str, object]:
         return defaults(self.task, self.method)
@@ -407,7 +416,7 @@ def plan(
     batch = spec.option("batch_size") or (16 if items < 1000 else 32)
     per_epoch = max(1, math.ceil(math.ceil(items / batch) / spec.option("accumulation")))
     epochs = spec.option("epochs") or _epochs(spec.info, items, per_epoch)
-    rate = spec.option("learning_rate") or _rate(spec.info, epochs * per_epoch, width)
+    rate = spec.option("learning_rate") or _rate(spec, epochs * per_epoch, width)
     length = min(spec.option("max_length") or 512, model_length)
     best = spec.option("best_by") or spec.info.main
     every = spec.option("evaluate_every") or _evaluate_every(epochs, per_epoch)
@@ -422,10 +431,11 @@ def _epochs(info: TaskInfo, items: int, per_epoch: int) -> int:
     return min(15, max(3, round(info.few_steps / per_epoch)))
 
 
-def _rate(info: TaskInfo, steps: int, width: int) -> float:
+def _rate(spec: TrainSpec, steps: int, width: int) -> float:
     """Short runs need a higher learning rate, wide models a lower one."""
     scale = min(1.0, 384 / width) * (1.0 if steps < 500 else 0.5)
-    return float(f"{info.learning_rate * scale:.3g}")
+    scale *= methods.info(spec.method).rate_factor
+    return float(f"{spec.info.learning_rate * scale:.3g}")
 
 
 def _warmup(spec: TrainSpec, width: int) -> float:

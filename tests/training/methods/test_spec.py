@@ -37,3 +37,19 @@ def test_a_trained_parameter_takes_four_times_the_memory_of_a_frozen_one():
     assert Forecast(0, million).memory_mb == 4
     assert Forecast(million, million).memory_mb == 16
     assert Forecast(million, 3 * million).memory_mb == 16 + 2 * 4
+
+
+@pytest.mark.parametrize(
+    ("trainable", "expected"),
+    [
+        (10_000_000, "Trains all 10.0 M parameters and the head; about 152 MB"),
+        (50_000, "Trains 50,000 of 10.0 M parameters (0.5%) and the head; about 38 MB"),
+        (0, "Trains the head; 10.0 M parameters are frozen. About 38 MB"),
+    ],
+)
+def test_a_forecast_says_what_is_trained_and_what_it_takes(trainable, expected):
+    assert Forecast(trainable, 10_000_000).sentence().startswith(expected)
+
+
+def test_a_model_of_unknown_size_has_no_forecast():
+    assert Forecast(0, 0).sentence() == ""

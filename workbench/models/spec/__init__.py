@@ -10,7 +10,7 @@ from workbench.models.spec.cards import (
 )
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.places import cached, known_architectures, repository_of, starters
-from workbench.models.spec.weights import INDEX, PICKLE, WEIGHTS
+from workbench.models.spec.weights import INDEX, PICKLE, WEIGHTS, shapes
 
 __all__ = [
     "GIVES",
@@ -28,6 +28,7 @@ __all__ = [
     "known_architectures",
     "read_folder",
     "repository_of",
+    "shapes",
     "starters",
     "unusable",
 ]

@@ -27,7 +27,8 @@ class ModelInfo:
     gives: to tasks and inspectors, keys of GIVES or words of a plugin.
     problems: empty for a usable model. untrusted: the weights are pickled and the user has not
     confirmed them, which is a problem too. files: name and bytes, largest first.
-    labels: of a model that already has a head. tokenizer: the file it is read or converted from.
+    labels: of a model that already has a head. projections: linear modules that compute queries
+    and values, each the end of a full name; empty where not known. tokenizer: the file it is read or converted from.
     origin: starter, folder, cache or run. downloaded: into the cache by Glossbench, which may
     delete it again.
     """
@@ -47,6 +48,7 @@ class ModelInfo:
     dtype: str = ""
     pickled: bool = False
     labels: tuple[str, ...] = ()
+    projections: tuple[str, ...] = ()
     origin: str = "folder"
     problems: tuple[str, ...] = ()
     untrusted: bool = False
@@ -66,6 +68,7 @@ class ModelInfo:
     def to_json(self) -> dict:
         """The card for other programs, where `family` is the architecture: bert, gpt2 …"""
         found = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        del found["projections"]
         found["format"] = found.pop("family")
         found["family"] = found.pop("architecture")
         found["files"] = [{"name": name, "bytes": size} for name, size in self.files]

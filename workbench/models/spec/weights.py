@@ -7,11 +7,13 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import _
 from workbench.models.spec import json_files, pickles
+from workbench.models.spec.info import ModelInfo
 
 WEIGHTS, INDEX, PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
 PICKLE_INDEX = f"{PICKLE}.index.json"
@@ -51,6 +53,17 @@ def read(folder: Path, problems: list[str]) -> Weights:
         problems.append(_("{weights} is missing").format(weights=WEIGHTS))
         return Weights()
     return _of_pickles(files, problems)
+
+
+def shapes(info: ModelInfo) -> Mapping[str, tuple[int, ...]]:
+    """Name → shape of a model's weights; empty where its files are of another format."""
+    return _shapes(info.path, info.size_bytes)
+
+
+@lru_cache(maxsize=32)
+def _shapes(path: str, size: int) -> Mapping[str, tuple[int, ...]]:
+    """`size` in bytes tells versions of one folder apart."""
+    return read(Path(path), []).shapes
 
 
 def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:

@@ -38,5 +38,9 @@ class Method(ABC):
         self.model.train()
 
     def save(self, folder: Path) -> None:
-        """Write the current checkpoint."""
+        """Write the current checkpoint, a model folder that `networks.load` reads."""
         networks.save(self.model, folder)
+
+    def restore(self, folder: Path, setting: networks.Setting) -> None:
+        """Put the weights of a checkpoint that `save` wrote into the model."""
+        self.model.load_state_dict(networks.load(folder, setting).state_dict())

@@ -32,14 +32,49 @@ class Forecast:
         frozen = self.total - self.trainable
         return (BYTES_FROZEN * frozen + BYTES_TRAINED * self.trainable) // 2**20
 
+    def sentence(self) -> str:
+        """What is trained and what it takes, for people."""
+        if not self.total:
+            return ""
+        told = _(
+            "Trains {trainable} of {total} parameters ({share:.1%}) and the head; about "
+            "{memory:,} MB for weights, gradients and optimizer states."
+        )
+        if self.trainable == self.total:
+            told = _(
+                "Trains all {total} parameters and the head; about {memory:,} MB for weights, "
+                "gradients and optimizer states."
+            )
+        elif not self.trainable:
+            told = _(
+                "Trains the head; {total} parameters are frozen. About {memory:,} MB for weights, "
+                "gradients and optimizer states."
+            )
+        return told.format(
+            trainable=_count(self.trainable),
+            total=_count(self.total),
+            share=self.trainable / self.total,
+            memory=max(1, self.memory_mb),
+        )
+
+
+def _count(number: int) -> str:
+    if number < 100_000:
+        return f"{number:,}"
+    return _("{number:.1f} M").format(number=number / 1e6)
+
 
 class MethodInfo(ABC):
-    """The light half of a method: `help` is one sentence, `options` are settings of its own."""
+    """The light half of a method: `help` is one sentence, `options` are settings of its own.
+
+    rate_factor: what the automatic learning rate of full fine-tuning is multiplied by.
+    """
 
     id: str
     title: str
     help: str
     options: tuple[Option, ...] = ()
+    rate_factor: float = 1.0
 
     def problem(self, model: ModelInfo) -> str:
         """Why the method cannot be used with this model, "" if it can."""

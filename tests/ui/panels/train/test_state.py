@@ -112,6 +112,16 @@ def test_the_settings_are_those_of_the_chosen_method(state):
     assert "freeze" not in {one.name for one in state.options}
 
 
+def test_what_a_method_trains_and_takes_is_told_before_the_start(state):
+    assert "Trains all" in state.defaults_told()
+
+    state.set_values({"method": "lora", "lora_rank": "4"})
+    small = state.defaults_told()
+    state.set_values({"method": "lora", "lora_rank": "64"})
+
+    assert "MB" in small and small != state.defaults_told()
+
+
 def test_settings_that_exclude_one_another_are_told_at_the_field(state):
     state.choose_task("tag")
 

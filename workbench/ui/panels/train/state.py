@@ -177,11 +177,12 @@ class TrainState(State):
         )
 
     def defaults_told(self) -> str:
-        """One sentence on what the automatic settings come to for this data."""
+        """What the automatic settings come to for this data, and what the method trains."""
         if self.plan is None or self.plan.problem or self.errors or not self.card:
             return ""
+        spec = self.spec()
         made = automatic(
-            self.spec(),
+            spec,
             documents=max(1, self.plan.used["train"]),
             width=self.card.width or 384,
             model_length=self.card.max_length or 512,
@@ -200,11 +201,8 @@ class TrainState(State):
             batch=made.batch_size,
             rate=made.learning_rate,
         )
-        return " ".join(
-            part
-            for part in (told, self._time_told(made.epochs * made.steps_per_epoch, made.batch_size))
-            if part
-        )
+        time = self._time_told(made.epochs * made.steps_per_epoch, made.batch_size)
+        return " ".join(part for part in (told, spec.forecast(self.card).sentence(), time) if part)
 
     def _time_told(self, steps: int, batch: int) -> str:
         """About how long it will take, going by the latest run of this task with this model; "" where there is none."""

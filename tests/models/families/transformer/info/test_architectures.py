@@ -1,5 +1,7 @@
 """Architectures and heads agree with those of the transformers library."""
 
+import pytest
+
 from workbench.models.families.transformer.info import architectures
 
 
@@ -13,3 +15,13 @@ def test_families_agree_with_the_heads_that_transformers_has():
     )
     assert set(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES) >= architectures.DECODERS
     assert set(auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES) >= architectures.ENCODERS
+
+
+def test_query_and_value_projections_are_those_of_peft_where_it_has_them():
+    constants = pytest.importorskip("peft.utils.constants")
+    theirs = constants.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+    ours = architectures.PROJECTIONS
+
+    assert set(ours) == architectures.ARCHITECTURES
+    shared = set(ours) & set(theirs)
+    assert {name: ours[name] for name in shared} == {name: tuple(theirs[name]) for name in shared}

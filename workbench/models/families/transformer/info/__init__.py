@@ -60,6 +60,7 @@ class TransformerInfo(FamilyInfo):
             dtype=found.dtype,
             pickled=found.pickled,
             labels=configs.labels(config),
+            projections=architectures.PROJECTIONS.get(architecture, ()),
             problems=tuple(problems),
             untrusted=found.pickled and not allow_pickle,
             tokenizer=tokenizer,

@@ -32,6 +32,28 @@ NEXT_HEADS = ("lm_head.weight", "embed_out.weight")
 TIED = frozenset(
     ("gpt2", "openai-gpt")
 )  # architectures whose head shares the embeddings by default
+# Query and value projections, as peft has them; a test compares both. Some are fused in one module.
+PROJECTIONS: Mapping[str, tuple[str, ...]] = {
+    "albert": ("query", "value"),
+    "bert": ("query", "value"),
+    "camembert": ("query", "value"),
+    "deberta-v2": ("query_proj", "value_proj"),
+    "distilbert": ("q_lin", "v_lin"),
+    "electra": ("query", "value"),
+    "ernie": ("query", "value"),
+    "gpt2": ("c_attn",),
+    "gpt_neox": ("query_key_value",),
+    "llama": ("q_proj", "v_proj"),
+    "mistral": ("q_proj", "v_proj"),
+    "modernbert": ("Wqkv",),
+    "mpnet": ("attn.q", "attn.v"),
+    "olmo": ("q_proj", "v_proj"),
+    "olmo2": ("q_proj", "v_proj"),
+    "openai-gpt": ("attn.c_attn",),
+    "qwen2": ("q_proj", "v_proj"),
+    "roberta": ("query", "value"),
+    "xlm-roberta": ("query", "value"),
+}
 _LM_HEADS = {"mask": "masked_lm", "next": "next_lm"}  # head → what it gives
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
 

@@ -1,0 +1,1 @@
+"""Low-rank adaptation: small matrices beside the frozen weights of a model."""

@@ -1,0 +1,111 @@
+"""Low-rank adaptation: the light half, which counts parameters without importing peft."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _
+from workbench.base.options import Option
+from workbench.models.spec import ModelInfo, shapes
+from workbench.training.methods.spec import Forecast, MethodInfo
+
+ALL_LINEAR = "all-linear"
+_IN_LAYER = re.compile(r"\.\d+\.")
+
+
+def targets(chosen: str | None, model: ModelInfo) -> tuple[str, ...]:
+    """Names of the modules to adapt, each the end of a full name; ALL_LINEAR for all in the layers.
+
+    `chosen` is the setting; None takes the query and value projections (Hu et al. 2021, section
+    7.1), ALL_LINEAR where the family of the model does not name them.
+    """
+    if chosen is None:
+        return model.projections or (ALL_LINEAR,)
+    return tuple(part.strip() for part in chosen.split(","))
+
+
+def is_target(name: str, wanted: tuple[str, ...]) -> bool:
+    """Whether a module with this full name is to be adapted, if it is linear."""
+    if wanted == (ALL_LINEAR,):
+        return _IN_LAYER.search(name) is not None
+    return any(name == one or name.endswith(f".{one}") for one in wanted)
+
+
+def check_targets(chosen: str) -> None:
+    """Raises SpecError for an empty name in the list."""
+    if not all(part.strip() for part in chosen.split(",")):
+        raise SpecError(
+            _("lora_targets is {chosen!r}, expected names of modules.").format(chosen=chosen),
+            hint=_("For example query,value or {all}.").format(all=ALL_LINEAR),
+        )
+
+
+RANK = Option(
+    "lora_rank",
+    "int",
+    8,
+    N_("Rank of the inserted matrices. Higher ranks learn more and take more memory."),
+    group="main",
+    low=1,
+    high=1024,
+    title=N_("LoRA rank"),
+)
+ALPHA = Option(
+    "lora_alpha",
+    "float",
+    None,
+    N_("Scaling: what the inserted matrices add is multiplied by alpha / rank."),
+    low=0.01,
+    high=10_000,
+    title=N_("LoRA alpha"),
+    automatic=N_("twice the rank"),
+)
+DROPOUT = Option(
+    "lora_dropout",
+    "float",
+    0.0,
+    N_("Dropout probability of the inputs of the inserted matrices."),
+    low=0.0,
+    high=0.9,
+    title=N_("LoRA dropout"),
+)
+MODULES = Option(
+    "lora_targets",
+    "text",
+    None,
+    N_(
+        "Linear modules that are adapted: ends of their names, separated by commas, or all-linear "
+        "for all linear modules of the layers."
+    ),
+    title=N_("LoRA target modules"),
+    automatic=N_("the query and value projections of the attention, by model"),
+    check=check_targets,
+)
+
+
+class LoraInfo(MethodInfo):
+    id = "lora"
+    title = N_("LoRA")
+    help = N_("Trains the head, the pooler and small matrices beside the frozen weights.")
+    options = (RANK, ALPHA, DROPOUT, MODULES)
+    rate_factor = 10.0  # measured on the sample project; also what peft's documentation advises
+
+    def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
+        """Counted from the shapes of the weights; without them two square modules per layer."""
+        rank, chosen = int(options.get("lora_rank") or RANK.default), options.get("lora_targets")
+        wanted = targets(chosen, model)
+        found, pooler = 0, 0
+        for name, shape in shapes(model).items():
+            module = name.removesuffix(".weight")
+            if module != name and len(shape) == 2 and is_target(module, wanted):
+                found += rank * sum(shape)
+            elif ".pooler." in f".{name}":
+                pooler += shape[0] * (shape[1] if len(shape) > 1 else 1)
+        found = found or 2 * model.layers * 2 * rank * model.width
+        return Forecast(found + pooler, model.parameters + found)
+
+
+INFO = LoraInfo()
