@@ -85,6 +85,10 @@ class Job:
         """End and keep nothing."""
         self._queue._end(self, "cancel")
 
+    def forget(self) -> None:
+        """Take an ended job off the list."""
+        self._queue.forget(self)
+
     def _take_in(self, event: events.Event) -> None:
         if not _is_frequent(event):
             self.events.append(event)

@@ -70,6 +70,15 @@ def rows(
     return documents.rows(project.db, ids, layer_ids, found_by=found_by)
 
 
+def texts(project: Project, ids: Sequence[int]) -> tuple[str, ...]:
+    """The texts of documents, in the order of `ids`; that of a pair has both, on two lines."""
+    found = {
+        one.document.id: "\n".join(content for _name, content in one.document.texts)
+        for one in documents.records(project.db, ids=ids)
+    }
+    return tuple(found[id] for id in ids if id in found)
+
+
 def any_documents(project: Project) -> bool:
     return documents.any_at_all(project.db)
 

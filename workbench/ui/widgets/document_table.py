@@ -173,6 +173,7 @@ class DocumentTable(QTableView):
     opened = Signal(int)
     chosen = Signal()
     removed = Signal()
+    copied = Signal()
 
     def __init__(self, fetch: Fetch, labels: Callable[[], Mapping], name: str):
         super().__init__()
@@ -268,6 +269,14 @@ class DocumentTable(QTableView):
             if index.isValid() and index.row() < len(self.documents.ids)
             else None
         )
+
+    @property
+    def has_chosen(self) -> bool:
+        return 0 < self.chosen_count()
+
+    def copy_chosen(self) -> None:
+        """A row shows the beginning of a text alone, so whoever has the whole of it copies."""
+        self.copied.emit()
 
     def chosen_count(self) -> int:
         return sum(one.bottom() - one.top() + 1 for one in self._ranges())

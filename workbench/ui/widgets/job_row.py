@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
+from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.context_menu import ContextMenu
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.meter import Meter
@@ -77,7 +82,27 @@ class JobRow(QFrame):
         layout.addWidget(self._message)
         if stacked:
             layout.addWidget(row(*acts, None))
+        ContextMenu(self, lambda _point: self._choices())
         self.show_job(job)
+
+    def _choices(self) -> tuple[Choice | None, ...]:
+        job = self.job
+        active, log = job.status in ("waiting", "running"), job.log_file
+        keeps = job.status == "running" and job.spec.stoppable
+        return (
+            Choice(_("&Stop and keep best"), job.stop, keeps and not job.ending),
+            Choice(_("&Cancel"), job.cancel, active and job.ending != "cancel"),
+            SEPARATOR,
+            Choice(_("Open &log file"), lambda: _open(log), log.is_file()),
+            Choice(_("Copy &message"), lambda: _copy(self._told()), bool(self._told())),
+            SEPARATOR,
+            Choice(_("&Remove from list"), job.forget, job.over),
+        )
+
+    def _told(self) -> str:
+        """What an ended job says: its message, and what to do."""
+        parts = (getattr(self.job, "message", ""), getattr(self.job, "hint", ""))
+        return " ".join(part for part in parts if part)
 
     def show_job(self, job: Any) -> None:
         self.job = job
@@ -92,8 +117,14 @@ class JobRow(QFrame):
         self._stop.setVisible(job.status == "running" and job.spec.stoppable)
         self._stop.setEnabled(not job.ending)
         self._cancel.setVisible(active)
-        told = " ".join(
-            part for part in (getattr(job, "message", ""), getattr(job, "hint", "")) if part
-        )
+        told = self._told()
         self._message.setText(told if not active else "")
         self._message.setVisible(bool(told) and not active)
+
+
+def _open(file: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

@@ -315,6 +315,15 @@ class TextView(PiecesArea):
         index, line = self._pieces.line_at_y(point.y() + self.offset)
         return text_caret.at_x(self._pieces, index, line, point.x() - LEFT)
 
+    def names_at(self, point: QPointF) -> list[tuple[str, int]]:
+        """Names of the spans at a point of the viewport, the innermost first."""
+        return [span.name for span in self._mouse.spans_at(point)]
+
+    def selected_at(self, point: QPointF) -> bool:
+        """Whether a point of the viewport is on chosen text."""
+        start, end = self.selection or (0, 0)
+        return start <= self.position_at(point) <= end and start < end
+
     def keyPressEvent(self, event) -> None:
         if not text_keys.handle(self, event):
             event.ignore()

@@ -109,7 +109,7 @@ class Keys(QObject):
                 modifiers == _Mod.ControlModifier
                 or modifiers == _Mod.ControlModifier | _Mod.ShiftModifier
             )  # AltGr brings Alt along
-            self._state.resize(*_moved(text, span.start, span.end, which, letters=letters))
+            self._state.resize(*moved(text, span.start, span.end, which, letters=letters))
         return True
 
     def _stretch(self, to_right: bool) -> bool:
@@ -123,7 +123,7 @@ class Keys(QObject):
         return True
 
 
-def _moved(text: TextView, start: int, end: int, which: str, *, letters: bool) -> tuple[int, int]:
+def moved(text: TextView, start: int, end: int, which: str, *, letters: bool) -> tuple[int, int]:
     """The span after `[` (start to the left), `]` (start to the right), `{` (end to the left) or `}`; never turned around."""
     words, pieces = text.bounds, text.pieces
     if which == "[":

@@ -19,6 +19,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
+from workbench.ui.panels.annotate.context_menus import ContextMenus
 from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.paper import Paper
 from workbench.ui.panels.annotate.queue_side import QueueSide
@@ -66,6 +67,7 @@ class AnnotateView(View):
         self._keys = Keys(self)
         for part in (self.queue.list, self.right.spans, self.right.suggestions):
             self._keys.watch(part)
+        self._menus = ContextMenus(self)
         for text in self._paper.texts:
             self._watch_text(text)
         self._paper.text_made.connect(self._watch_text)
@@ -232,6 +234,7 @@ class AnnotateView(View):
 
     def _watch_text(self, text: TextView) -> None:
         self._keys.watch(text)
+        self._menus.watch(text)
         text.word_steps = False  # Ctrl+Left and Ctrl+Right lead to the neighbouring documents
         text.set_zoom(int(self._kept.get("annotate.zoom", 100)))
         text.borders_move = self.state.can_write

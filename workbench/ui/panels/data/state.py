@@ -16,6 +16,7 @@ from workbench.operations.splits import SplitChoice, SplitPreview
 from workbench.text.labels import Label, Layer
 from workbench.ui import shown_layers
 
+MOST_COPIED = 1000  # documents whose texts go to the clipboard at once
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body")
 
 
@@ -200,6 +201,21 @@ class DataState(State):
 
     def open(self, document_id: int) -> None:
         self.context.go("annotate", document=document_id)
+
+    @property
+    def can_copy(self) -> bool:
+        return 0 < len(self.chosen) <= MOST_COPIED
+
+    def copied(self) -> str:
+        """The texts of the documents chosen, one below the other."""
+        return "\n".join(corpus.texts(self.project, self.chosen)) if self.can_copy else ""
+
+    def keys(self) -> str:
+        """Their keys, one a line."""
+        return "\n".join(one.key for one in self.rows(self.chosen)) if self.can_copy else ""
+
+    def inspect(self, document_id: int) -> None:
+        self.context.go("inspect", document=document_id)
 
     def delete(self) -> None:
         ids = self.chosen

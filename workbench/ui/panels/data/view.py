@@ -14,8 +14,11 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui import icons, plain, theme
 from workbench.ui.panel import View
+from workbench.ui.panels.data import row_menu
 from workbench.ui.panels.data.state import DataState
 from workbench.ui.widgets.button import Button, Segments, icon_button
+from workbench.ui.widgets.context_menu import RowMenu
+from workbench.ui.widgets.context_menu import fill as fill_menu
 from workbench.ui.widgets.document_table import DocumentTable
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo, fill
@@ -59,6 +62,8 @@ class DataView(View):
         self.table.chosen.connect(lambda: state.choose(self.table.chosen_ids()))
         self.table.removed.connect(self.delete_chosen)
         self.table.ordered.connect(state.order_by)
+        self.table.copied.connect(lambda: row_menu.copy(state.copied()))
+        RowMenu(self.table, self._row_choices)
         self._acts = _Acts(state)
         self.first = self.table
         self._wants_focus = False
@@ -113,6 +118,10 @@ class DataView(View):
         from workbench.ui.panels.data.export_dialog import ExportDialog
 
         ExportDialog(self.window(), self.state.context).exec()
+
+    def _row_choices(self) -> tuple:
+        self.state.choose(self.table.chosen_ids())  # the table tells a moment later
+        return row_menu.choices(self.state, self.delete_chosen)
 
     def delete_chosen(self) -> None:
         if self.state.can_act:
@@ -396,12 +405,9 @@ class _Acts(QWidget):
             _("Select rows to change many at once; Enter opens one in Annotate"), "small", "muted"
         )
         self._told = words("", "small", "muted")
-        self._menus["class"].aboutToShow.connect(self._fill_class)
-        self._menus["state"].aboutToShow.connect(self._fill_state)
-        for split in (*SPLITS, None):
-            self._menus["split"].addAction(
-                term(split) if split else _("no split"), lambda split=split: state.set_split(split)
-            )
+        fillers = (row_menu.class_choices, row_menu.split_choices, row_menu.state_choices)
+        for menu, ask in zip(self._menus.values(), fillers, strict=True):
+            menu.aboutToShow.connect(lambda menu=menu, ask=ask: fill_menu(menu, ask(state)))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         strip = bar(*self._parts, self._hint, None, self._told, margins=(24, 8, 24, 8), gap=10)
@@ -426,25 +432,3 @@ class _Acts(QWidget):
             counts = {one: splits.get(one, 0) for one in SPLITS}
             told = _("{n:,} submitted · {train:,} train / {dev:,} dev / {test:,} test")
             self._told.setText(told.format(n=state.counts.states.get("submitted", 0), **counts))
-
-    def _fill_class(self) -> None:
-        menu, state = self._menus["class"], self.state
-        menu.clear()
-        layers = [one for one in state.shown if one.traits.on_document]
-        for layer in layers:
-            into = menu if len(layers) == 1 else menu.addMenu(plain.menu_text(layer.name))
-            for label in layer.labels:
-                into.addAction(
-                    plain.menu_text(label.name),
-                    lambda layer=layer, label=label: state.set_class(layer, label),
-                )
-            into.addSeparator()
-            into.addAction(_("No class"), lambda layer=layer: state.set_class(layer, None))
-
-    def _fill_state(self) -> None:
-        menu, state = self._menus["state"], self.state
-        menu.clear()
-        for layer in state.shown:
-            into = menu if len(state.shown) == 1 else menu.addMenu(plain.menu_text(layer.name))
-            for one, title in STATES:
-                into.addAction(title, lambda layer=layer, one=one: state.set_state(layer, one))

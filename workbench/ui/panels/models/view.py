@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QFileDialog, QFrame, QGridLayout, QSizePolicy, QVBoxLayout
 
 from workbench.base.events import concerns
@@ -12,11 +13,13 @@ from workbench.base.i18n import _
 from workbench.models.spec import ModelInfo
 from workbench.operations import models
 from workbench.ui import plain, theme
+from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panel import View
 from workbench.ui.panels.models.state import ORIGINS, ModelsState, facts, problem_words
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.context_menu import ContextMenu
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import clear, column, row, scrolled
@@ -160,6 +163,7 @@ class ModelCard(QFrame):
             layout.addWidget(Callout(problem_words(info), tone))
         layout.addStretch(1)
         buttons = self._buttons(page, info)
+        ContextMenu(self, lambda _point: _choices(page, info))
         self.first = next((one for one in buttons if one.isEnabled()), self)
         if buttons:
             layout.addWidget(row(*buttons, None))
@@ -250,3 +254,32 @@ class ModelCard(QFrame):
                 )
             )
         return found
+
+
+def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
+    """The context menu of a card."""
+    state, found = page.state, []
+    if info.usable:
+        open_project = state.context.project is not None
+        found += [
+            Choice(_("&Train with this"), lambda: state.train(info), state.can_train),
+            Choice(_("&Inspect"), lambda: state.inspect(info), open_project),
+        ]
+    elif info.only_untrusted:
+        found.append(Choice(_("T&rust its weights…"), lambda: page.ask_trust(info)))
+    there = Path(info.path).is_dir()
+    found += [
+        SEPARATOR,
+        Choice(_("Open &folder"), lambda: _open(info.path), there),
+        Choice(_("Copy &name"), lambda: QGuiApplication.clipboard().setText(info.name)),
+        Choice(_("Copy &path"), lambda: QGuiApplication.clipboard().setText(info.path)),
+    ]
+    if info.origin == "folder":
+        found += [SEPARATOR, Choice(_("&Remove from list"), lambda: state.forget(info))]
+    elif info.downloaded:
+        found += [SEPARATOR, Choice(_("&Delete…"), lambda: page.ask_delete(info))]
+    return tuple(found)
+
+
+def _open(folder: str) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))

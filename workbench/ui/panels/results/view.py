@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -14,10 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.events import ALL, concerns
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.base.terms import term
 from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
+from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.moments import points, size, when_iso
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.comparison import ComparisonView
@@ -27,6 +29,7 @@ from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
@@ -115,7 +118,32 @@ class ResultsView(WatchingView):
             lambda: self.state.choose(tuple(run.id for run in table.chosen_rows()[:2]))
         )
         table.removed.connect(self.delete)
+        RowMenu(table, self._run_choices)
         return table
+
+    def _run_choices(self) -> tuple:
+        """What can be done with the run chosen, or with two; the keys are those of the Run menu."""
+        state = self.state
+        names = "\n".join(run.name for id in state.chosen if (run := state.run_of(id)))
+        delete = ngettext("&Delete run…", "&Delete {n} runs…", len(state.chosen))
+        copy = ngettext("Copy na&me", "Copy na&mes", len(state.chosen))
+        return (
+            _run_choice("suggest", _("&Suggest with this run"), state.suggest, state.can_suggest),
+            _run_choice("inspect", _("&Inspect this run"), state.inspect, state.usable),
+            _run_choice("apply", _("A&pply to files…"), self.apply_to_files, state.usable),
+            _run_choice("export", _("&Export model"), state.export, state.usable),
+            SEPARATOR,
+            _run_choice("again", _("Train &again"), state.train_again, state.can_train_again),
+            _run_choice("test", _("Show &test score"), state.show_test, state.can_show_test),
+            _run_choice(
+                "errors", _("Go through the e&rrors"), state.open_first_error, bool(state.errors)
+            ),
+            SEPARATOR,
+            Choice(copy, lambda: QGuiApplication.clipboard().setText(names)),
+            _run_choice(
+                "delete", delete.format(n=len(state.chosen)), self.delete, state.can_delete
+            ),
+        )
 
     def _no_run(self) -> EmptyState:
         train = lambda: self.state.context.go("train")  # noqa: E731
@@ -308,6 +336,10 @@ class ResultsView(WatchingView):
         self._head.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
+
+
+def _run_choice(id: str, title: str, act, can: bool) -> Choice:
+    return Choice(title, lambda: act(), can, command=f"results.{id}")
 
 
 def main_score(run) -> str:

@@ -1,0 +1,140 @@
+"""The context menus of Annotate: on words, spans, suggestions and rows of the queue."""
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from tests.ui.context import choose, open_menu
+from workbench.operations import annotate
+from workbench.operations.annotate import NewSuggestion
+from workbench.ui.panels.annotate.context_menus import _cut
+from workbench.ui.panels.annotate.view import AnnotateView
+
+
+@pytest.fixture
+def view(state, look, qtbot):
+    made = AnnotateView(state)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    made.show()
+    return made
+
+
+def ids(state, layer):
+    return {
+        label.name: label.id for one in state.layers if one.name == layer for label in one.labels
+    }
+
+
+def spans(state):
+    names = {id: label.name for id, (_layer, label) in state.label_of.items()}
+    return [
+        (state.doc.document.content(one.field)[one.start : one.end], names[one.label_id])
+        for one in state.spans
+    ]
+
+
+def at(view, place):
+    """A point in the middle of the character at a place."""
+    return view.first.rect_of(place).center().toPoint()
+
+
+def add(state, start, end, label):
+    return annotate.add_span(
+        state.project, state.document_id, start, end, ids(state, "names")[label]
+    )
+
+
+def test_the_word_under_the_mouse_is_labelled(view, state):
+    choose(open_menu(view.first, at(view, 9)), "Label “Bob” as/PER")
+
+    assert spans(state) == [("Bob", "PER")]
+
+
+def test_chosen_text_is_labelled_copied_and_kept_under_the_mouse(view, state):
+    view.first.select(0, 7)
+    found = open_menu(view.first, at(view, 3))
+    assert found["Label “Ada met” as/PER"].text().endswith("\t1")
+
+    choose(found, "Copy")
+    assert QGuiApplication.clipboard().text() == "Ada met"
+    choose(open_menu(view.first, at(view, 3)), "Label “Ada met” as/LOC")
+    assert spans(state) == [("Ada met", "LOC")]
+
+
+def test_the_span_under_the_mouse_is_relabelled_moved_and_deleted(view, state):
+    add(state, 0, 3, "PER")
+    found = open_menu(view.first, at(view, 1))
+    assert found["Change label/PER"].isChecked()
+    choose(found, "Change label/TIME")
+    assert spans(state) == [("Ada", "TIME")]
+
+    choose(open_menu(view.first, at(view, 1)), "Move boundary/Extend end by a word")
+    assert spans(state) == [("Ada met", "TIME")]
+    assert not open_menu(view.first, at(view, 1))[
+        "Move boundary/Extend start by a word"
+    ].isEnabled()
+
+    choose(open_menu(view.first, at(view, 1)), "Delete span")
+    assert spans(state) == []
+
+
+def test_a_suggestion_is_corrected_accepted_or_rejected(view, state):
+    names = ids(state, "names")
+    layer = next(one.id for one in state.layers if one.name == "names")
+    rows = [
+        NewSuggestion(state.document_id, layer, names["PER"], start, end, "text", 0.9)
+        for start, end in ((0, 3), (8, 11), (15, 20))
+    ]
+    annotate.add_suggestions(state.project, None, rows, kind="rule", ref="test")
+
+    choose(open_menu(view.first, at(view, 16)), "Correct the label/LOC")
+    choose(open_menu(view.first, at(view, 1)), "Accept suggestion")
+    choose(open_menu(view.first, at(view, 9)), "Reject suggestion")
+    assert spans(state) == [("Ada", "PER"), ("Paris", "LOC")] and not state.suggestions
+
+
+def test_the_menu_key_opens_the_menu_of_the_chosen_span(view, state):
+    add(state, 8, 11, "PER")
+    state.choose_step(1, "text", 0)
+
+    choose(open_menu(view.first), "Delete span")
+    assert spans(state) == []
+
+
+def test_a_row_of_the_table_of_spans_has_the_menu_of_its_span(view, state):
+    add(state, 8, 11, "PER")
+    table = view.right.spans
+
+    found = open_menu(table, table.visualRect(table.model().index(0, 0)).center())
+    choose(found, "Change label/LOC")
+    assert spans(state) == [("Bob", "LOC")]
+
+
+def test_a_row_of_the_queue_is_opened_and_its_document_submitted(view, state, context):
+    queue = view.queue.list
+    place = queue.visualRect(queue.model().index(2, 0)).center()
+
+    found = open_menu(queue, place)
+    assert state.doc.document.key == "k2"
+    choose(found, "Inspect")
+    assert context.gone == [("inspect", {"document": state.document_id})]
+    choose(open_menu(queue, place), "Copy key")
+    assert QGuiApplication.clipboard().text() == "k2"
+
+    here = state.document_id
+    choose(open_menu(queue, place), "Discard document")
+    assert "discarded" in annotate.view(state.project, here).states.values()
+
+
+def test_without_the_right_to_write_only_copying_is_left(view, state, monkeypatch):
+    monkeypatch.setattr(type(state), "can_write", False)
+
+    found = open_menu(view.first, at(view, 9))
+    assert found["Copy"].isEnabled() and not found["Label “Bob” as"].isEnabled()
+
+
+def test_long_chosen_text_is_cut_in_the_middle_of_the_line(view):
+    view.first.select(0, 21)
+    assert "Label “Ada met Bob in Paris.” as" in open_menu(view.first, at(view, 3))
+
+    assert _cut("one two three " * 9) == "one two three on…e one two three"

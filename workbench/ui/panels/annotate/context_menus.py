@@ -1,0 +1,218 @@
+"""The context menus of Annotate: on the text, on a span or suggestion, on a row of the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtGui import QGuiApplication
+
+from workbench.base.i18n import _
+from workbench.operations.annotate import SpanRow, SuggestionRow
+from workbench.text.labels import Label, Layer
+from workbench.ui import plain
+from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.panels.annotate.keys import moved
+from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
+from workbench.ui.widgets.text_view import TextView
+
+LONGEST = 32  # characters of the text in a line of a menu
+Choices = tuple[Choice | None, ...]
+
+
+class ContextMenus:
+    """Makes the menus of a page; `view` is the page."""
+
+    def __init__(self, view):
+        self._view, self._state = view, view.state
+        RowMenu(view.queue.list, self.document)
+        RowMenu(view.right.spans, self.chosen)
+        RowMenu(view.right.suggestions, self.chosen)
+
+    def watch(self, text: TextView) -> None:
+        """Give a text its menu."""
+        ContextMenu(text, partial(self._text, text), partial(_at_caret, text))
+
+    # ------------------------------------------------------------ the text
+
+    def _text(self, text: TextView, point: QPoint | None) -> Choices:
+        if self._state.doc is None:
+            return ()
+        text.setFocus()
+        if point is not None:
+            self._take(text, QPointF(point))
+        return self.chosen() or self._words(text)
+
+    def _take(self, text: TextView, point: QPointF) -> None:
+        """What the mouse is on: chosen text, else a span, else a word."""
+        if text.selection and text.selected_at(point):
+            self._state.choose(None)
+            return
+        under = text.names_at(point)
+        if under:
+            if self._state.chosen not in under:
+                self._state.choose(under[0])
+            return
+        text.move_caret(text.position_at(point))
+
+    def _words(self, text: TextView) -> Choices:
+        start, end = text.target or (0, 0)
+        some = start < end
+        labels = self._labels(self._layers(), lambda label: self._view.label(label.id))
+        can = some and self._state.can_edit and bool(labels)
+        content = text.text.text[start:end]
+        title = _("&Label “{text}” as").format(text=plain.menu_text(_cut(content)))
+        return (
+            Choice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
+            SEPARATOR,
+            Choice(_("&Copy"), partial(_copy, content), some, command="copy"),
+            Choice(_("&Find in the text"), self._view.find, command="find"),
+            Choice(_("Select &all"), text.selectAll, text.can_select_all, command="select-all"),
+        )
+
+    def _layers(self, *, but: Layer | None = None) -> list[Layer]:
+        """The span layers shown that have labels."""
+        found = [one for one in self._state.active if one.traits.in_text and one.labels]
+        return [one for one in found if but is None or one.id != but.id]
+
+    def _labels(
+        self, layers: list[Layer], act: Callable[[Label], object], now: int | None = None
+    ) -> Choices:
+        """The labels of the layers with their keys, in submenus if they are several; `now` is ticked."""
+
+        def line(label: Label) -> Choice:
+            on = None if now is None else label.id == now
+            name = plain.menu_text(label.name)
+            return Choice(name, partial(act, label), key=label.key.upper(), on=on)
+
+        lines = {one.name: tuple(map(line, self._state.with_keys(one))) for one in layers}
+        if len(lines) == 1:
+            return next(iter(lines.values()))
+        return tuple(Choice(plain.menu_text(name), choices=inner) for name, inner in lines.items())
+
+    # ------------------------------------------------------------ a span, a suggestion
+
+    def chosen(self) -> Choices:
+        """Of the chosen span, suggestion or answer of a run; nothing where none is chosen."""
+        span, suggestion = self._state.chosen_span(), self._state.chosen_suggestion()
+        if span is not None:
+            return self._span(span)
+        if suggestion is not None:
+            return self._suggestion(suggestion)
+        return self._answer() if self._state.chosen is not None else ()
+
+    def _span(self, span: SpanRow) -> Choices:
+        state, can = self._state, self._state.can_edit
+        layer = state.label_of[span.label_id][0] if span.label_id in state.label_of else None
+        labels = self._labels([layer] if layer else [], self._label, span.label_id)
+        also = self._labels(self._layers(but=layer), self._label)
+        return (
+            Choice(_("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING),
+            *([Choice(_("Label in &another layer"), enabled=can, choices=also)] if also else ()),
+            Choice(_("Move &boundary"), enabled=can, choices=self._borders(span)),
+            Choice(_("&Copy text"), partial(_copy, self._content(span))),
+            SEPARATOR,
+            Choice(_("&Delete span"), state.delete_chosen, can, key=_("Del")),
+        )
+
+    def _label(self, label: Label) -> None:
+        """Relabel the chosen span, correct the chosen suggestion."""
+        self._state.label(label.id)
+
+    def _borders(self, span: SpanRow) -> Choices:
+        """By a word; those that would change nothing, or leave nothing, rest."""
+        text = self._view.text_of_chosen()
+        titles = (
+            ("[", _("Extend &start by a word")),
+            ("]", _("Shrink s&tart by a word")),
+            ("}", _("Extend &end by a word")),
+            ("{", _("Shrink e&nd by a word")),
+        )
+        found = []
+        for key, title in titles:
+            start, end = moved(text, span.start, span.end, key, letters=False) if text else (0, 0)
+            can = start < end and (start, end) != (span.start, span.end)
+            found.append(Choice(title, partial(self._state.resize, start, end), can, key=key))
+        return tuple(found)
+
+    def _suggestion(self, row: SuggestionRow) -> Choices:
+        state, can = self._state, self._state.can_edit
+        layer = state.label_of[row.label_id][0] if row.label_id in state.label_of else None
+        spans = layer is not None and layer.traits.in_text
+        labels = self._labels([layer], self._label) if spans and layer else ()
+        return (
+            Choice(_("&Accept suggestion"), partial(state.accept, row.id), can, key="A"),
+            Choice(_("&Reject suggestion"), partial(state.reject, row.id), can, key="X"),
+            *([Choice(_("Correct the &label"), enabled=can, choices=labels)] if labels else ()),
+            *(
+                [SEPARATOR, Choice(_("&Copy text"), partial(_copy, self._content(row)))]
+                if spans
+                else ()
+            ),
+        )
+
+    def _answer(self) -> Choices:
+        state = self._state
+        return (
+            Choice(
+                _("&Accept the prediction as gold"), state.accept_answer, state.can_edit, key="A"
+            ),
+            Choice(_("&Keep gold and open the next error"), state.next_error, key="X"),
+        )
+
+    def _content(self, row: SpanRow | SuggestionRow) -> str:
+        return self._state.doc.document.content(row.field)[row.start : row.end]
+
+    # ------------------------------------------------------------ a document of the queue
+
+    def document(self) -> Choices:
+        """Of the document that is open: a click on a row of the queue opens it."""
+        state = self._state
+        if state.doc is None:
+            return ()
+        document, go = state.doc.document, state.context.go
+        can = state.can_edit and bool(state.active)
+        discarded = state.state_of_document == "discarded"
+        discard = _("&Restore document") if discarded else _("&Discard document")
+        text = "\n".join(content for _name, content in document.texts)
+        return (
+            Choice(_("&Submit and go on"), state.submit, can, command="annotate.submit"),
+            Choice(discard, state.discard, can, command="annotate.discard"),
+            Choice(_("S&kip document"), state.skip, key=_("Space")),
+            SEPARATOR,
+            Choice(_("&Inspect"), partial(go, "inspect", document=document.id)),
+            Choice(
+                _("Show in &Data"),
+                partial(go, "data", ids=(document.id,), caption=document.key),
+            ),
+            SEPARATOR,
+            Choice(_("Copy ke&y"), partial(_copy, document.key)),
+            Choice(_("&Copy text"), partial(_copy, text)),
+        )
+
+
+_NOTHING = (Choice("–", enabled=False),)
+
+
+def _cut(text: str) -> str:
+    """A text short enough for a menu, on one line, cut in the middle."""
+    shown = " ".join(text[: 2 * LONGEST].split())
+    if len(text) <= 2 * LONGEST and len(shown) <= LONGEST:
+        return shown
+    return f"{shown[: LONGEST // 2].rstrip()}…{' '.join(text[-LONGEST // 2 :].split())}"
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+
+
+def _at_caret(text: TextView) -> QPoint:
+    name = text.chosen
+    span = next((one for one in text.spans if one.name == name), None) if name else None
+    inside = text.viewport().rect()
+    at = text.rect_of(span.start if span is not None else text.caret).bottomLeft().toPoint()
+    return QPoint(
+        min(max(at.x(), inside.left()), inside.right()),
+        min(max(at.y(), inside.top()), inside.bottom()),
+    )

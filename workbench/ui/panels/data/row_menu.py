@@ -1,0 +1,92 @@
+"""The context menu of the documents on Data: what can be done with those chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtGui import QGuiApplication
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.text.document import SPLITS
+from workbench.text.labels import Layer
+from workbench.ui import plain
+from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.panels.data.state import DataState
+
+STATES = ("pending", "draft", "submitted", "discarded")
+Choices = tuple[Choice | None, ...]
+
+
+def choices(state: DataState, delete: Callable[[], None]) -> Choices:
+    chosen, can, copies = state.chosen, state.can_act, state.can_copy
+    n = len(chosen)
+    one = n == 1
+    classes = class_choices(state)
+    title = ngettext("&Delete document", "&Delete {n:,} documents", n)
+    return (
+        Choice(_("Open in &Annotate"), lambda: state.open(chosen[0]), one, key=_("Enter")),
+        Choice(_("&Inspect"), lambda: state.inspect(chosen[0]), one),
+        SEPARATOR,
+        Choice(_("Set &class"), enabled=can and bool(classes), choices=classes or _NOTHING),
+        Choice(_("Set &split"), enabled=can, choices=split_choices(state)),
+        Choice(_("Set s&tate"), enabled=can and bool(state.shown), choices=state_choices(state)),
+        Choice(_("Suggest &labels…"), state.suggest, can),
+        SEPARATOR,
+        Choice(ngettext("Copy &key", "Copy &keys", n), lambda: copy(state.keys()), copies),
+        Choice(ngettext("Cop&y text", "Cop&y texts", n), lambda: copy(state.copied()), copies),
+        SEPARATOR,
+        Choice(title.format(n=n), delete, can, key=_("Del")),
+    )
+
+
+def copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+
+
+def class_choices(state: DataState) -> Choices:
+    return _by_layer(
+        [one for one in state.shown if one.traits.on_document],
+        lambda layer: (
+            *(
+                Choice(plain.menu_text(label.name), partial(state.set_class, layer, label))
+                for label in layer.labels
+            ),
+            SEPARATOR,
+            Choice(_("No class"), partial(state.set_class, layer, None)),
+        ),
+    )
+
+
+def split_choices(state: DataState) -> Choices:
+    return tuple(
+        Choice(term(split) if split else _("no split"), partial(state.set_split, split))
+        for split in (*SPLITS, None)
+    )
+
+
+def state_choices(state: DataState) -> Choices:
+    return (
+        _by_layer(
+            state.shown,
+            lambda layer: tuple(
+                Choice(term(name), partial(state.set_state, layer, name)) for name in STATES
+            ),
+        )
+        or _NOTHING
+    )
+
+
+def _by_layer(layers, lines) -> Choices:
+    """The lines of the only layer, or a submenu for each."""
+    if len(layers) == 1:
+        return lines(layers[0])
+    return tuple(_layer_line(layer, lines(layer)) for layer in layers)
+
+
+def _layer_line(layer: Layer, lines: Choices) -> Choice:
+    return Choice(plain.menu_text(layer.name), choices=lines)
+
+
+_NOTHING: Choices = (Choice("–", enabled=False),)
