@@ -79,7 +79,8 @@ class Subject:
         fused kernel, which has no weights to show.
         """
         if self._eager is None:
-            self._eager = self._load("eager")
+            is_eager = self.encoder.gives_attention
+            self._eager = self.encoder if is_eager else self._load("eager")
         return self._eager
 
     def _load(self, attention: str) -> Encoder:
@@ -107,11 +108,14 @@ class Subject:
         """Units of one input."""
         return self.predictor.max_length if self.is_run else min(self.encoder.max_length, LONGEST)
 
-    def prepared(self, document: Document) -> Prepared:
-        """The document as the model reads it: one input, or the windows of a long text."""
+    def prepared(self, document: Document, *, longest: int = LONGEST) -> Prepared:
+        """The document as the model reads it: one input, or the windows of a long text.
+
+        `longest` bounds the windows of a pretrained model; those of a run are as in training.
+        """
         if self.is_run:
             return self.predictor.prepare([document])
-        return self.preparer.windows([document], self.max_length)
+        return self.preparer.windows([document], min(self.max_length, longest))
 
     def predicted(self, document: Document) -> Predicted:
         """What the run predicts; inspectors that ask about the same document share one pass."""

@@ -100,6 +100,18 @@ class Encoder(nn.Module, ABC):
         """Outputs of the loaded head: (B, L) of a sequence, (B, T, L) of tokens or vocabulary."""
         raise NotImplementedError(f"{type(self).__name__} has no head of its own")
 
+    @property
+    def gives_attention(self) -> bool:
+        """Whether `attentions` works for the encoder as it was loaded."""
+        return False
+
+    def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+        """Attention weights of every layer, each (B, heads, T, T), rows (queries) adding up to 1.
+
+        For encoders that give "attention", loaded with `LoadOptions.attention` "eager".
+        """
+        raise NotImplementedError(f"{type(self).__name__} gives no attention weights")
+
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """Vocabulary logits (B, K, V) of a language model head at `positions` (B, K) only."""
         raise NotImplementedError(f"{type(self).__name__} is not a language model")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
@@ -22,6 +22,7 @@ from workbench.models import spec as specs
 from workbench.operations import models, predict, results, train
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
+from workbench.text import formulas
 from workbench.text.document import Document
 from workbench.text.labels import Layer
 from workbench.text.spans import Span
@@ -381,3 +382,23 @@ def unknown_warning(answer: Answer, name: str) -> str:
         "{share:.0%} of these words are unknown to {name}: it was made for another language or "
         "script. Do not trust its answers."
     ).format(share=answer.unknown, name=name)
+
+
+def write_matrix(path: Path, values: Any, names: Sequence[str]) -> None:
+    """A numpy array (T, T): .npy as it is; else CSV with the names of its rows and columns.
+
+    Names that a spreadsheet program would run as formulas are escaped. Raises OSError.
+    """
+    if path.suffix == ".npy":
+        import numpy
+
+        numpy.save(path, values, allow_pickle=False)
+        return
+    import csv
+
+    named = [formulas.escape_name(name) for name in names]
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["", *named])
+        for name, line in zip(named, values.tolist(), strict=True):
+            writer.writerow([name, *(f"{value:.6g}" for value in line)])

@@ -236,6 +236,14 @@ def _hue_colours(hue: float, strength: float, dark: bool) -> LabelColours:
     )
 
 
+def sequential(share: float, *, dark: bool | None = None) -> str:
+    """#RRGGBB of a cell of a heat map, `share` in [0, 1]: from nearly the surface to the accent."""
+    dark = _use.dark if dark is None else dark
+    low, high, chroma = (0.25, 0.78, 0.105) if dark else (0.975, 0.47, 0.165)
+    share = min(1.0, max(0.0, share))
+    return oklch(low + (high - low) * share, 0.015 + chroma * share, 268)
+
+
 def oklch(lightness: float, chroma: float, hue: float) -> str:
     """#RRGGBB of an OKLCH colour (lightness 0–1, hue in degrees); chroma is lowered until the colour exists in sRGB.
 

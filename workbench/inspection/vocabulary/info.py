@@ -51,4 +51,5 @@ INFO = InspectorInfo(
         "Shows the words that the model expects: a masked model with one token hidden at a time, a "
         "causal model after each token. Does not show what the model holds to be true."
     ),
+    of_text=("start",),
 )

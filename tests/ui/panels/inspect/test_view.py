@@ -158,7 +158,7 @@ def test_the_list_offers_the_views_that_fit_and_says_why_others_do_not(panel):
 
     assert offered == ["Tokenization", "Label distribution", "Gold and predicted"]
     fold = panel.view._listed._fold
-    assert "2 views not available" in fold.text()
+    assert "3 views not available" in fold.text()
     assert "Class probabilities: This model does not give: a class." in fold.toolTip()
 
 

@@ -109,6 +109,13 @@ class TransformerEncoder(Encoder):
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         return self.model(**inputs).logits
 
+    @property
+    def gives_attention(self) -> bool:
+        return self.model.config._attn_implementation == "eager"
+
+    def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+        return tuple(self.body(**inputs, output_attentions=True).attentions)
+
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """The head costs as much as the body, so it is computed at `positions` only."""
 

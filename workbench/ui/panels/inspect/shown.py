@@ -45,10 +45,16 @@ class Shown(State):
             self.update(options={**self.options, **values})
             self.ask()
 
-    def forget(self) -> None:
-        """Another text or model: there is no result any more."""
+    def forget(self, *, model: bool = False) -> None:
+        """Another text, or another `model`: there is no result any more.
+
+        Options of the text go back to their defaults; with another model all of them do.
+        """
         self._asked = None
-        self.update(result=None, answer=None, asking=False, error="")
+        of_text = self.info.of_text if self.info is not None else ()
+        kept = {key: value for key, value in self.options.items() if key not in of_text}
+        options = {} if model else kept
+        self.update(result=None, answer=None, asking=False, error="", options=options)
 
     def ask(self) -> None:
         """Ask about the text on show."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import WorkbenchError
@@ -71,7 +72,7 @@ class InspectState(State):
         offers = inspect.offers(found)
         fitting = [one.id for one in offers if not one.refused]
         wanted = self._chosen_view if self._chosen_view in fitting else inspect.first(offers)
-        self._forget()
+        self._forget(model=True)
         self.update(choice=found, offers=offers, view=wanted, fault="", labels=self._labels(found))
         if self.document is None or len(self.document.texts) != found.texts:
             self._begin()
@@ -177,9 +178,23 @@ class InspectState(State):
         """Gold beside predicted spans; () without gold."""
         return inspect.compare(self.gold, spans) if self.gold is not None else ()
 
-    def _forget(self) -> None:
+    def save(self, write: Callable[[], object], path: Path) -> None:
+        """Write a file of a view, and say so."""
+        try:
+            write()
+        except OSError as error:
+            told = _("{path} cannot be written: {why}.")
+            self.context.fail(WorkbenchError(told.format(path=path, why=error.strerror or error)))
+        else:
+            self.context.note(_("Saved {path}").format(path=path))
+
+    def save_matrix(self, path: Path, values: Any, names: Sequence[str]) -> None:
+        """A matrix (T, T) with the names of its rows and columns as CSV, or as .npy alone."""
+        self.save(lambda: inspect.write_matrix(path, values, names), path)
+
+    def _forget(self, *, model: bool = False) -> None:
         for one in self._shown.values():
-            one.forget()
+            one.forget(model=model)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from workbench.ui.widgets.layout import column, scrolled
 from workbench.ui.widgets.words import words
 
 VIEW = Qt.ItemDataRole.UserRole
+FRAME = 4  # pixels of the focus ring and the space inside
 
 
 class ViewList(QFrame):
@@ -43,9 +44,10 @@ class ViewList(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self._list, 3)
+        layout.addWidget(self._list, 6)
         layout.addWidget(self._fold)
-        layout.addWidget(self._scroll, 1)
+        layout.addWidget(self._scroll, 3)
+        layout.addStretch(1)
         drop = theme.changed.connect(self._fill)
         self.destroyed.connect(lambda *_: drop())
 
@@ -69,6 +71,8 @@ class ViewList(QFrame):
                 for offer in asked:
                     self._add(offer)
         self._list.blockSignals(False)
+        sizes = (self._list.item(number).sizeHint() for number in range(self._list.count()))
+        self._list.setMaximumHeight(sum(size.height() for size in sizes) + 2 * FRAME)
         self._mark()
         self._show_refused([one for one in self._offers if one.refused])
 

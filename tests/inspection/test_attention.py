@@ -1,0 +1,182 @@
+"""The attention inspector against transformers' own output_attentions."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from tests import tiny_models  # noqa: E402
+from workbench.base.errors import WorkbenchError  # noqa: E402
+from workbench.base.paths import resource  # noqa: E402
+from workbench.inspection.attention.info import INFO  # noqa: E402
+from workbench.inspection.attention.inspector import (  # noqa: E402
+    AttentionInspector,
+    attentions,
+    mask_kind,
+    pooled,
+)
+from workbench.inspection.subject import Subject  # noqa: E402
+from workbench.text.document import Document  # noqa: E402
+
+TEXT = "ada met bob in paris, the tram to harbour gate was late"
+DEFAULTS = {one.name: one.default for one in INFO.options}
+
+
+def document(text, second=None):
+    return Document("", (("text", text), *((("text_b", second),) if second else ())))
+
+
+def run(subject, text=TEXT, inspector=None, **options):
+    texts = text if isinstance(text, Document) else document(text)
+    return (inspector or AttentionInspector()).run(subject, [texts], {**DEFAULTS, **options})
+
+
+def reference(folder, ids):
+    """(L, H, T, T) as the library gives them."""
+    model = transformers.AutoModel.from_pretrained(
+        folder, attn_implementation="eager", dtype=torch.float32
+    ).eval()
+    with torch.no_grad():
+        found = model(torch.tensor([ids]), output_attentions=True).attentions
+    return torch.stack([one[0] for one in found]).numpy()
+
+
+@pytest.mark.parametrize(
+    "family",
+    ["bert", "distilbert", "roberta", "electra", "albert", "gpt2", "openai-gpt", "llama", "olmo"],
+)
+def test_every_head_is_equal_to_the_library_s(family, tmp_path):
+    folder = tiny_models.make(tmp_path / family, family)
+    subject, inspector = Subject(folder, device="cpu"), AttentionInspector()
+    ids = [one.id for one in run(subject, inspector=inspector).tokens]
+    wanted = reference(folder, ids)
+
+    for layer in (1, 2):
+        for head in (1, 2):
+            found = run(subject, inspector=inspector, layer=layer, head=head)
+            assert found.weights == pytest.approx(wanted[layer - 1, head - 1], abs=1e-5)
+    assert found.weights.sum(1) == pytest.approx(np.ones(len(ids)), abs=1e-5)
+    assert np.all(found.hidden == 0) and (found.layers, found.heads) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("family", "mask"), [("bert", "none"), ("gpt2", "causal"), ("llama", "causal")]
+)
+def test_the_mask_is_seen(family, mask, tmp_path):
+    found = run(Subject(tiny_models.make(tmp_path / "m", family), device="cpu"))
+
+    later = np.triu(np.ones(found.weights.shape, bool), 1)
+    assert found.mask == mask
+    assert np.array_equal(found.masked, later if mask == "causal" else np.zeros_like(later))
+
+
+def test_a_window_of_attention_is_local():
+    near = np.abs(np.subtract.outer(np.arange(6), np.arange(6))) > 2
+
+    assert mask_kind(np.stack([np.zeros_like(near), near])) == "local"
+
+
+@pytest.mark.parametrize("task", ["tag", "classify"])
+def test_a_run_is_loaded_again_with_eager_attention_once(task, tiny_run, monkeypatch):
+    folder = tiny_run(task)
+    subject = Subject(folder, device="cpu")
+    assert not subject.encoder.gives_attention
+    before = subject.encoder
+
+    ids = [one.id for one in run(subject).tokens]
+    eager = subject.eager_encoder
+
+    assert run(subject, layer=2).weights == pytest.approx(reference(folder, ids)[1, 0], abs=1e-5)
+    assert subject.encoder is before and subject.eager_encoder is eager is not before
+
+
+def test_an_encoder_that_is_eager_already_serves_twice(tmp_path):
+    subject = Subject(tiny_models.make(tmp_path / "m", "openai-gpt"), device="cpu")
+
+    assert subject.eager_encoder is subject.encoder
+
+
+def test_another_head_of_the_same_text_takes_no_pass(tmp_path, monkeypatch):
+    subject = Subject(tiny_models.make(tmp_path / "m"), device="cpu")
+    inspector, passes = AttentionInspector(), []
+
+    def counted(*of):
+        passes.append(1)
+        return attentions(*of)
+
+    monkeypatch.setattr("workbench.inspection.attention.inspector.attentions", counted)
+    run(subject, inspector=inspector)
+    run(subject, inspector=inspector, layer=2, head=2)
+    assert len(passes) == 1
+
+    run(subject, "another text", inspector=inspector)
+    assert len(passes) == 2
+
+
+def test_special_tokens_can_be_hidden_and_what_they_get_is_told(tmp_path):
+    subject = Subject(tiny_models.make(tmp_path / "m"), device="cpu")
+    whole, part = run(subject), run(subject, special=False)
+
+    assert [one.special for one in whole.tokens] == [True, *[False] * len(part.tokens), True]
+    assert np.array_equal(part.weights, whole.weights[1:-1, 1:-1])
+    assert part.weights.sum(1) + part.hidden == pytest.approx(np.ones(len(part.tokens)), abs=1e-5)
+    assert part.positions == whole.positions[1:-1]
+    assert part.overview.shape[-1] == len(part.tokens)
+
+
+def test_a_long_text_is_shown_by_window(tiny_run):
+    subject = Subject(tiny_run("tag"), device="cpu")  # 32 tokens a window
+    text = " ".join(f"word{number} of" for number in range(40))
+    first, second = run(subject, text), run(subject, text, window=2)
+
+    assert first.windows == second.windows > 2 and second.window == 2
+    assert len(first.tokens) == len(second.tokens) == 32
+    assert second.tokens[1].start < first.tokens[-2].end  # windows overlap
+    assert first.positions[:3] == (0, 1, 2)
+    assert not {*first.positions} & {*second.positions} - {-1}
+
+
+def test_a_pair_is_one_input(tiny_run):
+    found = run(Subject(tiny_run("pairs"), device="cpu"), document("late again", "on time"))
+
+    assert [one.field for one in found.tokens if not one.special] == ["text"] * 2 + ["text_b"] * 2
+
+
+def test_the_overview_of_many_tokens_keeps_the_largest_weight_of_each_block():
+    values = np.zeros((1, 2, 100, 100), np.float32)
+    values[0, 1, 99, 0] = 0.75
+
+    found = pooled(values, 32)
+
+    assert found.shape == (1, 2, 32, 32) and found[0, 1, 31, 0] == 0.75 and found.sum() == 0.75
+    assert pooled(values, 100).shape == values.shape
+
+
+def test_entropy_is_that_of_the_rows(tmp_path):
+    found = run(Subject(tiny_models.make(tmp_path / "m"), device="cpu"), layer=2, head=1)
+
+    rows = -(found.weights * np.log2(found.weights)).sum(1)
+    assert found.entropies[1, 0] == pytest.approx(rows.mean(), abs=1e-4)
+
+
+@pytest.mark.parametrize("what", ["layer", "head", "window"])
+def test_what_is_not_there_is_told(what, tmp_path):
+    subject = Subject(tiny_models.make(tmp_path / "m"), device="cpu")
+
+    with pytest.raises(WorkbenchError, match=f"There is no {what} 9"):
+        run(subject, **{what: 9})
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_a_text_without_words_has_the_special_tokens_alone(text, tmp_path):
+    subject = Subject(tiny_models.make(tmp_path / "m"), device="cpu")
+
+    assert [one.shown for one in run(subject, text).tokens] == ["[CLS]", "[SEP]"]
+    assert run(subject, text, special=False).weights.shape == (0, 0)
+
+
+def test_the_starters_give_their_attention():
+    for name in ("starter-bert", "starter-gpt"):
+        found = run(Subject(resource("models") / name, device="cpu"))
+        assert found.weights.sum(1) == pytest.approx(np.ones(len(found.tokens)), abs=1e-5)

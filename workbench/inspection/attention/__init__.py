@@ -1,0 +1,1 @@
+"""Where each head of an encoder attends to."""
