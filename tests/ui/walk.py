@@ -206,10 +206,15 @@ def results(way: Walk) -> None:
 
 
 def inspect(way: Walk) -> None:
+    import numpy as np
+
+    from tests.ui.panels.inspect.test_attention import attention
     from workbench.inspection.class_scores.info import ClassProbabilities
+    from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
     from workbench.inspection.spans.info import PredictedSpans
     from workbench.inspection.spec import TokenRow, TokenTable, WordRow
     from workbench.inspection.token_scores.info import TokenLabels
+    from workbench.inspection.transitions.info import TransitionScores
     from workbench.inspection.vocabulary.info import ExpectedWords
     from workbench.text.spans import Span
 
@@ -234,6 +239,20 @@ def inspect(way: Walk) -> None:
             ExpectedWords(expected, words, True, masked, 0, 1) for masked in (True, False)
         ),
     }
+    results["attention"] = (attention(("νι", "ζει"), windows=2), attention(("νι",), causal=True))
+    results["transitions"] = (
+        TransitionScores(
+            ("O", "B-άτομο"),
+            ("άτομο",),
+            np.ones(2),
+            np.ones((2, 2)),
+            np.ones(2),
+            np.zeros(2, bool),
+            np.eye(2, dtype=bool),
+        ),
+    )
+    several = (LabelProbability("καλό", 0.8, 0.5), LabelProbability("κακό", 0.2, 0.5))
+    results["label_scores"] = (LabelProbabilities(several),)
     for offer in panel.state.offers:
         for result in results.get(offer.id, ()):
             panel.state.update(view=offer.id)

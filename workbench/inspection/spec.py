@@ -66,8 +66,8 @@ def question(entry: Contribution) -> str:
 def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[str]:
     """What a model gives to inspectors.
 
-    encoder: `ModelInfo.gives`. outputs: names of the fields of a run's predictions; None for a
-    pretrained model, whose own answers are words if it is a language model.
+    encoder: `ModelInfo.gives`. outputs: `TaskInfo.gives` of a run; None for a pretrained model,
+    whose own answers are words if it is a language model.
     """
     found = frozenset(encoder)
     if outputs is not None:

@@ -45,10 +45,13 @@ class Subject:
         self._allow_pickle = allow_pickle
         self.info = models.read_folder(self.folder, allow_pickle=allow_pickle)
         self.is_run = (self.folder / folders.DESCRIPTION).is_file()
-        outputs = self.predictor.task.info.outputs if self.is_run else None
-        self.gives = spec.given(self.info.gives, outputs)
+        self.gives = spec.given(self.info.gives, self._answers() if self.is_run else None)
         self._eager: Encoder | None = None
         self._last: tuple[tuple, Predicted] | None = None
+
+    def _answers(self) -> tuple[str, ...]:
+        options = self.predictor.description.get("options") or {}
+        return self.predictor.task.info.gives(options)
 
     # ---------------------------------------------------------------- parts of the model
 

@@ -147,10 +147,10 @@ class Offer:
 
 def offers(choice: Choice) -> tuple[Offer, ...]:
     """Every inspector of the registry, in its order, with whether it fits the model."""
-    encoder = choice.gives
+    encoder, outputs = choice.gives, None
     if choice.task:
         encoder = specs.card(choice.folder, allow_pickle=choice.allow_pickle).gives
-    outputs = tasks.info(choice.task).outputs if choice.task else None
+        outputs = tasks.info(choice.task).gives(predict.options_of(Path(choice.folder)))
     gives = inspectors.given(encoder, outputs)
     return tuple(
         Offer(
@@ -176,6 +176,8 @@ _WORDS = {
     "TokenScores": N_("labels for tokens"),
     "SpanScores": N_("spans"),
     "ClassScores": N_("a class"),
+    "LabelScores": N_("several classes"),
+    "transitions": N_("scores of neighbouring tags (a CRF)"),
     inspectors.EXPECTED_WORDS: N_("predictions of words"),
 }
 
@@ -297,13 +299,14 @@ def typed(text: str, text_b: str | None = None) -> Document:
 class Gold:
     """What people said of a document in the layer of a run.
 
-    `label` of a class, flat `spans` of tags. `submitted`: whether it counts.
+    `label` of a class, flat `spans` of tags, `labels` of any kind. `submitted`: whether it counts.
     """
 
     label: str | None
     spans: tuple
     submitted: bool
     left_out: int
+    labels: tuple[str, ...] = ()
 
 
 def document(project: Project, document_id: int) -> Document:
@@ -358,6 +361,7 @@ def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
         getattr(given, "spans", ()),
         record.states.get(found.name) == "submitted",
         given.left_out if given is not None else 0,
+        tuple(dict.fromkeys(given.labels())) if given is not None else (),
     )
 
 

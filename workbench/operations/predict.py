@@ -291,6 +291,15 @@ def task_of(folder: Path) -> str:
         ) from error
 
 
+def options_of(folder: Path) -> Mapping[str, Any]:
+    """The settings that the run in a folder was trained with; {} where they cannot be read."""
+    try:
+        raw = json.loads((folder / "glossbench.json").read_text(encoding="utf-8"))
+        return raw.get("options") or {}
+    except (OSError, ValueError, AttributeError):
+        return {}  # loading it says what is wrong
+
+
 def token_note(model: Path, asked: Iterable[Document]) -> str:
     """What to say, once, before a tagger that learned from imported tokens answers for raw texts; "" where it does not matter."""
     try:

@@ -181,6 +181,10 @@ class TaskInfo(ABC):
         """
         return {}
 
+    def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """What a run with these settings gives to inspectors: its outputs, and what they need."""
+        return self.outputs
+
     def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
         """Scores of neighbouring outputs that a trained model decodes with; None if there are none.
 

@@ -244,6 +244,18 @@ def sequential(share: float, *, dark: bool | None = None) -> str:
     return oklch(low + (high - low) * share, 0.015 + chroma * share, 268)
 
 
+def diverging(share: float, *, dark: bool | None = None) -> str:
+    """#RRGGBB behind a signed number, `share` in [-1, 1]: orange below 0, blue above.
+
+    The colour "text" is readable on it. The sign always stands there too.
+    """
+    dark = _use.dark if dark is None else dark
+    size, hue = min(1.0, abs(share)), 262 if share >= 0 else 55
+    if dark:
+        return oklch(0.24 + 0.25 * size, 0.11 * size, hue)
+    return oklch(0.985 - 0.20 * size, 0.13 * size, hue)
+
+
 def oklch(lightness: float, chroma: float, hue: float) -> str:
     """#RRGGBB of an OKLCH colour (lightness 0–1, hue in degrees); chroma is lowered until the colour exists in sRGB.
 

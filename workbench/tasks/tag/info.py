@@ -150,6 +150,9 @@ class TagInfo(TaskInfo):
             )
         return None
 
+    def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
+        return (*self.outputs, "transitions") if options.get("decoder") == "crf" else self.outputs
+
     def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
         from workbench.runtime import tag_decoders
 

@@ -4,19 +4,24 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QTableView
 
 from tests.ui.panels.inspect.test_state import Host
 from workbench.inspection.class_scores.info import ClassProbabilities
+from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
 from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
+from workbench.inspection.transitions.info import TransitionScores
 from workbench.operations import inspect as operations
 from workbench.operations.inspect import Choice
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.view_list import VIEW
+from workbench.ui.panels.inspect.views.classes import LabelsView
 from workbench.ui.panels.inspect.views.plain import PlainView
+from workbench.ui.panels.inspect.views.transitions import TransitionsView
 
 TEXT = "Ada met Bob in Paris."
 CLASSIFIER = Choice("run 2", "first", "/run/2", "classify", 2, "spans")
@@ -158,7 +163,7 @@ def test_the_list_offers_the_views_that_fit_and_says_why_others_do_not(panel):
 
     assert offered == ["Tokenization", "Label distribution", "Gold and predicted"]
     fold = panel.view._listed._fold
-    assert "3 views not available" in fold.text()
+    assert "5 views not available" in fold.text()
     assert "Class probabilities: This model does not give: a class." in fold.toolTip()
 
 
@@ -185,3 +190,47 @@ def test_a_result_without_a_view_of_its_own_is_a_table_of_its_values(qtbot):
 
 def named_in(widget, name):
     return next(one for one in widget.findChildren(QTableView) if one.accessibleName() == name)
+
+
+def test_transitions_are_a_labelled_matrix_with_start_and_end(qtbot):
+    step = np.array([[0.5, 1.0, 0], [0.25, -0.5, 2.0], [0.0, 0.125, 1.5]])
+    no_step = np.zeros((3, 3), bool)
+    no_step[0, 2] = True
+    tags, no_start = ("O", "B-PER", "I-PER"), np.array([False, False, True])
+    result = TransitionScores(
+        tags, ("PER",), np.array([0.5, 1, 0]), step, np.array([0.1, 0.2, -0.3]), no_start, no_step
+    )
+    view = TransitionsView(Shown(SimpleNamespace(document=None, choice=None), "transitions"))
+    qtbot.addWidget(view)
+    view.show_result(result)
+    view.grab()
+
+    model = named_in(view, "Transitions").model()
+    rows = [[model.index(row, column).data() for column in range(4)] for row in range(4)]
+    assert rows[0] == ["+0.50", "+1.00", "–", "–"]
+    assert rows[1] == ["+0.50", "+1.00", "–", "+0.10"]
+    assert rows[2] == ["+0.25", "−0.50", "+2.00", "+0.20"]
+    down, across = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
+    assert [model.headerData(n, down) for n in range(4)] == ["start", "O", "B-PER", "I-PER"]
+    assert [model.headerData(n, across) for n in range(4)] == ["O", "B-PER", "I-PER", "end"]
+    assert view._range.text() == "from −0.50 to +2.00"
+    tip = model.index(1, 2).data(Qt.ItemDataRole.ToolTipRole)
+    assert "O → I-PER: not allowed" in tip
+
+
+def test_labels_show_threshold_prediction_and_gold(qtbot):
+    labels = (LabelProbability("late", 0.75, 0.5), LabelProbability("full", 0.25, 0.5))
+    gold = operations.Gold(None, (), True, 0, ("late",))
+    page = SimpleNamespace(document=None, choice=None, gold=gold, labels={})
+    view = LabelsView(Shown(page, "label_scores"))
+    qtbot.addWidget(view)
+    view.show_result(LabelProbabilities(labels))
+
+    model = named_in(view, "Labels").model()
+    rows = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
+    assert rows == [["late", "gold", "predicted", "50.0", "75.0"], ["full", "", "", "50.0", "25.0"]]
+    assert view._verdict.text() == "Agrees with gold"
+
+    page.gold = operations.Gold(None, (), True, 0, ("late", "full"))
+    view.show_result(LabelProbabilities(labels))
+    assert view._verdict.text() == "Differs from gold"

@@ -1,4 +1,4 @@
-"""Class: the probability of every class as a bar, gold marked."""
+"""The probability of every class or label as a bar, gold marked."""
 
 from __future__ import annotations
 
@@ -63,5 +63,78 @@ def _columns(view: ClassesView) -> list[Column]:
             lambda pair: f"{100 * pair[1]:.1f}",
             None,
             share=lambda pair: pair[1],
+        ),
+    ]
+
+
+class LabelsView(InspectorView):
+    """Any number of labels: each with its threshold, predicted ones and gold marked."""
+
+    def __init__(self, state):
+        super().__init__(state)
+        self._verdict, self._mark = words("", "ui"), IconLabel("circle", "muted", 16)
+        self._table = Table(_label_columns(self), name=_("Labels"), key=lambda one: one.label)
+        self.layout().addWidget(
+            card(
+                row(words(_("Label probabilities"), weight=600), None, self._mark, self._verdict),
+                (self._table, 1),
+                gap=8,
+            )
+        )
+
+    def clear(self) -> None:
+        self._table.rows_model.set_rows([])
+
+    def show_result(self, result) -> None:
+        self._table.rows_model.set_rows(sorted(result.labels, key=lambda one: -one.score))
+        gold = self.page.gold
+        if gold is None or not gold.submitted:
+            text, icon, tone = _("No gold to compare with"), "circle", "faint"
+        elif {one.label for one in result.labels if one.predicted} == set(gold.labels):
+            text, icon, tone = _("Agrees with gold"), "circle-check", "good"
+        else:
+            text, icon, tone = _("Differs from gold"), "circle-x", "bad"
+        self._verdict.setText(text)
+        self._mark.set(icon, tone)
+
+
+def _label_columns(view: LabelsView) -> list[Column]:
+    def is_gold(one) -> bool:
+        return view.page.gold is not None and one.label in view.page.gold.labels
+
+    def mark(on: bool):
+        return ("check", "good") if on else None
+
+    return [
+        Column(
+            _("Label"),
+            lambda one: one.label,
+            220,
+            chip=lambda one: (one.label, view.page.labels.get(one.label), ""),
+        ),
+        Column(
+            _("Gold"),
+            lambda one: _("gold") if is_gold(one) else "",
+            90,
+            icon=lambda one: mark(is_gold(one)),
+        ),
+        Column(
+            _("Predicted"),
+            lambda one: _("predicted") if one.predicted else "",
+            120,
+            icon=lambda one: mark(one.predicted),
+        ),
+        Column(
+            _("Threshold, %"),
+            lambda one: f"{100 * one.threshold:.1f}",
+            110,
+            right=True,
+            hint=_("The label is predicted from this probability on"),
+        ),
+        Column(
+            _("Probability, %"),
+            lambda one: f"{100 * one.score:.1f}",
+            None,
+            share=lambda one: one.score,
         ),
     ]

@@ -1,0 +1,86 @@
+"""Transitions of a CRF and probabilities of several labels, from runs made here."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from workbench.base.errors import ModelError  # noqa: E402
+from workbench.inspection import serve  # noqa: E402
+from workbench.inspection.spec import Answer  # noqa: E402
+from workbench.models import spec as models  # noqa: E402
+from workbench.models.base import LoadOptions  # noqa: E402
+from workbench.models.folder import describe  # noqa: E402
+from workbench.operations import inspect  # noqa: E402
+from workbench.tasks import model as networks  # noqa: E402
+from workbench.tasks.predictor import Predictor  # noqa: E402
+
+
+@pytest.fixture
+def made(tmp_path, tiny_model):
+    """made(task, labels, options) → the folder of an untrained run."""
+
+    def make(task, labels, options, **more):
+        setting = networks.Setting(networks.task_of(task), labels, options)
+        network = networks.build(models.read_folder(tiny_model), setting, LoadOptions())
+        for name, values in more.pop("head", {}).items():
+            getattr(network.head, name).data = torch.tensor(values)
+        (tmp_path / "run").mkdir()
+        networks.save(network, tmp_path / "run")
+        about = {"task": task, "labels": labels, "max_length": 32, "options": options, **more}
+        describe(tmp_path / "run", about)
+        return tmp_path / "run"
+
+    return make
+
+
+def asked(folder, inspector, text="ada met bob"):
+    answer = serve.open({"model": str(folder), "device": "cpu"})
+    return Answer.from_plain(answer({"inspector": inspector, "texts": {"text": text}})).result
+
+
+def available(folder, task):
+    offers = inspect.offers(inspect.Choice("run 1", "x", str(folder), task, 1))
+    return {one.id for one in offers if not one.refused}
+
+
+STEP = [[0.5, 1.0, -1.0], [0.25, -0.5, 2.0], [0.0, 0.125, 1.5]]
+
+
+def test_the_scores_of_a_crf_are_those_that_it_learned(made):
+    head = {"start": [0.5, 1.0, 3.0], "step": STEP, "end": [0.1, 0.2, 0.3]}
+    folder = made("tag", ["PER"], {"decoder": "crf"}, head=head)
+
+    found = asked(folder, "transitions")
+
+    assert found.tags == ("O", "B-PER", "I-PER") and found.labels == ("PER",)
+    assert found.no_start.tolist() == [False, False, True]  # I- begins no text in BIO
+    assert found.no_step.tolist() == [[False, False, True], [False] * 3, [False] * 3]
+    assert found.start == pytest.approx([0.5, 1.0, 0])
+    assert found.end == pytest.approx([0.1, 0.2, 0.3])
+    assert np.where(found.no_step, STEP, found.step) == pytest.approx(np.array(STEP))
+    assert {"transitions", "spans", "attention"} <= available(folder, "tag")
+    assert asked(folder, "attention").weights.sum(1) == pytest.approx(np.ones(5), abs=1e-5)
+
+
+def test_a_tagger_without_a_crf_has_none(made):
+    folder = made("tag", ["PER"], {"decoder": "bio"})
+
+    assert "transitions" not in available(folder, "tag")
+    with pytest.raises(ModelError, match="does not give"):
+        asked(folder, "transitions")
+
+
+def test_several_labels_come_with_their_thresholds(made):
+    thresholds = {"decoder": {"thresholds": [0.0, 1.0]}}
+    folder = made("multilabel", ["late", "full"], {}, **thresholds)
+
+    found = asked(folder, "label_scores")
+
+    wanted = Predictor.load(folder, "cpu").predict_texts(["ada met bob"])[0].to_json()
+    assert [one.label for one in found.labels] == ["late", "full"]
+    assert {one.label: one.score for one in found.labels} == pytest.approx(wanted["scores"])
+    assert [one.label for one in found.labels if one.predicted] == wanted["labels"]
+    assert {"label_scores", "subwords"} <= available(folder, "multilabel")
+    assert "class_scores" not in available(folder, "multilabel")

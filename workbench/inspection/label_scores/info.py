@@ -1,0 +1,40 @@
+"""The probability of every label, each with its threshold: the light half."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.i18n import N_
+from workbench.inspection.spec import InspectorInfo
+
+
+@dataclass(frozen=True)
+class LabelProbability:
+    """A label is predicted from its threshold on."""
+
+    label: str
+    score: float
+    threshold: float
+
+    @property
+    def predicted(self) -> bool:
+        return self.score >= self.threshold
+
+
+@dataclass(frozen=True)
+class LabelProbabilities:
+    """In the order of the run's labels."""
+
+    labels: tuple[LabelProbability, ...]
+    cut: bool = False
+
+
+INFO = InspectorInfo(
+    "label_scores",
+    N_("Label probabilities"),
+    LabelProbabilities,
+    shows=N_(
+        "Shows the probability of every label and the threshold from which on it is predicted, "
+        "fitted on dev. Does not show why a label was chosen."
+    ),
+)

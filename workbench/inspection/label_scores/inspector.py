@@ -1,0 +1,26 @@
+"""The probability of every label, each with its threshold: the heavy half."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.inspection.label_scores.info import INFO, LabelProbabilities, LabelProbability
+from workbench.inspection.subject import Subject
+from workbench.text.document import Document
+from workbench.text.fields import LabelScores
+
+
+class LabelScoresInspector:
+    """For tasks that predict any number of labels."""
+
+    info = INFO
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> LabelProbabilities:
+        (document,) = documents
+        prediction = subject.predicted(document).prediction
+        found = prediction.get(LabelScores)
+        rows = zip(found.labels, found.scores, found.thresholds, strict=True)
+        return LabelProbabilities(tuple(LabelProbability(*one) for one in rows), prediction.cut)

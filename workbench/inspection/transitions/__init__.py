@@ -1,0 +1,1 @@
+"""The scores of neighbouring tags that a CRF has learned."""

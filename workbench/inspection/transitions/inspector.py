@@ -1,0 +1,34 @@
+"""The scores of neighbouring tags that a CRF has learned: the heavy half."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.inspection.subject import Subject
+from workbench.inspection.transitions.info import INFO, TransitionScores
+from workbench.text.document import Document
+
+
+class TransitionsInspector:
+    """For runs that decode with learned transitions."""
+
+    info = INFO
+
+    def run(
+        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+    ) -> TransitionScores:
+        """Raises ModelError for a run without transitions."""
+        predictor = subject.predictor
+        found = predictor.task.info.transitions(predictor.labels, predictor.decoder)
+        if found is None:
+            raise ModelError(_("This run has learned no transitions."))
+        no_start, no_step = np.isneginf(found.start), np.isneginf(found.step)
+        start, step = np.where(no_start, 0, found.start), np.where(no_step, 0, found.step)
+        return TransitionScores(
+            found.tags, predictor.labels, start, step, found.end, no_start, no_step
+        )
