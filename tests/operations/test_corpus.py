@@ -236,3 +236,12 @@ def test_splits_of_an_import_are_kept_and_the_rest_never_joins_its_test(
 
 def test_a_sound_project_has_no_problems(project, topics):
     assert corpus.check(project) == ()
+
+
+def test_a_class_that_all_have_already_makes_no_step(project, topics):
+    layer, ids = topics
+    corpus.set_class(project, ids[:1], layer.id, layer.label("praise").id)
+    steps = len(project.history())
+
+    assert corpus.set_class(project, ids[:1], layer.id, layer.label("praise").id) == 0
+    assert len(project.history()) == steps

@@ -151,3 +151,13 @@ def test_any_file_name_will_do(tmp_path, name):
         project = Project.open(path, read_only=read_only)
         assert project.name == name and documents.counts(project.db).documents == 1
         project.close()
+
+
+def test_several_steps_undone_together_are_told_once_where_all_is_read_again(project, heard):
+    add_documents(project, 1001)
+    add_documents(project, 1001)
+    heard.clear()
+
+    project.undo(2)
+
+    assert len(heard) == 1 and heard[0].touches("document", 5)

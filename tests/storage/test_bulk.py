@@ -32,7 +32,7 @@ def set_class(project, ids, layer, label):
             layer,
             label,
             annotator_id=project.annotator_id,
-            source_id=project.source("person"),
+            source=lambda: project.source("person"),
         )
 
 

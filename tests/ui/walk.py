@@ -457,6 +457,7 @@ def dialogs(way: Walk) -> None:
     from workbench.models.spec import ModelInfo
     from workbench.ui.dialogs.closing import ClosingQuestion
     from workbench.ui.dialogs.error import ErrorDialog
+    from workbench.ui.panels.data.dialogs import DeleteDocuments
     from workbench.ui.panels.models.dialogs import Delete, Trust
 
     for act in ("settings", "palette", "keys", "about", "new"):
@@ -469,6 +470,7 @@ def dialogs(way: Walk) -> None:
     card = ModelInfo(
         "πρώτο", "/πρώτο", "transformer", "bert", 22_000_000, 6, 384, pickled=True, files=files
     )
+    way.dialog("delete documents", lambda: DeleteDocuments(way.window, 500, 900).exec())
     way.dialog("trust", lambda: Trust(way.window, card).exec())
     way.dialog("delete a download", lambda: Delete(way.window, card).exec())
     models = way.go("models")

@@ -207,9 +207,14 @@ def set_class(
         raise SpecError(_("Layer {name} holds no classes.").format(name=layer.name))
     with project.edit(_title(_("Set class"), ids), origin=origin, watch=watch.part(STORED, 1.0)):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
-        who = {"annotator_id": project.annotator_id, "source_id": project.source("person")}
         return bulk.set_class(
-            project.db, fitting, layer_id, label_id, **who, watch=watch.part(0.0, STORED)
+            project.db,
+            fitting,
+            layer_id,
+            label_id,
+            annotator_id=project.annotator_id,
+            source=lambda: project.source("person"),
+            watch=watch.part(0.0, STORED),
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import bulk, documents
 from workbench.storage import labels as layers
@@ -195,7 +196,7 @@ def _warnings(
         rare = [one.label for one in labels if one.label and not one.counts[split]]
         if rare and counts[split]:
             told = _("No document in {split} has {labels}.")
-            found.append(told.format(split=split, labels=_few(rare)))
+            found.append(told.format(split=term(split), labels=_few(rare)))
     return tuple(found)
 
 

@@ -239,8 +239,11 @@ class Project:
                 if (done := move(watch=watch.part(number / steps, (number + 1) / steps))) is None:
                     break
                 played.append(done)
-        for title, touched in played:
-            self._tell(self._news_of(title, touched, None))
+        if any(touched.rows is None for _title, touched in played):
+            self._tell(Changes(played[-1][0]))  # everything is read again: once is enough
+        else:
+            for title, touched in played:
+                self._tell(self._news_of(title, touched, None))
         return played[-1][0] if played else None
 
     @property

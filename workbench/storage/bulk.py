@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
@@ -29,10 +29,12 @@ def set_class(
     label_id: int | None,
     *,
     annotator_id: int,
-    source_id: int,
+    source: Callable[[], int],
     watch: Watch = QUIET,
 ) -> int:
     """Set the class of documents in one layer, or remove it (None); gives how many changed.
+
+    `source()` adds the source of the new marks; it is called only if there are any.
 
     States change as after an edit by hand: a pending document that gets a class becomes a draft; one
     that loses its class becomes a draft if it was submitted, and pending if it was a draft on which
@@ -56,6 +58,7 @@ def set_class(
         have = {id for (id,) in conn.execute(one, (*key, label_id)).fetchall()}
         wanted = [id for id in ids if id not in have]
     wanted.sort()
+    source_id = source() if wanted and label_id is not None else 0
     for piece in watch.over(wanted, CHUNK):
         _set_class(conn, ids_in(piece), key, label_id, source_id)
         if label_id is None:

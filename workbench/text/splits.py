@@ -159,16 +159,17 @@ def _joined(
 
 
 def _units(items: Iterable[Item]) -> list[_Unit]:
+    units: list[_Unit] = []
     groups: dict[str, list[Item]] = {}
     for one in items:
-        groups.setdefault(one.group or f"\0{one.id}", []).append(one)
-    return [
-        _Unit(
-            tuple(one.id for one in members),
-            tuple(dict.fromkeys(label for one in members for label in one.labels)),
-        )
-        for members in groups.values()
-    ]
+        if one.group:
+            groups.setdefault(one.group, []).append(one)
+        else:
+            units.append(_Unit((one.id,), one.labels))
+    for members in groups.values():
+        labels = dict.fromkeys(label for one in members for label in one.labels)
+        units.append(_Unit(tuple(one.id for one in members), tuple(labels)))
+    return units
 
 
 def _deal(

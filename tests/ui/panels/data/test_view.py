@@ -537,3 +537,44 @@ def test_without_submitted_documents_no_splits_are_offered(panel, qtbot, app):
     shown = [one.text() for one in dialog.findChildren(QLabel)]
     assert "Nothing is submitted yet, so there is nothing to split." in shown
     state.close()
+
+
+@pytest.mark.parametrize(("count", "asked"), [(100, False), (101, True)])
+def test_deleting_more_than_a_hundred_documents_asks_and_enter_cancels(
+    make_panel, sample_file, qtbot, app, monkeypatch, count, asked
+):
+    from workbench.ui.panels.data.dialogs import DeleteDocuments
+
+    panel = make_panel("data", sample_file)
+    settled(qtbot, panel)
+    shown = []
+
+    def enter(dialog):
+        shown.append(dialog.windowTitle())
+        dialog.show()
+        qtbot.keyClick(dialog, Qt.Key.Key_Return)
+        return dialog.result()
+
+    monkeypatch.setattr(DeleteDocuments, "exec", enter)
+    panel.view.table.choose_rows(0, count - 1)
+    qtbot.waitUntil(lambda: len(panel.state.chosen) == count)
+
+    qtbot.keyClick(panel.view.table, Qt.Key.Key_Backspace)
+    settled(qtbot, panel)
+
+    assert shown == (["Delete 101 documents?"] if asked else [])
+    assert corpus.counts(app.project).documents == (488 if asked else 388)
+
+
+def test_the_question_before_deleting_deletes_on_request(qtbot, app):
+    from workbench.ui.panels.data.dialogs import DeleteDocuments
+
+    dialog = DeleteDocuments(app.window, 500, 500)
+    qtbot.addWidget(dialog)
+    dialog.show()
+
+    named(dialog, QPushButton, "Delete").click()
+
+    assert dialog.result() == DeleteDocuments.DialogCode.Accepted
+    told = " ".join(one.text() for one in dialog.findChildren(QLabel))
+    assert "all documents of the project" in told and "Undo restores" in told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -64,7 +64,7 @@ class DataView(View):
         self.table.ordered.connect(state.order_by)
         self.table.copied.connect(lambda: row_menu.copy(state.copied()))
         RowMenu(self.table, self._row_choices)
-        self._acts = _Acts(state)
+        self._acts = _Acts(state, self.delete_chosen)
         self.first = self.table
         self._wants_focus = False
         self._stack = QStackedLayout()
@@ -124,8 +124,15 @@ class DataView(View):
         return row_menu.choices(self.state, self.delete_chosen)
 
     def delete_chosen(self) -> None:
-        if self.state.can_act:
-            self.state.delete()
+        """By key, menu or button; asks where it is many."""
+        from workbench.ui.panels.data.dialogs import ASKED_ABOVE, DeleteDocuments
+
+        state = self.state
+        if not state.can_act:
+            return
+        count = len(state.chosen)
+        if count <= ASKED_ABOVE or DeleteDocuments(self.window(), count, state.total).exec():
+            state.delete()
 
     def focus_search(self) -> None:
         self._filters.search.setFocus()
@@ -369,7 +376,7 @@ class _Filters(QWidget):
 class _Acts(QWidget):
     """What can be done with the documents chosen; at the right how many are where."""
 
-    def __init__(self, state: DataState):
+    def __init__(self, state: DataState, delete: Callable[[], None]):
         super().__init__()
         self.state = state
         self._count = words("", "ui", weight=600)
@@ -382,7 +389,7 @@ class _Acts(QWidget):
             "trash-2",
             "danger",
             small=True,
-            on=state.delete,
+            on=delete,
             name=_("Delete the selected documents"),
         )
         self._suggest = Button(
