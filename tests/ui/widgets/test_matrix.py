@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
 from workbench.ui import style, theme
-from workbench.ui.widgets.matrix import Matrix, cell_colours
+from workbench.ui.widgets.matrix import Matrix, cell_colours, cell_text
 
 LONG = "balance_not_updated_after_cheque_or_cash_deposit"  # the longest of Banking77
 
@@ -101,7 +101,7 @@ def test_numbers_can_be_read_on_every_depth_of_colour(look, dark):
 
     style.apply(look, Settings(theme="dark" if dark else "light"))
     for step in range(1001):
-        ground, number = cell_colours(1, step / 1000)
+        ground, number = cell_colours(1 if step else 0, step / 1000)
         assert theme.contrast(ground, number) >= 4.5, (step, ground, number)
     style.apply(look, Settings(theme="light"))
 
@@ -123,3 +123,8 @@ def test_it_asks_for_no_more_height_than_its_cells_can_use(matrix):
 
     head, cell = matrix.across.height(), matrix.columnWidth(0)
     assert matrix.sizeHint().height() == head + 25 * cell + 10 < 1200
+
+
+def test_a_zero_is_shown_as_zero():
+    assert cell_text(0, 0.0, as_shares=False) == cell_text(0, 0.0, as_shares=True) == "0"
+    assert cell_text(3, 0.25, as_shares=False) == "3" and cell_text(3, 0.25, as_shares=True) == "25"

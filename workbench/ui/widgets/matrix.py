@@ -272,8 +272,13 @@ class _Names(QHeaderView):
 def cell_colours(count: int, share: float) -> tuple[str, str]:
     """(ground, number) of a cell, as #RRGGBB. `share` of its row, in [0, 1]."""
     ground = _mix("surface", "accent", 0.05 + 0.95 * share if count else 0.03)
-    number = theme.readable(ground, "text", "on_accent") if count else theme.colour("faint")
+    number = theme.readable(ground, "text", "on_accent") if count else theme.colour("muted")
     return ground, number
+
+
+def cell_text(count: int, share: float, *, as_shares: bool) -> str:
+    """A count, or its share of the row in percent; nothing is shown as 0."""
+    return f"{100 * share:.0f}" if as_shares else str(count)
 
 
 class _Cell(QStyledItemDelegate):
@@ -291,7 +296,7 @@ class _Cell(QStyledItemDelegate):
         painter.drawRoundedRect(area, 4, 4)
         painter.setPen(QColor(number))
         painter.setFont(theme.font("caption"))
-        text = "·" if not count else f"{100 * share:.0f}" if view.as_shares else str(count)
+        text = cell_text(count, share, as_shares=view.as_shares)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, text)
         painter.restore()
 

@@ -334,8 +334,8 @@ class RightSide(QFrame):
         self.spans.set_rows(spans)
         self.spans.setVisible(bool(spans))
         self._no_spans_part.setVisible(not spans)
-        self._number.setText(f"{len(spans):,}" if spans else "")
         has_layer = any(layer.traits.in_text for layer in state.active)
+        self._number.setText(f"{len(spans):,}" if has_layer else "")
         self._no_spans.setText(
             _("None yet. Choose words and press a label's key.")
             if has_layer

@@ -494,7 +494,7 @@ def _figures(live: Live) -> dict[str, tuple[str, str]]:
     begun = bool(live.step)
     return {
         "step": (
-            str(live.step) if begun else "–",
+            str(live.step),
             _("of {n}").format(n=live.total) if live.total else "",
         ),
         "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
