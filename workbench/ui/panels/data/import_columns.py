@@ -21,13 +21,14 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import icons, plain, theme
 from workbench.ui.panels.data.import_state import COLUMNS, ImportState
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import dress
 from workbench.ui.widgets.words import Elided, words
 
+ROW = 22  # pixels at 100 %: twenty rows and the errors fit into a window of 800
 CELL = 300  # code points of a cell shown
 COLUMNS_SHOWN = 60  # each takes a box for its role; those that have one are always among them
 _PROBLEM = Qt.ItemDataRole.UserRole
@@ -42,19 +43,20 @@ class ImportColumns(QFrame):
         self._override = Button("", kind="normal", small=True, on=state.override)
         self._obstacle = Callout("", "warn", self._override)
         self.table = PreviewTable(state)
-        self._before = Button(
-            _("Previous error"), "chevron-up", small=True, on=lambda: self.table.next_problem(-1)
+        step = self.table.next_problem
+        self._before = icon_button(
+            "chevron-up", _("Previous error"), lambda: step(-1), kind="normal", small=True
         )
-        self._next = Button(
-            _("Next error"), "chevron-down", small=True, on=lambda: self.table.next_problem(1)
+        self._next = icon_button(
+            "chevron-down", _("Next error"), lambda: step(1), kind="normal", small=True
         )
         self._problems = Callout("", "bad", self._before, self._next)
         self._warnings = Callout("", "warn")
         body = card(
             row(words(_("2  Columns"), weight=600), 12, (self._note, 1)),
             self._obstacle,
-            (self.table, 1),
             self._problems,
+            (self.table, 1),
             self._warnings,
             gap=10,
         )
@@ -114,7 +116,7 @@ class ImportColumns(QFrame):
         problem = self.table.current_problem()
         line, reason = (problem.line, problem.problem) if problem else preview.problems[0]
         where = _("Line {line:,}: {reason}.").format(line=line, reason=reason.rstrip("."))
-        self._problems.set(where if self.state.obstacle else f"{count}\n{where}")
+        self._problems.set(where if self.state.obstacle else f"{count} {where}")
         several = self.table.problem_count() > 1
         self._before.setVisible(several)
         self._next.setVisible(several)
@@ -140,14 +142,14 @@ class PreviewTable(QTableWidget):
         self.restyle()
 
     def sizeHint(self) -> QSize:
-        """A few rows; the table takes what room there is, so that the third step stays in sight."""
+        """A few rows; the table takes what room there is."""
         return QSize(super().sizeHint().width(), theme.px(184))
 
     minimumSizeHint = sizeHint
 
     def restyle(self) -> None:
         """Sizes and colours of the theme in use."""
-        self.verticalHeader().setDefaultSectionSize(theme.px(28))
+        self.verticalHeader().setDefaultSectionSize(theme.px(ROW))
         if self._shown is not None:
             self._fill_rows()
 
@@ -215,6 +217,12 @@ class PreviewTable(QTableWidget):
         super().resizeEvent(event)
         if self._shown is not None and event.oldSize().width() != event.size().width():
             self._fit_columns()
+        self._show_current()
+
+    def _show_current(self) -> None:
+        """The row that the user was led to stays in sight, whatever appears above the table."""
+        if (item := self.item(self.currentRow(), 0)) is not None:
+            self.scrollToItem(item, QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def enable_roles(self, on: bool) -> None:
         for box in self.roles.boxes.values():
@@ -247,7 +255,7 @@ class PreviewTable(QTableWidget):
         else:
             target = next((number for number in reversed(found) if number < here), found[-1])
         self.setCurrentCell(target, 0)
-        self.scrollToItem(self.item(target, 0), QAbstractItemView.ScrollHint.PositionAtCenter)
+        self._show_current()
 
 
 class _Tinted(QStyledItemDelegate):

@@ -1,4 +1,6 @@
-"""The import dialog, three steps on one page: file and format, columns, import and result.
+"""The import dialog, three steps on one page: file and format, columns, import.
+
+The choices stand at the left, so that the preview has the height; its place is taken by the result.
 
 It never closes on an error.
 """
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout
 
@@ -43,25 +45,21 @@ ENCODINGS = (
     "euc-kr",
 )
 DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Bar")))
+SIDE = 300  # pixels at 100 %, of the column with file, format and choices
 SHOWN = 2000  # skipped records that are listed; their number is shown in any case
 
 
 class ImportDialog(Dialog):
     def __init__(self, parent, state: ImportState):
-        hint = _("Imports are all-or-nothing and can be undone.")
-        super().__init__(parent, _("Import data"), hint, width=880)
+        super().__init__(parent, _("Import data"), width=880)
         self.state = state
         self.setAcceptDrops(True)
-        self._file, self._columns, self._result = (
-            _File(state, self.browse),
-            ImportColumns(state),
-            _Result(state),
-        )
-        inner = column(self._file, (self._columns, 1000), self._result, None, gap=12)
-        area = scrolled(inner)
-        area.setMinimumHeight(theme.px(200))
-        self.put(area)
-        self._content.setStretchFactor(area, 1)
+        self._file, self._columns = _File(state, self.browse), ImportColumns(state)
+        self._choices, self._result = _Choices(state), _Result(state)
+        side = scrolled(column(self._file, self._choices, None, gap=12))
+        side.setFixedWidth(theme.px(SIDE))
+        right = column((self._columns, 1000), self._result, None, gap=12)
+        self.put(row(side, (right, 1), gap=12))
         self._cancel = Button(_("Cancel"), on=self.reject)
         self._start = Button(_("Import"), "download", "primary", on=state.start)
         self._start.setDefault(True)
@@ -111,7 +109,7 @@ class ImportDialog(Dialog):
         self._start.setEnabled(state.can_start)
         self._cancel.set_text(_("Close") if done else _("Cancel"))
         self._cancel.set_kind("primary" if done else "normal")
-        for part in (self._file, self._columns, self._result):
+        for part in (self._file, self._columns, self._choices, self._result):
             part.render(fields)
         if "phase" in fields and done:
             self._cancel.setFocus()
@@ -141,8 +139,8 @@ class ImportDialog(Dialog):
 
 
 def _size(room: QRect) -> tuple[int, int]:
-    """Large enough for a table of texts, and within the screen."""
-    return min(theme.px(1080), room.width() - 40), min(theme.px(960), room.height() - 60)
+    """Large enough for a table of texts, and within the screen with its frame."""
+    return min(theme.px(1240), room.width() - 40), min(theme.px(960), room.height() - 40)
 
 
 class _File(QFrame):
@@ -151,7 +149,7 @@ class _File(QFrame):
     def __init__(self, state: ImportState, browse):
         super().__init__()
         self.state = state
-        self._name = Elided("", "ui", weight=600)
+        self._name = Elided("", "ui", weight=500)
         self.choose = Button(_("Choose files…"), "folder-open", small=True, on=browse)
         self._format = combo(name=_("Format"))
         self._encoding = combo(name=_("Encoding"))
@@ -167,14 +165,12 @@ class _File(QFrame):
         self._format_field = Field(_("Format"), self._format)
         self._encoding_field = Field(_("Encoding"), self._encoding)
         self._delimiter_field = Field(_("Delimiter"), self._delimiter)
-        fields = row(
-            (self._format_field, 4), (self._encoding_field, 3), (self._delimiter_field, 3), gap=12
-        )
-        for part in (self._format_field, self._encoding_field, self._delimiter_field):
-            fields.layout().setAlignment(part, Qt.AlignmentFlag.AlignTop)
         body = card(
-            row(words(_("1  File and format"), weight=600), 12, (self._name, 1), self.choose),
-            fields,
+            row(words(_("1  File and format"), weight=600), None, self.choose),
+            self._name,
+            self._format_field,
+            self._encoding_field,
+            self._delimiter_field,
             gap=10,
         )
         layout = QVBoxLayout(self)
@@ -186,7 +182,7 @@ class _File(QFrame):
         running = state.phase in ("importing", "done")
         if concerns(fields, "files"):
             names = ", ".join(one.name for one in state.files)
-            self._name.setText(names or _("No file chosen yet; drag files here or choose them"))
+            self._name.setText(names or _("Drag files here or choose them"))
         if concerns(fields, "preview", "format", "encoding", "delimiter", "phase", "error"):
             titles = dict(state.formats)
             guessed = titles.get(preview.format, "") if preview and not state.format else ""
@@ -231,8 +227,8 @@ def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-class _Result(QFrame):
-    """Step 3: the last choices, then the progress, then what was imported and what was not."""
+class _Choices(QFrame):
+    """Step 3: the last choices, then the progress."""
 
     def __init__(self, state: ImportState):
         super().__init__()
@@ -254,26 +250,15 @@ class _Result(QFrame):
         self._duplicates_field = Field(
             _("If a text is already in the project"), self._duplicates, name=_("Duplicates")
         )
-        self._choices = row((self._split_field, 1), (self._duplicates_field, 1), gap=12)
-        for field in (self._split_field, self._duplicates_field):
-            self._choices.layout().setAlignment(field, Qt.AlignmentFlag.AlignTop)
+        self._fields = column(self._split_field, self._duplicates_field, gap=10)
         self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
         self._progress = column(self._meter, self._step, gap=6)
-        self._told = Callout("", "good")
-        self._warnings = Callout("", "warn")
-        columns = (
-            Column(_("File"), lambda one: Path(one.file).name, 170, tip=lambda one: one.file),
-            Column(_("Line"), lambda one: f"{one.line:,}", 74, right=True),
-            Column(_("Why it was skipped"), lambda one: one.reason, tip=lambda one: one.reason),
-        )
-        self._skipped = Table(columns, name=_("Skipped records"))
+        hint = _("Imports are all-or-nothing and can be undone.")
         body = card(
             words(_("3  Import"), weight=600),
-            self._choices,
+            self._fields,
             self._progress,
-            self._told,
-            self._warnings,
-            self._skipped,
+            words(hint, "caption", "muted", wrap=True),
             gap=10,
         )
         layout = QVBoxLayout(self)
@@ -282,22 +267,13 @@ class _Result(QFrame):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        self.setVisible(state.preview is not None)
-        self._choices.setVisible(state.phase not in ("importing", "done"))
+        self.setVisible(state.preview is not None and state.phase != "done")
+        self._fields.setVisible(state.phase not in ("importing", "done"))
         if concerns(fields, "files", "split"):
             self._show_splits()
         self._progress.setVisible(state.phase == "importing")
         self._meter.set(state.progress[0] if state.progress[0] < 1 else None)
         self._step.setText(state.progress[1])
-        if concerns(fields, "outcome", "phase"):
-            found = state.outcome
-            good = found is not None and found.documents and not found.skipped
-            self._told.set(state.summary, "good" if good else "warn")
-            self._warnings.set("\n".join(found.warnings) if found else "")
-            rows = found.skipped[:SHOWN] if found else ()
-            self._skipped.set_rows(rows)
-            self._skipped.setVisible(bool(rows))
-            self._skipped.fit_height(8)
 
     def _show_splits(self) -> None:
         """The choices; splits that the names of the files suggest are one of them."""
@@ -313,3 +289,38 @@ class _Result(QFrame):
         fill(self._split, choices, state.split)
         hint = _("Suggested by the file names; a split in the data goes before it.")
         self._split_field.set_hint(hint if state.split == corpus.BY_NAME else "")
+
+
+class _Result(QFrame):
+    """What was imported and what was not."""
+
+    def __init__(self, state: ImportState):
+        super().__init__()
+        self.state = state
+        self._told = Callout("", "good")
+        self._warnings = Callout("", "warn")
+        columns = (
+            Column(_("File"), lambda one: Path(one.file).name, 170, tip=lambda one: one.file),
+            Column(_("Line"), lambda one: f"{one.line:,}", 74, right=True),
+            Column(_("Why it was skipped"), lambda one: one.reason, tip=lambda one: one.reason),
+        )
+        self._skipped = Table(columns, name=_("Skipped records"))
+        body = card(
+            words(_("Result"), weight=600), self._told, self._warnings, self._skipped, gap=10
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(body)
+
+    def render(self, fields: frozenset[str]) -> None:
+        state = self.state
+        self.setVisible(state.phase == "done")
+        if concerns(fields, "outcome", "phase"):
+            found = state.outcome
+            good = found is not None and found.documents and not found.skipped
+            self._told.set(state.summary, "good" if good else "warn")
+            self._warnings.set("\n".join(found.warnings) if found else "")
+            rows = found.skipped[:SHOWN] if found else ()
+            self._skipped.set_rows(rows)
+            self._skipped.setVisible(bool(rows))
+            self._skipped.fit_height(16)
