@@ -58,7 +58,7 @@ class ImportDialog(Dialog):
         self._choices, self._result = _Choices(state), _Result(state)
         side = scrolled(column(self._file, self._choices, None, gap=12))
         side.setFixedWidth(theme.px(SIDE))
-        right = column((self._columns, 1000), self._result, None, gap=12)
+        right = column((self._columns, 1000), (self._result, 1000), None, gap=12)
         self.put(row(side, (right, 1), gap=12))
         self._cancel = Button(_("Cancel"), on=self.reject)
         self._start = Button(_("Import"), "download", "primary", on=state.start)
@@ -279,16 +279,16 @@ class _Choices(QFrame):
         """The choices; splits that the names of the files suggest are one of them."""
         state = self.state
         offered = state.offered_splits
-        described = corpus.described_splits(offered)
-        by_name = [(corpus.BY_NAME, _("By file name: {splits}").format(splits=described))]
         choices = [
-            *(by_name if offered else []),
+            *([(corpus.BY_NAME, _("By file name"))] if offered else []),
             ("", _("As the file says, else none")),
             *((split, term(split)) for split in ("train", "dev", "test")),
         ]
         fill(self._split, choices, state.split)
-        hint = _("Suggested by the file names; a split in the data goes before it.")
-        self._split_field.set_hint(hint if state.split == corpus.BY_NAME else "")
+        hint = _("{splits}. A split in the data goes before it.")
+        described = corpus.described_splits(offered)
+        by_name = state.split == corpus.BY_NAME
+        self._split_field.set_hint(hint.format(splits=described) if by_name else "")
 
 
 class _Result(QFrame):
@@ -306,7 +306,12 @@ class _Result(QFrame):
         )
         self._skipped = Table(columns, name=_("Skipped records"))
         body = card(
-            words(_("Result"), weight=600), self._told, self._warnings, self._skipped, gap=10
+            words(_("Result"), weight=600),
+            self._told,
+            self._warnings,
+            (self._skipped, 1000),
+            None,
+            gap=10,
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -323,4 +328,3 @@ class _Result(QFrame):
             rows = found.skipped[:SHOWN] if found else ()
             self._skipped.set_rows(rows)
             self._skipped.setVisible(bool(rows))
-            self._skipped.fit_height(16)
