@@ -10,7 +10,12 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Queued:
-    """The job stands in the queue. Made by the parent; a child never sends it."""
+    """The job stands in the queue. Made by the parent; a child never sends it.
+
+    Told again when `behind` changes: the name of the job that it waits for, "" if it starts now.
+    """
+
+    behind: str = ""
 
 
 @dataclass(frozen=True)

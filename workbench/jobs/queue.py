@@ -19,7 +19,7 @@ from workbench.base import scratch
 from workbench.base.errors import JobFailed
 from workbench.base.events import Signal
 from workbench.base.i18n import _
-from workbench.jobs import events, steps
+from workbench.jobs import events, machine, steps, turns
 from workbench.jobs.channel import OFTEN
 from workbench.jobs.dispatch import Mailbox
 from workbench.jobs.process import Child, Grace, last_lines
@@ -41,6 +41,8 @@ class Job:
         self.id, self.spec = number, spec
         self.status = "waiting"
         self.ending = ""  # what was asked for: "", stop, cancel
+        self.first = False  # the user has let it go first
+        self.behind = ""  # the name of the job that it waits for
         self.events: list[events.Event] = []
         self.progress: Mapping = {}  # fields of the latest step, tick and progress
         self.result: Mapping = {}
@@ -84,6 +86,15 @@ class Job:
     def cancel(self) -> None:
         """End and keep nothing."""
         self._queue._end(self, "cancel")
+
+    def run_first(self) -> None:
+        """Before the others that wait; a short job begins at once, beside what runs on its device."""
+        self._queue.run_first(self)
+
+    @property
+    def can_run_first(self) -> bool:
+        """Whether that would bring its turn forward."""
+        return self._queue.can_run_first(self)
 
     def forget(self) -> None:
         """Take an ended job off the list."""
@@ -163,9 +174,25 @@ class Queue:
             ) from error
         job = Job(self, next(self._numbers), spec, temporary)
         self.jobs = (*self.jobs, job)
-        self._tell(job, events.Queued())
+        job.behind = self._behind(job)
+        self._tell(job, events.Queued(job.behind))
         self._start_waiting()
         return job
+
+    def run_first(self, job: Job) -> None:
+        """Let a waiting job go before the others; see `Job.run_first`."""
+        if self.can_run_first(job):
+            for other in self.waiting:
+                other.first = other is job or (other.first and other.spec.device != job.spec.device)
+            self._start_waiting()
+            if job.status == "waiting":  # still, but its place is another
+                self._tell(job, events.Queued(job.behind))
+
+    def can_run_first(self, job: Job) -> bool:
+        if job.status != "waiting":
+            return False
+        ahead = self._ahead(job)
+        return bool(ahead) or (job.spec.short and not job.first)
 
     def forget(self, job: Job) -> None:
         """Take an ended job off the list."""
@@ -204,10 +231,35 @@ class Queue:
     # ------------------------------------------------------------ inside
 
     def _start_waiting(self) -> None:
-        for job in self.waiting:
-            busy = {one.spec.device for one in self.running}
-            if not self._closed and (not job.spec.device or job.spec.device not in busy):
+        for job in turns.in_order(self.waiting):
+            if not self._closed and not turns.in_the_way(job, self.running):
+                job.behind = ""
+                self._limit_threads(job)
                 self._start(job)
+        for job in self.waiting:  # what they wait for may have changed
+            behind = self._behind(job)
+            if behind != job.behind:
+                job.behind = behind
+                self._tell(job, events.Queued(behind))
+
+    def _ahead(self, job: Job) -> tuple[Job, ...]:
+        """Jobs of the same device that wait, and come before this one."""
+        order = turns.in_order(self.waiting)
+        before = order[: order.index(job)]
+        return tuple(one for one in before if one.spec.device == job.spec.device)
+
+    def _behind(self, job: Job) -> str:
+        """The name of what a waiting job waits for: what runs on its device, else the next in turn."""
+        found = (*turns.in_the_way(job, self.running), *self._ahead(job)[-1:])
+        return (found[0].spec.name or found[0].spec.title) if found else ""
+
+    def _limit_threads(self, job: Job) -> None:
+        """A job beside another one on the CPU gets a part of the threads, as its file says from now on."""
+        threads = turns.threads_beside(job, self.running, machine.cores())
+        if threads:
+            job.spec = replace(job.spec, threads=threads)
+            with suppress(OSError):  # then it has all of them
+                job.spec.write(job.folder / "job.json")
 
     def _start(self, job: Job) -> None:
         job.status, job.started = "running", time.monotonic()

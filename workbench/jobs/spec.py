@@ -30,7 +30,8 @@ class JobSpec:
     `target(params)` that loads the model and returns `answer(request) -> dict`; an `answer` that
     is a generator sends what it yields to the parent as parts, and what it returns as the answer.
     `device` names the queue: jobs of one device run one after the other; "" means none, start at
-    once.
+    once. A `short` job need not wait for a long one on the CPU (`jobs.turns`); `threads` is then set
+    by the queue.
     """
 
     target: str
@@ -38,10 +39,13 @@ class JobSpec:
     folder: str = ""  # where it writes; made if missing
     device: str = "cpu"
     title: str = ""
+    name: str = ""  # of the run, for those who wait for it; the title by default
     env: Mapping[str, str] = field(default_factory=dict)  # added to the child's environment
     project: str = ""  # path of the project file it works for; empty if it needs none
     stoppable: bool = False  # "stop" keeps a usable result; other jobs can only be cancelled
     limits: Limits | None = None  # of a host
+    short: bool = False
+    threads: int = 0  # most threads of arithmetic; 0: one a physical core
 
     def to_json(self) -> dict:
         values = {one.name: getattr(self, one.name) for one in fields(self)}

@@ -112,6 +112,8 @@ def run_target(
     """Run the job of `folder` to its end; every exception becomes a Finished. `commands.ending` is looked at after each object."""
     try:
         spec = JobSpec.read(folder / "job.json")
+        if spec.threads:
+            os.environ["OMP_NUM_THREADS"] = str(spec.threads)
         return _drive(resolve(spec.target)(spec.params, folder), send, commands)
     except BaseException as error:  # also SystemExit of a library: the parent must hear of it
         return failure(error)

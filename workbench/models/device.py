@@ -70,9 +70,12 @@ def physical_cores() -> int:
 
 
 def use_threads() -> int:
-    """As many compute threads as physical cores, unless OMP_NUM_THREADS says otherwise."""
-    if not os.environ.get("OMP_NUM_THREADS"):
-        torch.set_num_threads(physical_cores())
+    """As many compute threads as physical cores, unless OMP_NUM_THREADS says otherwise.
+
+    Torch reads the variable when it is imported, which in a spare worker was before the job came.
+    """
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    torch.set_num_threads(int(wanted) if wanted.isdecimal() and int(wanted) else physical_cores())
     return torch.get_num_threads()
 
 

@@ -169,6 +169,7 @@ class Question:
             device=train.queue_device(device),
             title=title,
             project=str(project or ""),
+            short=True,
         )
 
     def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:

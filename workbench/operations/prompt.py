@@ -176,7 +176,7 @@ def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
             {"project": project.uid, "id": run.id, "purpose": "prompt"},
             _("Prompt {name}").format(name=name),
         )
-        queue.add(replace(job, project=str(project.path), stoppable=True))
+        queue.add(replace(job, name=name, project=str(project.path), stoppable=True))
     except (WorkbenchError, OSError) as error:
         project.delete_run(run.id)
         run_folders.remove(project, run.id)
@@ -333,7 +333,7 @@ class Question:
         self.folder = scratch.make("prompt")
         about = {"project": project.uid, "id": this.id, "purpose": "predict"}
         job = _job(self.folder, spec, lines, about, _("Ask with {name}").format(name=this.name))
-        self.spec = replace(job, project=str(project.path))
+        self.spec = replace(job, project=str(project.path), short=True)
 
     def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
         return predict.follow(queue, self.spec, ended)

@@ -115,6 +115,7 @@ def begin(
         str(folder),
         device=queue_device(device),
         title=_("Train {name}").format(name=spec.name),
+        name=spec.name,
         project=str(project.path),
         stoppable=True,
     )

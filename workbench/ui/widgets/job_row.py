@@ -19,6 +19,7 @@ from workbench.ui.widgets.context_menu import ContextMenu
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.wait_line import first_button, waiting_for
 from workbench.ui.widgets.words import Elided, words
 
 # what the user has asked for, until the worker has ended
@@ -71,12 +72,13 @@ class JobRow(QFrame):
         self._meter = Meter(0.0, name=_("Progress"))
         self._stop = Button(_("Stop and keep best"), small=True, on=lambda: self.job.stop())
         self._cancel = Button(_("Cancel"), kind="danger", small=True, on=lambda: self.job.cancel())
+        self._first = first_button(lambda: self.job.run_first())
         self._message = words("", "small", "bad", wrap=True, select=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
         layout.setSpacing(6)
         head: list = [(self._title, 1), self._left, self._chip]
-        acts = [*([action] if action is not None else []), self._stop, self._cancel]
+        acts = [*([action] if action is not None else []), self._first, self._stop, self._cancel]
         layout.addWidget(row(*head) if stacked else row(*head, *acts))
         layout.addWidget(self._meter)
         layout.addWidget(self._message)
@@ -90,6 +92,7 @@ class JobRow(QFrame):
         active, log = job.status in ("waiting", "running"), job.log_file
         keeps = job.status == "running" and job.spec.stoppable
         return (
+            Choice(_("&Run first"), job.run_first, job.can_run_first),
             Choice(_("&Stop and keep best"), job.stop, keeps and not job.ending),
             Choice(_("&Cancel"), job.cancel, active and job.ending != "cancel"),
             SEPARATOR,
@@ -111,7 +114,9 @@ class JobRow(QFrame):
         self._title.setText(job.spec.title or job.spec.target)
         text = status_words(job.status, job.ending if active else "")
         self._chip.set(text, tone=RUN_TONES.get(job.status, ""))
-        self._left.setText(left if job.status == "running" else "")
+        waits = waiting_for(getattr(job, "behind", "")) if job.status == "waiting" else ""
+        self._left.setText(left if job.status == "running" else waits)
+        self._first.setVisible(job.status == "waiting" and getattr(job, "can_run_first", False))
         self._meter.set(share if job.status == "running" else 0.0)
         self._meter.setVisible(active)
         self._stop.setVisible(job.status == "running" and job.spec.stoppable)

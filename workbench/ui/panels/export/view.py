@@ -24,6 +24,7 @@ from workbench.ui import plain, theme
 from workbench.ui.moments import points, size, when_iso
 from workbench.ui.panel import View
 from workbench.ui.panels.export.state import Checked, ExportState
+from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -32,6 +33,7 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, card, column, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
 
 REDRAW = 150  # milliseconds between two fillings of the table while the check runs
@@ -109,6 +111,7 @@ class _Choices(QFrame):
             self._folder_field,
             row(None, browse),
             self._problem,
+            WaitLine(Waits(state.queue, of_project(state.project, "export"))),
             None,
             gap=12,
             margins=(20, 18, 20, 18),

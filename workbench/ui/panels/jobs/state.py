@@ -35,10 +35,10 @@ class JobsState(State):
         self.queue.forget(job)
 
     def _heard(self, job: Job, event) -> None:
-        if not isinstance(event, Output):
+        self.told, own = job, isinstance(event, Output)
+        if not own:  # others may wait for another one now
             self._read()
-        self.told = job
-        self.changed.emit(frozenset({"told"}))
+        self.changed.emit(frozenset({"told"} if own else {"told", "jobs"}))
 
     def _read(self) -> None:
         jobs = tuple(

@@ -13,6 +13,7 @@ from workbench.base.terms import term
 from workbench.ui import theme
 from workbench.ui.moments import points
 from workbench.ui.panels.prompts.state import PromptsState
+from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -21,6 +22,7 @@ from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import card, column, row
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, words
 
 SCORES = (
@@ -102,10 +104,18 @@ class Outcome(QFrame):
         self._table = Table(
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
         )
-        head = row((self._status, 1), self._time, self._stop, self._cancel, self._results)
+        self._waits = Waits(state.queue, of_project(state.project, "prompt"))
+        head = row(
+            (self._status, 1),
+            self._time,
+            self._stop,
+            self._cancel,
+            self._results,
+        )
         self._space = QFrame()
         self._live = column(
             head,
+            row(WaitLine(self._waits), None),
             self._progress,
             self._failure,
             self._figures,
@@ -236,7 +246,7 @@ class Outcome(QFrame):
             self._show_scores()
 
     def _show_status(self, live) -> None:
-        if live.active and live.share is None:
+        if live.status == "running" and live.share is None:
             self._status.setText(_("{name} · loading the model").format(name=live.name))
         else:
             self._status.setText(f"{live.name} · {status_words(live.status, live.ending)}")

@@ -26,6 +26,7 @@ from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.state import ResultsState, title_of
 from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
+from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -37,6 +38,7 @@ from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, words
 
 ICONS = {
@@ -192,6 +194,7 @@ class ResultsView(WatchingView):
         )
         self._asked = Callout("", "accent", self._for_these, leave)
         self._busy = words("", "small", "accent")
+        self._waiting = WaitLine(Waits(state.context.queue, of_project(state.project, "predict")))
         self._tabs = QTabBar()
         self._tabs.setDrawBase(False)
         self._tabs.setExpanding(False)
@@ -207,7 +210,7 @@ class ResultsView(WatchingView):
             head,
             self._asked,
             self._message,
-            row((self._tabs, 1), self._busy),
+            row((self._tabs, 1), self._busy, self._waiting),
             (self._pages, 1),
             gap=10,
             margins=(20, 14, 20, 16),

@@ -28,6 +28,7 @@ from workbench.ui.panels.train.live import (
     shown_scores,
 )
 from workbench.ui.panels.train.state import TrainState
+from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -39,6 +40,7 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import duration, status_words
 from workbench.ui.widgets.layout import bar, card, column, row, scrolled
 from workbench.ui.widgets.meter import Meter, number
+from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
 
 REDRAW = 500  # milliseconds between two redraws of the curves at the least
@@ -357,11 +359,14 @@ class _LiveRun(QFrame):
         self.stop = Button(_("Stop and keep best"), "square", on=state.stop)
         self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel)
         self._results = Button(_("Show results"), "chart-column", on=state.show_results)
+        run_id = lambda: state.live.run_id if state.live else None  # noqa: E731
+        self._waits = Waits(state.queue, of_project(state.project, "train", run_id))
         self._meter = Meter(0.0, name=_("Progress"))
         self._figures = {name: number(title) for name, title in _FIGURES}
         head = card(
             row(
                 (column(row(self._title_box(), gap=8), self._when, gap=2), 1),
+                WaitLine(self._waits),
                 self._results,
                 self.stop,
                 self.cancel,
@@ -409,6 +414,7 @@ class _LiveRun(QFrame):
         if live is None or self._live is None:
             return
         self._title.setText(live.title)
+        self._waits.look()
         took = (
             _("took {time}").format(time=duration(live.seconds))
             if live.seconds and not live.active

@@ -1,0 +1,48 @@
+"""What a job of a page waits for in the queue. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.base.events import State
+
+
+class Waits(State):
+    """Follows the job for which `wanted(job)` is true: `behind` is the name of what it waits for, "" if it does not.
+
+    `can_run_first` says whether `run_first` would bring its turn forward.
+    """
+
+    def __init__(self, queue: Any, wanted: Callable[[Any], bool]):
+        super().__init__()
+        self._queue, self._wanted = queue, wanted
+        self.job: Any = None
+        self.behind, self.can_run_first = "", False
+        self.listen(queue.changed, lambda _job, _event: self.look())
+        self.look()
+
+    def look(self) -> None:
+        """Ask the queue again: the job that is wanted may be another one."""
+        jobs = (job for job in self._queue.jobs if job.status == "waiting" and self._wanted(job))
+        job = next(jobs, None)
+        behind = getattr(job, "behind", "")
+        first = bool(getattr(job, "can_run_first", False))
+        if (job, behind, first) != (self.job, self.behind, self.can_run_first):
+            self.update(job=job, behind=behind, can_run_first=first)
+
+    def run_first(self) -> None:
+        if self.job is not None:
+            self.job.run_first()
+
+
+def of_project(project: Any, purpose: str, run_id: Callable[[], int | None] = lambda: None):
+    """Whether a job is of this project and purpose; with `run_id` of that run alone."""
+
+    def wanted(job: Any) -> bool:
+        about = job.spec.params.get("run") or {}
+        id = run_id()
+        same = about.get("project") == project.uid and about.get("purpose") == purpose
+        return same and id in (None, about.get("id"))
+
+    return wanted

@@ -1,0 +1,59 @@
+"""Says what a job waits for, with a button that lets it go first."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QFrame, QHBoxLayout
+
+from workbench.base.i18n import _
+from workbench.ui import plain, theme
+from workbench.ui.waits import Waits
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.words import IconLabel, words
+
+WIDEST = 220  # pixels at 100 % for the name of what is waited for
+
+
+class WaitLine(QFrame):
+    """Hidden while the job of `waits` does not wait."""
+
+    def __init__(self, waits: Waits):
+        super().__init__()
+        self._waits = waits
+        self._told = words("", "small", "muted")
+        self._first = first_button(waits.run_first)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        for part in (IconLabel("clock", "muted", 15), self._told, self._first):
+            layout.addWidget(part)
+        waits.listen(waits.changed, lambda _fields: self._show())
+        self.destroyed.connect(lambda *_gone: waits.close())
+        self._show()
+
+    def text(self) -> str:
+        return "" if self.isHidden() else self._told.text()
+
+    def _show(self) -> None:
+        told = waiting_for(self._waits.behind)
+        self._told.setText(told)
+        plain.set_tip(self._told, self._waits.behind)
+        self._first.setVisible(self._waits.can_run_first)
+        self.setVisible(bool(told))
+
+
+def first_button(act) -> Button:
+    return Button(
+        _("Run first"),
+        small=True,
+        on=act,
+        tip=_("Start before other jobs; a prediction starts at once, beside the running job"),
+    )
+
+
+def waiting_for(name: str) -> str:
+    """In words, with a long name cut in the middle; "" for no name."""
+    metrics = QFontMetrics(theme.font("small"))
+    shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(WIDEST))
+    return _("Waiting for {name}").format(name=shown) if name else ""
