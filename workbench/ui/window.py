@@ -239,6 +239,9 @@ class Window(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
         self.resizeDocks([dock], [theme.px(DOCK)], Qt.Orientation.Vertical)
         dock.show()
+        beside = [*(one for one in self._docks.values() if one.isVisible()), dock]
+        half = self.width() // len(beside)  # else the second is as narrow as its longest word
+        self.resizeDocks(beside, [half] * len(beside), Qt.Orientation.Horizontal)
         return dock
 
     @property

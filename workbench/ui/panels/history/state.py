@@ -13,14 +13,23 @@ SHOWN = 200
 
 @dataclass(frozen=True)
 class StepRow:
-    """`place`: how many steps lie between now and this one; positive: undo so many to take it back, negative: redo so many."""
+    """`place`: how many steps lie between now and this one; positive: undo so many to take it back, negative: redo so many.
+
+    `current` is the newest step that is not undone: what the project is like now. `when` is
+    short, `moment` in full.
+    """
 
     id: int
     title: str
     undone: bool
     when: str
+    moment: str
     rows: int
     place: int
+
+    @property
+    def current(self) -> bool:
+        return self.place == 1
 
 
 class HistoryState(State):
@@ -48,9 +57,8 @@ class HistoryState(State):
         steps = []
         for number, step in enumerate(found):
             place = number - undone + (0 if step.undone else 1)
-            steps.append(
-                StepRow(step.id, step.title, step.undone, when_iso(step.at), step.rows, place)
-            )
+            brief, moment = when_iso(step.at, brief=True), when_iso(step.at)
+            steps.append(StepRow(step.id, step.title, step.undone, brief, moment, step.rows, place))
         self.update(steps=tuple(steps), end=self._end(len(found)))
 
     def _end(self, count: int) -> str:

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedLayout, QVBoxLayout
 
 from workbench.base.i18n import _
+from workbench.ui import theme
+from workbench.ui.commands import Choice
 from workbench.ui.panel import View
 from workbench.ui.panels.history.state import HistoryState, StepRow
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided
 
+ROWS = 2  # the column that goes where the dock is narrow
+NARROWEST, NARROW = 300, 460  # pixels at 100 %
+
 
 class HistoryView(View):
     def __init__(self, state: HistoryState):
         super().__init__(state)
+        self._current = 0  # the row of the current step
         columns = (
             Column(_("Step"), lambda one: one.title, icon=_icon, tip=lambda one: one.title),
+            Column("", _state, 96, chip=_chip),
             Column(
                 _("Rows"),
                 lambda one: f"{one.rows:,}",
-                84,
+                64,
                 right=True,
                 hint=_("Rows of the project file that the step changed"),
             ),
-            Column(_("When"), lambda one: one.when, 150),
-            Column("", lambda one: _("undone") if one.undone else "", 90),
+            Column(_("When"), lambda one: one.when, 104, tip=lambda one: one.moment),
         )
         self.table = self.first = Table(
             columns, name=_("History"), key=lambda one: (one.id, one.undone)
         )
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names stand at the end
+        RowMenu(self.table, self._choices)
         self.table.opened.connect(state.go_to)
         self.table.chosen.connect(self._enable)
         self._back = Button("", "undo-2", small=True, on=self._go)
@@ -47,18 +57,35 @@ class HistoryView(View):
             column(row((self._told, 1), self._back), margins=(12, 4, 8, 4), part="bar")
         )
         self.setMinimumHeight(150)
+        self.setMinimumWidth(theme.px(NARROWEST))
 
     def render(self, fields: frozenset[str]) -> None:
         self.table.set_rows(self.state.steps)
         self._stack.setCurrentIndex(0 if self.state.steps else 1)
         self._told.setText(self.state.end)
+        self._show_current()
         self._enable()
+
+    def _show_current(self) -> None:
+        """Into view, with a step that can be redone above it."""
+        place = next((n for n, one in enumerate(self.state.steps) if one.current), 0)
+        if place != self._current:
+            self._current = place
+            for near in (place - 1, place):
+                self.table.scrollTo(self.table.model().index(near, 0))
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self.table.setColumnHidden(ROWS, self.width() < theme.px(NARROW))
+
+    def _choices(self) -> tuple[Choice, ...]:
+        (step,) = self.table.chosen_rows()
+        return (Choice(_words(step), self._go, self.state.editable, key=_("Enter")),)
 
     def _enable(self) -> None:
         rows = self.table.chosen_rows()
         step = rows[0] if rows else None
-        words = _("Redo up to here") if step and step.undone else _("Undo back to here")
-        self._back.set_text(words)
+        self._back.set_text(_words(step))
         self._back.setEnabled(step is not None and self.state.editable)
 
     def _go(self) -> None:
@@ -75,5 +102,19 @@ class HistoryView(View):
         super()._state_changed(fields)
 
 
+def _words(step: StepRow | None) -> str:
+    return _("Redo up to here") if step and step.undone else _("Undo back to here")
+
+
 def _icon(step: StepRow) -> tuple[str, str]:
-    return ("redo-2", "faint") if step.undone else ("check", "good")
+    if step.undone:
+        return "redo-2", "faint"
+    return ("circle-dot", "accent") if step.current else ("check", "good")
+
+
+def _state(step: StepRow) -> str:
+    return _("undone") if step.undone else _("current") if step.current else ""
+
+
+def _chip(step: StepRow) -> tuple[str, None, str] | None:
+    return (_state(step), None, "accent" if step.current else "") if _state(step) else None
