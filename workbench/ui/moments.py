@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 
 DAYS = (
     N_("Monday"),
@@ -33,7 +33,8 @@ def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
     if days < 14:
         return _("last week")
     if days < 60:
-        return _("{count} weeks ago").format(count=round(days / 7))
+        weeks = round(days / 7)
+        return ngettext("{count} week ago", "{count} weeks ago", weeks).format(count=weeks)
     return time.strftime("%Y-%m-%d", then)
 
 

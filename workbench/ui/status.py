@@ -7,7 +7,7 @@ import os
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QStatusBar
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui import plain
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.job_row import progress_of
@@ -78,6 +78,8 @@ class Status(QStatusBar):
         told = next((one for one in settings.devices.get("all", ()) if one.get("name") == name), {})
         cores = os.cpu_count() or 1
         title = told.get("title") or (
-            _("CPU, {count} cores").format(count=cores) if name == "cpu" else name.upper()
+            ngettext("CPU, {count} core", "CPU, {count} cores", cores).format(count=cores)
+            if name == "cpu"
+            else name.upper()
         )
         self._device.setText(title.replace(", ", " · "))

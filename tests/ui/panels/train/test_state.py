@@ -325,7 +325,7 @@ def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
 
     state.set_values({"epochs": "1"})
     assert state.defaults_told().startswith(
-        "One epoch of 12 steps"
+        "1 epoch. Steps per epoch: 12"
     ) and state.defaults_told().endswith("Less than a minute, going by “same”.")
     state.set_values({"epochs": "10"})
     assert state.defaults_told().endswith("About 4 min, going by “same”.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.base.i18n import _
+from collections.abc import Callable
+
+from workbench.base.i18n import _, ngettext
 from workbench.operations import annotate
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.fields import DocumentLabels
@@ -253,17 +255,21 @@ class AnnotateActs(AnnotateState):
         self._all(
             annotate.accept,
             self.sure_suggestions,
-            _("Accepted {n} suggestions."),
+            lambda n: ngettext("Accepted {n} suggestion.", "Accepted {n} suggestions.", n),
         )
 
     def reject_all(self) -> None:
-        self._all(annotate.reject, [r.id for r in self.suggestions], _("Rejected {n} suggestions."))
+        self._all(
+            annotate.reject,
+            [r.id for r in self.suggestions],
+            lambda n: ngettext("Rejected {n} suggestion.", "Rejected {n} suggestions.", n),
+        )
 
-    def _all(self, act, ids: list[int], words: str) -> None:
+    def _all(self, act, ids: list[int], words: Callable[[int], str]) -> None:
         if self.can_edit and ids:
             done = self._do(act, ids)
             if done:
-                self.context.note(words.format(n=done), undo=True)
+                self.context.note(words(done).format(n=done), undo=True)
 
     # ------------------------------------------------------------ done with a document
 

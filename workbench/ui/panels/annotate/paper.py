@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QRectF, QTimer, Signal
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui import theme
 from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.label_bar import LabelBar
@@ -196,9 +196,11 @@ class Paper(QFrame):
                 "No layer that is switched on is for a document of this kind: see Layers above."
             )
         elif empty:
-            remark = _("{layers} has no labels yet: they are made on the Labels page.").format(
-                layers=", ".join(empty)
-            )
+            remark = ngettext(
+                "{layers} has no labels yet: they are made on the Labels page.",
+                "{layers} have no labels yet: they are made on the Labels page.",
+                len(empty),
+            ).format(layers=", ".join(empty))
         else:
             remark = ""
         self._remark.setText(remark)

@@ -334,11 +334,9 @@ class AnnotateView(View):
             state.errors.index(state.document_id) + 1 if state.document_id in state.errors else 0
         )
         extra, missed, labels, missed_labels = differences = state.differences
-        told = [
-            _("{n} of {all} errors of {run}.").format(
-                n=place, all=len(state.errors), run=state.run.name
-            )
-        ]
+        every = len(state.errors)
+        errors = ngettext("{n} of {all} error of {run}.", "{n} of {all} errors of {run}.", every)
+        told = [errors.format(n=place, all=every, run=state.run.name)]
         if labels:
             told.append(_("Predicted: {label}.").format(label=", ".join(labels)))
         if missed_labels:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit
 
 from workbench.base import paths
 from workbench.base.errors import Cancelled, WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.operations import corpus
 from workbench.operations import results as runs
@@ -237,7 +237,10 @@ class ExportDialog(Dialog):
     def _done(self, path: Path, found: corpus.ExportOutcome) -> None:
         self._end()
         self._written = path
-        text = _("{n:,} documents written to {path}").format(n=found.documents, path=path)
+        n = found.documents
+        text = ngettext(
+            "{n:,} document written to {path}", "{n:,} documents written to {path}", n
+        ).format(n=n, path=path)
         good = found.documents and not found.warnings
         self._told.set("\n".join((text, *found.warnings)), "good" if good else "warn")
         self._open.show()

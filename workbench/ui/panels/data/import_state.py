@@ -316,9 +316,17 @@ def _mostly_wrong(found: corpus.Preview) -> str:
             "No record can be read. Choose another format, encoding or delimiter, or other columns."
         )
     told = (
-        _("{failed:,} of {checked:,} records have errors.")
+        ngettext(
+            "{failed:,} of {checked:,} record has errors.",
+            "{failed:,} of {checked:,} records have errors.",
+            found.checked,
+        )
         if found.complete
-        else _("{failed:,} of the first {checked:,} records have errors.")
+        else ngettext(
+            "{failed:,} of the first {checked:,} record has errors.",
+            "{failed:,} of the first {checked:,} records have errors.",
+            found.checked,
+        )
     )
     advice = _("Choose another format or delimiter, or other columns.")
     return f"{told.format(failed=found.failed, checked=found.checked)} {advice}"

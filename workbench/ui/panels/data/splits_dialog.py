@@ -199,9 +199,13 @@ class SplitsDialog(Dialog):
             )
         ]
         if found.kept:
-            parts.append(_("{n:,} keep their split").format(n=found.kept))
+            keep = ngettext("{n:,} keeps its split", "{n:,} keep their split", found.kept)
+            parts.append(keep.format(n=found.kept))
         if found.outside:
-            parts.append(_("{n:,} others are not divided").format(n=found.outside))
+            others = ngettext(
+                "{n:,} other is not divided", "{n:,} others are not divided", found.outside
+            )
+            parts.append(others.format(n=found.outside))
         return " · ".join(parts)
 
 

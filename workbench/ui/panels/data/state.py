@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.operations import corpus, splits
@@ -219,19 +219,29 @@ class DataState(State):
 
     def delete(self) -> None:
         ids = self.chosen
-        title = _("Delete {n}").format(n=_documents(len(ids)))
+        title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
         self._act(
-            title,
+            title.format(n=len(ids)),
             lambda watch: corpus.delete_documents(self.project, ids, watch=watch),
-            lambda n: _("{n} deleted.").format(n=_documents(n)),
+            lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
+                n=n
+            ),
         )
 
     def set_split(self, split: str | None) -> None:
         ids, name = self.chosen, term(split) if split else _("no split")
+        title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
+
+        def told(n: int) -> str:
+            words = ngettext(
+                "{n:,} document moved to {split}.", "{n:,} documents moved to {split}.", n
+            )
+            return words.format(n=n, split=name)
+
         self._act(
-            _("Set split of {n}").format(n=_documents(len(ids))),
+            title.format(n=len(ids)),
             lambda watch: corpus.set_split(self.project, ids, split, watch=watch),
-            lambda n: _("{n} moved to {split}.").format(n=_documents(n), split=name),
+            told,
         )
 
     def suggest(self) -> None:
@@ -240,34 +250,55 @@ class DataState(State):
 
     def set_class(self, layer: Layer, label: Label | None) -> None:
         ids = self.chosen
-        words = (
-            _("{n} now {label}.").format(n="{n}", label=label.name)
-            if label
-            else _("{n} now without a class.")
-        )
+        title = ngettext("Set class of {n:,} document", "Set class of {n:,} documents", len(ids))
+
+        def told(n: int) -> str:
+            words = (
+                ngettext("{n:,} document now {label}.", "{n:,} documents now {label}.", n)
+                if label
+                else ngettext(
+                    "{n:,} document now without a class.",
+                    "{n:,} documents now without a class.",
+                    n,
+                )
+            )
+            return words.format(n=n, label=label.name if label else "")
+
         self._act(
-            _("Set class of {n}").format(n=_documents(len(ids))),
+            title.format(n=len(ids)),
             lambda watch: corpus.set_class(
                 self.project, ids, layer.id, label.id if label else None, watch=watch
             ),
-            lambda n: words.replace("{n}", _documents(n)),
+            told,
         )
 
     def set_state(self, layer: Layer, state: str) -> None:
         ids = self.chosen
+        title = ngettext("Set state of {n:,} document", "Set state of {n:,} documents", len(ids))
+
+        def told(n: int) -> str:
+            words = ngettext(
+                "{n:,} document now {state} in layer {layer}.",
+                "{n:,} documents now {state} in layer {layer}.",
+                n,
+            )
+            return words.format(n=n, state=term(state), layer=layer.name)
+
         self._act(
-            _("Set state of {n}").format(n=_documents(len(ids))),
+            title.format(n=len(ids)),
             lambda watch: corpus.set_state(self.project, ids, layer.id, state, watch=watch),
-            lambda n: _("{n} now {state} in layer {layer}.").format(
-                n=_documents(n), state=term(state), layer=layer.name
-            ),
+            told,
         )
 
     def make_splits(self, choice: SplitChoice) -> None:
         def told(found: SplitPreview) -> str:
             counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(**found.counts)
-            moved = _("{n} put into splits: {counts}.")
-            return moved.format(n=_documents(found.changed), counts=counts)
+            moved = ngettext(
+                "{n:,} document put into splits: {counts}.",
+                "{n:,} documents put into splits: {counts}.",
+                found.changed,
+            )
+            return moved.format(n=found.changed, counts=counts)
 
         self._act(
             _("Make splits"),
@@ -288,7 +319,3 @@ class DataState(State):
             self.context.long(
                 title, act, lambda result: self.context.note(told(result), undo=changed(result))
             )
-
-
-def _documents(n: int) -> str:
-    return _("{n:,} documents").format(n=n) if n != 1 else _("1 document")

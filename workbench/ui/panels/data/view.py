@@ -186,9 +186,11 @@ class DataView(View):
             (self._first_import if empty else self.table).setFocus()
         self._filters.setVisible(not empty)
         self._acts.setVisible(not empty)
-        count = _("{n:,} documents").format(n=state.total) if state.total != 1 else _("1 document")
+        n = state.total
+        count = ngettext("{n:,} document", "{n:,} documents", n).format(n=n)
         if state.filtered and not state.searching:
-            count = _("{some:,} of {all:,} documents").format(some=len(state.ids), all=state.total)
+            some = ngettext("{some:,} of {all:,} document", "{some:,} of {all:,} documents", n)
+            count = some.format(some=len(state.ids), all=n)
         parts = [state.project.name, count]
         if state.off:
             layers = ", ".join(layer.name for layer in state.shown) or _("none")
@@ -324,7 +326,8 @@ class _Filters(QWidget):
                     _("Only: {caption} ({n:,})").format(caption=state.only[1], n=len(state.only[0]))
                 )
         if concerns(fields, "counts"):
-            self.search.setPlaceholderText(_("Search {n:,} documents").format(n=state.total))
+            told = ngettext("Search {n:,} document", "Search {n:,} documents", state.total)
+            self.search.setPlaceholderText(told.format(n=state.total))
 
     def _show_states(self) -> None:
         state = self.state

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations.export import FORMATS
 from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
@@ -280,9 +280,13 @@ class _Outcome(QFrame):
         )  # the newest on top while it grows
         unequal = sum(not one.equal for one in rows)
         told = (
-            _("{n} texts compared, {unequal} with another label")
+            ngettext(
+                "{n} text compared, {unequal} with another label",
+                "{n} texts compared, {unequal} with another label",
+                len(rows),
+            )
             if unequal
-            else _("{n} texts compared")
+            else ngettext("{n} text compared", "{n} texts compared", len(rows))
         )
         self._count.setText(told.format(n=len(rows), unequal=unequal) if rows else "")
         self._stack.setCurrentWidget(self._card if rows else self._outline)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui.moments import when_iso
 
 SHOWN = 200
@@ -63,7 +63,12 @@ class HistoryState(State):
 
     def _end(self, count: int) -> str:
         if count >= SHOWN:
-            return _("The last {n} steps are shown; undo reaches further back.").format(n=SHOWN)
+            told = ngettext(
+                "The last step is shown; undo reaches further back.",
+                "The last {n} steps are shown; undo reaches further back.",
+                SHOWN,
+            )
+            return told.format(n=SHOWN)
         if why := self.project.history_end:
             return _("Earlier steps are gone: {why}.").format(why=why)
         return _("Undo survives closing the project.") if count else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import View
 from workbench.ui.panels.jobs.state import JobsState
 from workbench.ui.widgets.button import Button
@@ -45,6 +45,10 @@ class JobsView(View):
             self.list.show_job(self.state.told)
         active = sum(not job.over for job in self.state.jobs)
         self._count.setText(
-            _("{n} under way or waiting").format(n=active) if active else _("All work is done")
+            ngettext("{n} job running or waiting", "{n} jobs running or waiting", active).format(
+                n=active
+            )
+            if active
+            else _("No job is running")
         )
         self.clear.setEnabled(bool(self.state.ended))

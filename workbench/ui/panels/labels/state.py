@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import labels as operations
 from workbench.text.labels import Label, Layer
 
@@ -203,7 +203,7 @@ class LabelsState(State):
         rows = self.chosen_rows
         if not rows or not self.editable:
             return
-        words = _("{name} was deleted.") if len(rows) == 1 else _("{n} labels were deleted.")
+        words = ngettext("{name} was deleted.", "{n} labels were deleted.", len(rows))
         told = words.format(name=rows[0].label.name, n=len(rows))
         self._delete(
             sum(one.count for one in rows), operations.delete_labels, [one.id for one in rows], told
@@ -215,7 +215,9 @@ class LabelsState(State):
             if self._try(act, what):
                 self.context.note(told, True)
         else:
-            title = _("Delete {n:,} labelled places").format(n=rows)
+            title = ngettext(
+                "Delete {n:,} labelled place", "Delete {n:,} labelled places", rows
+            ).format(n=rows)
             self.context.long(
                 title,
                 lambda watch: act(self.project, what, watch=watch),

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import View
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.widgets.button import Button, Segments, icon_button
@@ -253,10 +253,8 @@ class _Labels(QFrame):
 
     def _show_head(self, one: LayerRow | None) -> None:
         self._title.setText(one.layer.name if one else "")
-        submitted = (
-            _("{n} documents submitted")
-            if one and one.submitted != 1
-            else _("{n} document submitted")
+        submitted = ngettext(
+            "{n} document submitted", "{n} documents submitted", one.submitted if one else 0
         )
         self._told.setText(
             f"{one.kind}  ·  {submitted.format(n=f'{one.submitted:,}')}" if one else ""
@@ -388,21 +386,18 @@ class _Chosen(QFrame):
     def _show(self, rows: tuple[LabelRow, ...]) -> None:
         first, one = rows[0].label, len(rows) == 1
         self._chip.set(
-            first.name if one else _("{n} labels").format(n=len(rows)),
+            first.name
+            if one
+            else ngettext("{n} label", "{n} labels", len(rows)).format(n=len(rows)),
             first if one else None,
             key=first.key if one else "",
         )
         count = sum(row.count for row in rows)
-        self._count.setText(
-            _("used once")
-            if count == 1
-            else _("used {n} times").format(n=f"{count:,}")
-            if count
-            else _("not used yet")
-        )
+        used = ngettext("used once", "used {n} times", count).format(n=f"{count:,}")
+        self._count.setText(used if count else _("not used yet"))
         colours = {row.label.colour for row in rows}
         self._swatches.set(colours.pop() if len(colours) == 1 else "")
         self._will_go.setText(self.state.will_go)
         self._delete.set_text(
-            _("Delete label") if one else _("Delete {n} labels").format(n=len(rows))
+            ngettext("Delete label", "Delete {n} labels", len(rows)).format(n=len(rows))
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import models as operations
 
 STAGES = ("ask", "looking", "told", "fetching", "done")
@@ -119,10 +119,10 @@ def told_words(told: Mapping) -> str:
     """Licence and size before anything is fetched."""
     from workbench.ui.panels.models.state import size_words
 
-    licence = told.get("licence") or _("not stated")
+    licence, files = told.get("licence") or _("not stated"), len(told["files"])
     parts = [
-        _("Size: {size} in {n} files.").format(
-            size=size_words(told["size_bytes"]), n=len(told["files"])
+        ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
+            size=size_words(told["size_bytes"]), n=files
         ),
         _("Licence: {it}.").format(it=licence),
     ]

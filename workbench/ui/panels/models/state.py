@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
 from workbench.operations import models as operations
@@ -155,7 +155,11 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         (_("Vocabulary"), f"{card.vocabulary:,}" if card.vocabulary else ""),
         (
             _("Maximum length"),
-            _("{n} subwords").format(n=f"{card.max_length:,}") if card.max_length else "",
+            ngettext("{n} subword", "{n} subwords", card.max_length).format(
+                n=f"{card.max_length:,}"
+            )
+            if card.max_length
+            else "",
         ),
         (_("Size"), size_words(card.size_bytes) if card.size_bytes else ""),
         (_("Weights"), _weights_words(card)),

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui import theme
 from workbench.ui.moments import points
@@ -266,7 +266,8 @@ class Outcome(QFrame):
             value.setText(points(found.scores[key]) if key in found.scores else "–")
             hint.setText(_("of 100"))
         self._table.rows_model.set_rows(list(found.per_label))
-        self._time.setText(_("{n} documents of {split}").format(n=found.n, split=term(found.split)))
+        told = ngettext("{n} document of {split}", "{n} documents of {split}", found.n)
+        self._time.setText(told.format(n=found.n, split=term(found.split)))
 
 
 def _score_columns(prior: Callable[[str], float | None]) -> list[Column]:

@@ -291,8 +291,8 @@ class PromptsView(View):
             self._meter.set(0.0)
             return
         self._preview.show_prompt(found.prompts[found.label])
-        count = _("{n} of {limit} tokens").format(n=found.tokens, limit=found.limit)
-        self._count.setText(count)
+        count = ngettext("{n} of {limit} token", "{n} of {limit} tokens", found.limit)
+        self._count.setText(count.format(n=found.tokens, limit=found.limit))
         self._meter.set(found.tokens / found.limit)
         self._remark.setText(_remarks(found))
         self._remark.setVisible(bool(self._remark.text()))

@@ -126,7 +126,7 @@ class ComparisonView(QFrame):
             share=share
         )
         told = _(
-            "Both right {right}, both wrong {wrong} of {n} documents. If the two were equally good, {verdict} (McNemar, exact)."
+            "Both right: {right}, both wrong: {wrong}, documents: {n}. If the two were equally good, {verdict} (McNemar, exact)."
         )
         return told.format(
             right=found.both_right, wrong=found.both_wrong, n=found.first.n, verdict=verdict

@@ -112,12 +112,20 @@ class ApplyToFiles(Dialog):
             self.fault(str(error))
             return
         self._replaceable = applied.out
-        told = _("{n} texts answered, saved as {out}.").format(n=applied.documents, out=applied.out)
+        answered = ngettext(
+            "{n} text answered, saved as {out}.",
+            "{n} texts answered, saved as {out}.",
+            applied.documents,
+        )
+        told = answered.format(n=applied.documents, out=applied.out)
         if applied.skipped:
             first = applied.skipped[0]
-            told += " " + _(
-                "{n} lines were skipped; the first: {file}, line {line}: {reason}."
-            ).format(n=len(applied.skipped), file=first.file, line=first.line, reason=first.reason)
+            n = len(applied.skipped)
+            told += " " + ngettext(
+                "{n} line was skipped: {file}, line {line}: {reason}.",
+                "{n} lines were skipped; the first: {file}, line {line}: {reason}.",
+                n,
+            ).format(n=n, file=first.file, line=first.line, reason=first.reason)
         self._told.set(told, "warn" if applied.skipped else "good")
 
     def reject(self) -> None:

@@ -226,10 +226,8 @@ class ResultsView(WatchingView):
         state = self.state
         if concerns(fields, "runs", "bytes_on_disk"):
             many = len(state.runs)
-            hint = (
-                _("{n} runs · {size} on disk").format(n=many, size=size(state.bytes_on_disk))
-                if many != 1
-                else _("1 run · {size} on disk").format(size=size(state.bytes_on_disk))
+            hint = ngettext("{n} run · {size} on disk", "{n} runs · {size} on disk", many).format(
+                n=many, size=size(state.bytes_on_disk)
             )
             self._header.set_hint(hint if many else _("What came of each training"))
             self._runs.set_rows(state.runs)
@@ -262,8 +260,10 @@ class ResultsView(WatchingView):
             1, f"{_(TABS[1])}  {len(state.errors)}" if state.details is not None else _(TABS[1])
         )
         self._busy.setText(state.busy)
-        asked = _(
-            "{n} documents were chosen on Data. Choose the run that shall suggest labels for those not begun yet."
+        asked = ngettext(
+            "{n} document was chosen on Data. Choose the run that suggests labels, unless it is begun already.",
+            "{n} documents were chosen on Data. Choose the run that suggests labels for those not begun yet.",
+            len(state.asked),
         )
         self._asked.set(asked.format(n=len(state.asked)) if state.asked else "")
         self._for_these.setEnabled(self._suggest.isEnabled())

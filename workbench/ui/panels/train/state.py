@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Started, recorded
 from workbench.models.spec import ModelInfo
@@ -188,12 +188,10 @@ class TrainState(State):
             model_length=self.card.max_length or 512,
         )
         told = (
-            _(
-                "{epochs} epochs of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept."
-            )
-            if made.epochs != 1
-            else _(
-                "One epoch of {steps} steps, {batch} texts a step, highest rate {rate:g}; the best on dev is kept."
+            ngettext(
+                "{epochs} epoch. Steps per epoch: {steps}, batch size: {batch}, peak learning rate: {rate:g}. The best checkpoint on dev is kept.",
+                "{epochs} epochs. Steps per epoch: {steps}, batch size: {batch}, peak learning rate: {rate:g}. The best checkpoint on dev is kept.",
+                made.epochs,
             )
         ).format(
             epochs=made.epochs,

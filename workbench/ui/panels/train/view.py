@@ -70,7 +70,15 @@ class TrainView(WatchingView):
         self._right.render(fields)
         if concerns(fields, "run", "live"):
             waiting = self.state.waiting
-            more = [_("{n} more waiting").format(n=waiting)] if waiting > 0 else []
+            more = (
+                [
+                    ngettext("{n} more run waiting", "{n} more runs waiting", waiting).format(
+                        n=waiting
+                    )
+                ]
+                if waiting > 0
+                else []
+            )
             self._header.set_hint(
                 "  ·  ".join((_("Runs in the background; keep labelling meanwhile"), *more))
             )
@@ -312,7 +320,9 @@ def _card_told(info) -> str:
         for part in (
             info.architecture,
             size,
-            _("{n} layers").format(n=info.layers) if info.layers else "",
+            ngettext("{n} layer", "{n} layers", info.layers).format(n=info.layers)
+            if info.layers
+            else "",
             info.licence,
         )
         if part

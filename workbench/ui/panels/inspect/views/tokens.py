@@ -66,7 +66,7 @@ class TokensView(InspectorView):
         self._strip.set(self._words(result), lines=self.lines, rtl=starts_rtl(text))
         self._table.rows_model.set_rows(list(enumerate(result.tokens)))
         self._note.setText(
-            _("{words} words · {tokens} tokens · {ms:.0f} ms").format(
+            _("Words: {words} · Tokens: {tokens} · {ms:.0f} ms").format(
                 words=len(result.words),
                 tokens=result.count,
                 ms=self.state.answer.milliseconds if self.state.answer else 0,

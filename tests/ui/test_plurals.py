@@ -1,0 +1,43 @@
+"""Sentences with a count have a form for one: `ngettext`, never `_`."""
+
+import ast
+import re
+from pathlib import Path
+
+UI = Path(__file__).resolve().parents[2] / "workbench" / "ui"
+COUNTED = re.compile(r"\{(\w+)(?::[^}]*)?\} (?:[a-z]+ )?[a-z]+s\b")
+# No counts: names, ids and measures before a word that ends in "s".
+NO_COUNT = {
+    "name",
+    "key",
+    "run",
+    "id",
+    "model",
+    "share",
+    "torch",
+    "onnx",
+    "title",
+    "layer",
+    "folder",
+    "ms",
+}
+
+
+def sentences(path):
+    """(line, text) of every literal in a call of `_` or `N_`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "N_"):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                    yield node.lineno, inner.value
+
+
+def test_no_sentence_with_a_count_has_one_form_alone():
+    found = [
+        f"{path.relative_to(UI)}:{line} {text}"
+        for path in sorted(UI.rglob("*.py"))
+        for line, text in sentences(path)
+        if any(one.group(1) not in NO_COUNT for one in COUNTED.finditer(text))
+    ]
+
+    assert found == []
