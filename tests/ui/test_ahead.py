@@ -60,3 +60,42 @@ def test_what_comes_last_is_called_in_a_thread_after_the_imports_whatever_became
     qtbot.waitUntil(lambda: under_way.done)
 
     assert len(called) == 1 and called[0].startswith("glossbench-pool")
+
+
+def test_types_of_qt_are_created_on_the_main_thread_before_a_module_is_imported(
+    qapp, qtbot, tmp_path, monkeypatch
+):
+    import threading
+
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "ahead_types.py").write_text("import tests.ui.test_ahead as t\nt.at_import()\n")
+    monkeypatch.setattr(sys.modules[__name__], "at_import", lambda: events.append("module"))
+    monkeypatch.setitem(sys.modules, "tests.ui.test_ahead", sys.modules[__name__])
+    events = []
+
+    def types():
+        for _type in range(3):
+            events.append(threading.current_thread() is threading.main_thread())
+            yield
+
+    monkeypatch.setattr(ahead, "qt_types", types)
+
+    under_way = ahead.Ahead(["ahead_types"], Dispatch())
+    qtbot.waitUntil(lambda: under_way.done)
+    sys.modules.pop("ahead_types", None)
+
+    assert events == [True, True, True, "module"]
+
+
+def at_import():
+    """Replaced by the test above."""
+
+
+def test_no_type_of_qt_is_left_to_be_created_in_a_thread(qapp):
+    from PySide6 import QtGui, QtWidgets
+
+    for _type in ahead.qt_types():
+        pass
+
+    for module in (QtGui, QtWidgets):
+        assert {name for name in dir(module) if name.startswith("Q")} <= set(vars(module))

@@ -2,13 +2,17 @@
 
 In a thread of the pool: an import lets the window go on every few milliseconds (17 to 38 ms late at worst, measured), while on the
 main thread pyqtgraph alone holds it up for 200 ms, and cannot be cut into slices.
+
+The types of Qt are created before, on the main thread, in slices: PySide6 creates a type when its name is first read, and that in
+a thread, beside an event loop that creates types too, ended in a segmentation fault (pyqtgraph reads every name).
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 
 from PySide6.QtCore import QTimer
 
@@ -16,6 +20,9 @@ from workbench.base.manifest import Contribution
 from workbench.jobs import threads
 
 PAUSE = 40  # milliseconds between two modules
+BETWEEN = 5  # milliseconds between two slices of types
+SLICE = 0.005  # seconds of the main thread for types of Qt, at a time
+QT = ("QtCore", "QtGui", "QtWidgets", "QtOpenGL")  # those with types that are created late
 LIBRARIES = (
     "numpy",
     "pyqtgraph",
@@ -44,6 +51,15 @@ def modules(panels: Iterable[Contribution]) -> list[str]:
     return [LIBRARIES[0], *own, *LIBRARIES[1:], *LATER]
 
 
+def qt_types() -> Iterator[None]:
+    """Let PySide6 create its types, one at each step; for the main thread."""
+    for module in QT:
+        found = importlib.import_module(f"PySide6.{module}")
+        for name in dir(found):
+            getattr(found, name)
+            yield
+
+
 class Ahead:
     """Imports `names` one after the other, with pauses, until all are there or `stop` is called.
 
@@ -58,6 +74,7 @@ class Ahead:
         then: Callable[[], None] | None = None,
     ):
         self._left, self._dispatch, self._then = list(names), dispatch, then
+        self._types: Iterator[None] | None = qt_types()
         self._timer = QTimer()
         self._timer.setSingleShot(True)
         self._timer.setInterval(PAUSE)
@@ -70,10 +87,13 @@ class Ahead:
 
     def stop(self) -> None:
         self._left.clear()
-        self._then = None
+        self._then = self._types = None
         self._timer.stop()
 
     def _next(self) -> None:
+        if self._types is not None:
+            self._create_types(self._types)
+            return
         while self._left and self._left[0] in sys.modules:
             self._left.pop(0)
         if self._left:
@@ -83,6 +103,15 @@ class Ahead:
             )
         elif self._then is not None:
             threads.run(self._then, self._ended, dispatch=self._dispatch)
+
+    def _create_types(self, types: Iterator[None]) -> None:
+        end = time.perf_counter() + SLICE
+        for _type in types:
+            if time.perf_counter() > end:
+                self._timer.start(BETWEEN)
+                return
+        self._types = None
+        self._timer.start(PAUSE)
 
     def _ended(self, _nothing: object, _error: Exception | None) -> None:
         """A fault is told by the page that does the same when it is opened."""

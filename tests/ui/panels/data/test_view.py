@@ -120,6 +120,7 @@ def test_a_class_set_elsewhere_shows_at_once(panel, qtbot, app):
     annotate.set_class(app.project, panel.state.ids[0], layer.label("bad").id)
 
     qtbot.waitUntil(lambda: panel.view.table.documents.index(0, 3).data() == "bad")
+    settled(qtbot, panel)  # the counts are still being read
 
 
 def test_the_import_dialog_imports_with_two_clicks(panel, qtbot, app, tmp_path):
