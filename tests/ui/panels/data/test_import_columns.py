@@ -66,6 +66,18 @@ def test_the_first_error_is_in_view_with_its_reason_and_the_buttons_go_through_a
     assert view.table.currentRow() == 20
 
 
+def test_a_late_error_is_in_view_however_small_the_table_becomes(shown, qtbot):
+    view = shown("t.csv", f"text,label\n{ROWS},late\n")
+    table, before = view.table, view.table.height()
+
+    view.resize(1000, 340)
+    qtbot.waitUntil(lambda: table.height() < before)
+
+    place = table.visualItemRect(table.item(table.currentRow(), 0))
+    assert table.current_problem().line == 32
+    assert table.viewport().rect().contains(place.center())
+
+
 def test_without_errors_there_is_no_callout(shown):
     view = shown("t.csv", "text,label\nfine,A\n")
 
