@@ -9,10 +9,13 @@ from pathlib import Path
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 
-KINDS = ("importer", "task", "family", "method", "inspector", "exporter", "panel")
+KINDS = (
+    *("importer", "task", "family", "method"),
+    *("inspector", "backend", "exporter", "panel"),
+)
 BUILTIN = "builtin"  # the source of what ships with the application
 API = "1"  # version of the plugin interface
-TARGETS = ("info", "recognise", "view")  # further keys with a "module:name"
+TARGETS = ("info", "view")  # further keys with a "module:name"
 
 
 class ManifestError(WorkbenchError):

@@ -218,6 +218,14 @@ def make_importable(plugin: Plugin) -> None:
         sys.meta_path.append(_finder)
 
 
+def forget_modules(plugin: Plugin) -> None:
+    """Let the next import read the plugin's code again, as it may have been corrected."""
+    start = f"{plugin.package}."
+    for name in [one for one in sys.modules if one == plugin.package or one.startswith(start)]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
 def _is_installed(plugin: Plugin) -> bool:
     spec = PathFinder.find_spec(plugin.package)
     places = list(spec.submodule_search_locations or ()) if spec else []

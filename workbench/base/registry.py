@@ -16,11 +16,16 @@ from workbench.base.i18n import _
 
 
 class Registry:
-    """What can be chosen, in the order of the manifests. `changed` is emitted when contributions are added."""
+    """What can be chosen, in the order of the manifests.
+
+    `changed` is emitted when other contributions take the place of these. `faults`: plugin id →
+    why code of it could not be imported, since then.
+    """
 
     def __init__(self, contributions: tuple[manifest.Contribution, ...] = ()):
         self._entries = {(one.kind, one.id): one for one in contributions}
         self._objects: dict[tuple[str, str, str], Any] = {}
+        self.faults: dict[str, PluginError] = {}
         self.changed = Signal("registry.changed")
 
     def all(self, kind: str) -> tuple[manifest.Contribution, ...]:
@@ -56,6 +61,7 @@ class Registry:
         return self._imported(kind, id, target) if target else None
 
     def _imported(self, kind: str, id: str, target: str) -> Any:
+        """The object; raises PluginError, kept in `faults`, where a plugin's code fails."""
         key = (kind, id, target)
         if key not in self._objects:
             module, name = target.split(":")
@@ -64,18 +70,27 @@ class Registry:
             except Exception as error:
                 if (source := self.entry(kind, id).source) == manifest.BUILTIN:
                     raise
-                raise PluginError(
-                    _("{id} of the plugin {plugin} cannot be loaded: {error!r}.").format(
-                        id=id, plugin=source, error=error
-                    ),
-                    hint=_("Disable the plugin in the settings, or correct its code."),
-                    details=traceback.format_exc(),
-                ) from error
+                self.faults[source] = _plugin_error(id, source, error)
+                raise self.faults[source] from error
         return self._objects[key]
 
-    def add(self, contributions: tuple[manifest.Contribution, ...]) -> None:
-        for one in contributions:
-            self._entries[one.kind, one.id] = one
+    def infos(self, kind: str) -> tuple[Any, ...]:
+        """The light halves of a kind, in order. Those of plugins that cannot be loaded are left out."""
+        found = []
+        for one in self.all(kind):
+            if one.source not in self.faults:
+                with suppress(PluginError):
+                    found.append(self.info(kind, one.id))
+        return tuple(found)
+
+    def replace(self, contributions: tuple[manifest.Contribution, ...]) -> None:
+        """Offer these from now on, and import what plugins add anew when it is next asked for."""
+        self._entries = {(one.kind, one.id): one for one in contributions}
+        builtin = {key for key, one in self._entries.items() if one.source == manifest.BUILTIN}
+        self._objects = {
+            key: made for key, made in self._objects.items() if (key[0], key[1]) in builtin
+        }
+        self.faults.clear()
         self.changed.emit()
 
 
@@ -85,6 +100,20 @@ class PluginError(WorkbenchError):
     def __init__(self, message: str, *, hint: str = "", details: str = ""):
         super().__init__(message, hint=hint)
         self.details = details
+
+
+def _plugin_error(id: str, plugin: str, error: Exception) -> PluginError:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        told = _(
+            "{id} of the plugin {plugin} needs the Python package {package}, which is missing."
+        )
+        message = told.format(id=id, plugin=plugin, package=error.name.partition(".")[0])
+        hint = _("Install it in the Python environment of Glossbench, then check the plugin again.")
+    else:
+        told = _("{id} of the plugin {plugin} cannot be loaded: {error!r}.")
+        message = told.format(id=id, plugin=plugin, error=error)
+        hint = _("Disable the plugin in the settings, or correct its code.")
+    return PluginError(message, hint=hint, details=traceback.format_exc())
 
 
 @lru_cache(maxsize=1)
@@ -97,12 +126,20 @@ def builtins() -> Registry:
 @lru_cache(maxsize=1)
 def registry() -> Registry:
     """Built-ins and the contributions of enabled plugins. One per process; faults are contained."""
-    made = Registry(builtins().everything())
-    chosen = settings.load()
+    return Registry(_enabled(settings.load()))
+
+
+def reload(chosen: settings.Settings) -> None:
+    """Read the manifests of the plugins again, after `chosen` has enabled or disabled some."""
+    registry().replace(_enabled(chosen))
+
+
+def _enabled(chosen: settings.Settings) -> tuple[manifest.Contribution, ...]:
+    found = list(builtins().everything())
     if chosen.plugins_enabled:
         for plugin in plugins.find(chosen):
             if plugin.key in chosen.plugins_enabled and not plugin.fault:
                 with suppress(WorkbenchError):  # listed with its fault where plugins are shown
                     plugins.make_importable(plugin)
-                    made.add(plugin.contributions)
-    return made
+                    found += plugin.contributions
+    return tuple(found)

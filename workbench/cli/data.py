@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.cli.data_import import SPLITS
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import project_argument, reading
 
-FORMATS = ("glossbench", "doccano", "prodigy", "csv", "tsv", "conll", "conllu", "text")
+FORMATS = [one.id for one in registry().all("exporter") if one.options.get("what") == "data"]
 
 
 @click.command()

@@ -9,23 +9,11 @@ import click
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
+from workbench.base.registry import registry
 from workbench.cli.import_preview import dry_run_json, show_dry_run
 from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import Session, project_argument, reading, session
 
-FORMATS = (
-    "glossbench",
-    "doccano",
-    "prodigy",
-    "label-studio",
-    "brat",
-    "csv",
-    "tsv",
-    "conll",
-    "conllu",
-    "fasttext",
-    "text",
-)
 SPLITS = ("train", "dev", "test")
 
 
@@ -49,7 +37,7 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
 @click.option(
     "--format",
     "format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(registry().ids("importer")),
     help=_("The format; guessed from the content if left out."),
 )
 @click.option(

@@ -37,6 +37,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "prompt": ("prompt", "prompt", _("Score a prompt by the words of the labels.")),
     "export": ("export", "export", _("Write a run as a Hugging Face folder and as ONNX.")),
     "export-data": ("data", "export_data", _("Write documents and labels to a file.")),
+    "plugins": ("plugins", "plugins", _("List, enable, disable and check plugins.")),
     "doctor": ("doctor", "doctor", _("Check versions, devices, fonts, folders and network use.")),
 }
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
-from workbench.base import registry
+from workbench.base import manifest, registry
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.importers import foreign
-from workbench.importers.base import Importer
+from workbench.importers.base import Guess, Importer
 from workbench.importers.source import Source
 
 TEXT_FORMAT = "text"
+SURE = 0.9  # confidence of a plugin from which it goes before the formats that are refused
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,36 @@ def detect(source: Source) -> Detected:
     Raises ImportFailed for a file in a known format that is not read.
     """
     head = source.head()
+    if detected := _of_plugins(head, source.name):
+        return detected
     if found := foreign.recognize(head, source.name):
         if not found.as_text:
             raise found.error(source.name)
         return Detected(TEXT_FORMAT, _("nothing else fits"), str(found.error(source.name)))
-    guesses = [(format, importer(format).sniff(head, source.name)) for format in formats()]
+    guesses = [(format, _sniff(format, head, source.name)) for format in formats()]
     format, guess = max(guesses, key=lambda pair: pair[1].confidence)
     return Detected(format, guess.why)
+
+
+def _of_plugins(head: str, name: str) -> Detected | None:
+    """The format of a plugin that is sure: it may read what the built-in importers refuse."""
+    added = [
+        one.id for one in registry.registry().all("importer") if one.source != manifest.BUILTIN
+    ]
+    guesses = [(format, _sniff(format, head, name)) for format in added]
+    format, guess = max(guesses, key=lambda pair: pair[1].confidence, default=("", Guess(0.0)))
+    return Detected(format, guess.why) if guess.confidence >= SURE else None
+
+
+def _sniff(format: str, head: str, name: str) -> Guess:
+    """What the importer says of the file; a plugin that fails says nothing of it."""
+    if registry.registry().entry("importer", format).source == manifest.BUILTIN:
+        return importer(format).sniff(head, name)
+    try:
+        return importer(format).sniff(head, name)
+    except Exception:
+        log.exception("the importer %s cannot look at %s", format, name)
+        return Guess(0.0)
 
 
 def chosen(source: Source, format: str) -> str:

@@ -11,8 +11,7 @@ from workbench.base import owned_folder
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-
-DESCRIPTION = "glossbench.json"
+from workbench.models.spec import DESCRIPTION
 
 
 def describe(folder: Path, description: Mapping) -> None:

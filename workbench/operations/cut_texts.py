@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.watch import QUIET, Watch
+from workbench.models import spec as models
 from workbench.storage import documents
 from workbench.text.labels import Layer
 
@@ -41,12 +42,10 @@ def count_cut(
     Only what may be too long is tokenised: a text in ASCII has no more subwords than characters. None if that is more than
     `characters`. Raises ModelError where the model has no readable tokenizer, Cancelled through `watch`.
     """
-    from workbench.runtime.tokenizer import Tokenizer
-
-    tokenizer = Tokenizer.load(model)
+    preparer = models.preparer(model)
     length = min(max_length or 512, model_length or 512)
     room = (
-        length - tokenizer.added - 3
+        length - preparer.added - 3
     )  # a pair has one sign more than a text, and some models put one before each
     db, found = project.db, documents.long_texts(project.db, layer.id, room)
     if characters is not None and found.characters > characters:
@@ -57,5 +56,5 @@ def count_cut(
             tuple(text for _name, text in one.document.texts)[: layer.texts]
             for one in documents.records(db, layers=(), ids=ids)
         ]
-        cut += tokenizer.count_cut(pairs, length)
+        cut += preparer.count_cut(pairs, length)
     return CutCount(found.documents, cut, length)

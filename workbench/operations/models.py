@@ -62,7 +62,7 @@ def info(name: str, settings: Settings | None = None) -> ModelInfo:
     chosen = settings or settings_file.load()
     known = list(chosen)
     found = next((info for info in known if info.name == name), None)
-    if found is None and Path(name).is_dir():
+    if found is None and Path(name).exists():
         found = _card(str(Path(name).absolute()), chosen)
     if found is None:
         names = ", ".join(info.name for info in known)
@@ -163,9 +163,7 @@ def _with(items: Sequence[str], item: str) -> builtins.list[str]:
 
 
 def _check_tokenizer(found: ModelInfo) -> None:
-    from workbench.runtime.tokenizer import Tokenizer
-
-    size = Tokenizer.load(found.path).size
+    size = spec.preparer(found.path).size
     if found.vocabulary and size > found.vocabulary:
         raise ModelError(
             _("The tokenizer of {path} has {size:,} entries, the model only {rows:,}.").format(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import owned_folder, paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.models.spec import DESCRIPTION
 from workbench.storage import runs
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ def add_run(project: Project, name: str, kind: str = "train", **values: Any) -> 
 def model(project: Project, run_id: int) -> Path:
     """Where the weights of the run are, whether or not they exist."""
     return owned_folder.current(paths.run_folder(project.path, run_id) / "model")
+
+
+def has_model(project: Project, run_id: int) -> bool:
+    """Whether the weights of the run are there: every family writes its own files beside this."""
+    return (model(project, run_id) / DESCRIPTION).is_file()
 
 
 def recover(project: Project, run_id: int) -> None:

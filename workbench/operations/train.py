@@ -212,7 +212,7 @@ def command(project: Project, run: Run) -> str:
         "--task",
         spec.task,
         "--model",
-        spec.model_name or spec.model,
+        _model_argument(spec),
         "--layer",
         spec.layer,
     ]
@@ -220,6 +220,12 @@ def command(project: Project, run: Run) -> str:
         parts += ["--set", f"{name}={'auto' if value is None else value}"]
     parts += ["--seed", str(spec.seed)] + (["--with-test"] if spec.with_test else [])
     return shlex.join(parts)
+
+
+def _model_argument(spec: TrainSpec) -> str:
+    """The model's name where it is on the list, else its path."""
+    known = {one.path for one in models.list()}
+    return spec.model_name if spec.model_name and spec.model in known else spec.model
 
 
 def spec_of(run: Run) -> TrainSpec:
@@ -280,7 +286,7 @@ def model_folder(project: Project, run: Run) -> Path:
     """Where the fine-tuned weights of a run lie. Raises WorkbenchError where they are not."""
     spec_of(run)
     folder = run_folders.model(project, run.id)
-    if not (folder / "config.json").is_file():
+    if not run_folders.has_model(project, run.id):
         raise WorkbenchError(
             _("The weights of run {name!r} are not here: {folder} is missing.").format(
                 name=run.name, folder=folder

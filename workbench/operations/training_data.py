@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
+from workbench.models import spec as models
 from workbench.operations import scoring, splits
 from workbench.operations.cut_texts import CutCount
 from workbench.storage import documents, labels
@@ -271,13 +272,11 @@ def check_texts(
     model_length: int = 512,
 ) -> TextCheck:
     """Tokenise a sample of the layer's submitted documents as the model would. For a thread: takes up to a second."""
-    from workbench.runtime.tokenizer import Tokenizer
-
     length = min(max_length or 512, model_length or 512)
     found = _sample(project, layer)
-    tokenizer = Tokenizer.load(model)
-    cut = sum(was_cut for _piece, was_cut in tokenizer.whole(found, length)) if found else 0
-    unknown = tokenizer.unknown_share(text for texts in found for text in texts)
+    preparer = models.preparer(model)
+    cut = preparer.count_cut(found, length) if found else 0
+    unknown = preparer.unknown_share(text for texts in found for text in texts)
     return TextCheck(len(found), unknown, cut / max(1, len(found)), length)
 
 

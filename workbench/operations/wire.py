@@ -238,7 +238,7 @@ def keep_checkpoint(project: Project, run_id: int) -> None:
 def _found_result(project: Project, run_id: int) -> Mapping | None:
     """What is known of the model in a run's folder: the worker's own result, else what it said up to its last save."""
     folder = paths.run_folder(project.path, run_id)
-    if not (run_folders.model(project, run_id) / "config.json").is_file():
+    if not run_folders.has_model(project, run_id):
         return None
     last = _result_file(project, run_id)
     if last is not None and last.status in ("done", "stopped", "interrupted") and last.result:

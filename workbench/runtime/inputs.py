@@ -5,7 +5,7 @@ No torch: training, prediction and exported folders share this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -98,10 +98,17 @@ class Prepared:
 class Preparer(Protocol):
     """Text → arrays in an encoder's own units: subwords, words, characters.
 
-    `fill` has the value that pads each array; 0 for those it does not name.
+    fill: the value that pads each array; 0 for those it does not name.
+    size: entries of the vocabulary, 0 without one. added: special units around one text.
     """
 
     fill: Mapping[str, int]
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def added(self) -> int: ...
 
     def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
         """One input per document from its first `texts` texts, truncated at `max_length` units."""
@@ -111,12 +118,20 @@ class Preparer(Protocol):
         """Overlapping windows of the first text, with the words and their alignments."""
         ...
 
-    def unknown_share(self, texts: Sequence[str]) -> float:
+    def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
+        """How many of the inputs (one or two texts each) have more than `max_length` units."""
+        ...
+
+    def pieces(self, encoded: EncodedInput) -> list[str]:
+        """What the model sees at each unit, as people know it: "[CLS]", "##ing", "Ġthe" …"""
+        ...
+
+    def unknown_share(self, texts: Iterable[str]) -> float:
         """Share of words (with a letter) that the vocabulary does not know, 0 to 1."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write what is needed to load the preparer from `folder` again."""
+        """Write what `FamilyInfo.preparer` needs to load it from `folder` again."""
         ...
 
 

@@ -20,11 +20,11 @@ from workbench.runtime.inputs import (
     stack,
     unpadded,
 )
-from workbench.runtime.preparers.subwords import Subwords
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
 LABELS = "labels.json"
+FIRST_FAMILY = "transformer"  # of exports that name none: they were made while it was the only one
 BATCH_TOKENS = 4096  # subwords in one call, padding included
 
 Logits = list[Mapping[str, np.ndarray]]
@@ -65,7 +65,9 @@ class OnnxPredictor:
             raise ModelError(
                 _("{file} cannot be loaded: {error}").format(file=files[0], error=str(error)[:200])
             ) from error
-        return cls(session, Subwords.load(folder), _description(folder))
+        description = _description(folder)
+        family = registry().info("family", str(description.get("family", FIRST_FAMILY)))
+        return cls(session, family.preparer(folder), description)
 
     def predict(self, documents: Sequence[Document]) -> list[Prediction]:
         """One prediction per document, in order."""

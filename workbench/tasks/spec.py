@@ -267,7 +267,7 @@ PLANNED = "choice wic spans relations coref srl qa lm text2text instruct".split(
 
 
 def all_tasks() -> tuple[TaskInfo, ...]:
-    return tuple(registry().info("task", id) for id in registry().ids("task"))
+    return registry().infos("task")
 
 
 def info(task: str) -> TaskInfo:

@@ -157,6 +157,7 @@ class _Training:
                 items=len(self.train_set.lengths),
                 width=self.model.encoder.width,
                 model_length=self.model.encoder.max_length,
+                learning_rate=self.model.encoder.info.learning_rate,
             )
             yield from self.emit(Log(planned(self.plan)))
             yield from self.learn()

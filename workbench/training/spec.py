@@ -406,17 +406,19 @@ def plan(
     width: int = 384,
     model_length: int = 512,
     items: int | None = None,
+    learning_rate: float = 0.0,
 ) -> Plan:
     """Resolve the automatic settings for so many training documents.
 
     `items` is the number of model inputs where a document has several (windows of long texts).
-    `width` is the model's hidden size, `model_length` its maximum input length.
+    `width` is the model's hidden size, `model_length` its maximum input length; `learning_rate` suits the model where it is not 0.
     """
     items = items or documents
     batch = spec.option("batch_size") or (16 if items < 1000 else 32)
     per_epoch = max(1, math.ceil(math.ceil(items / batch) / spec.option("accumulation")))
     epochs = spec.option("epochs") or _epochs(spec.info, items, per_epoch)
-    rate = spec.option("learning_rate") or _rate(spec, epochs * per_epoch, width)
+    rate = spec.option("learning_rate") or learning_rate
+    rate = rate or _rate(spec, epochs * per_epoch, width)
     length = min(spec.option("max_length") or 512, model_length)
     best = spec.option("best_by") or spec.info.main
     every = spec.option("evaluate_every") or _evaluate_every(epochs, per_epoch)

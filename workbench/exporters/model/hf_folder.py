@@ -16,7 +16,8 @@ def write(predictor: Predictor, source: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     networks.save(predictor.model, folder)
     shutil.copyfile(source / DESCRIPTION, folder / DESCRIPTION)
-    limit_length(folder, predictor.max_length)
+    if (folder / "tokenizer.json").is_file():
+        limit_length(folder, predictor.max_length)
 
 
 def limit_length(folder: Path, max_length: int) -> None:

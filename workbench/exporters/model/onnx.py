@@ -21,6 +21,7 @@ from workbench.tasks.predictor import Predictor
 from workbench.text.document import Document
 
 FILE = "model.onnx"
+TOKENIZER = "tokenizer.json"
 ONE_FILE = 1_900_000_000  # bytes; the format keeps larger weights in a file beside it
 
 
@@ -44,14 +45,16 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     info, labels = predictor.task.info, predictor.labels
     graph(predictor, folder / FILE)
+    predictor.encoder.preparer.save(folder)
     for name in ("tokenizer_config.json", "config.json"):
-        shutil.copyfile(tokenizer_folder / name, folder / name)
-    _write_tokenizer(
-        tokenizer_folder / "tokenizer.json", folder / "tokenizer.json", predictor.max_length
-    )
+        if (tokenizer_folder / name).is_file():
+            shutil.copyfile(tokenizer_folder / name, folder / name)
+    if (tokenizer_folder / TOKENIZER).is_file():
+        _write_tokenizer(tokenizer_folder / TOKENIZER, folder / TOKENIZER, predictor.max_length)
     outputs = tuple(info.logits)
     description = {
         "task": info.id,
+        "family": predictor.encoder.info.family,
         "labels": list(labels),
         "id2label": list(info.output_names(labels)),
         "max_length": predictor.max_length,

@@ -5,14 +5,22 @@ from workbench.models.spec.cards import (
     check_gives,
     front_matter,
     gives_words,
+    preparer,
     read_folder,
     unusable,
 )
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
-from workbench.models.spec.places import cached, known_architectures, repository_of, starters
+from workbench.models.spec.places import (
+    DESCRIPTION,
+    cached,
+    known_architectures,
+    repository_of,
+    starters,
+)
 from workbench.models.spec.weights import INDEX, PICKLE, WEIGHTS, shapes
 
 __all__ = [
+    "DESCRIPTION",
     "GIVES",
     "INDEX",
     "PICKLE",
@@ -26,6 +34,7 @@ __all__ = [
     "front_matter",
     "gives_words",
     "known_architectures",
+    "preparer",
     "read_folder",
     "repository_of",
     "shapes",

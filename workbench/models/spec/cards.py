@@ -8,12 +8,16 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.models.spec.info import GIVES, Match, ModelInfo
 from workbench.models.spec.json_files import one_line
+
+if TYPE_CHECKING:
+    from workbench.runtime.inputs import Preparer
 
 MOST_CARDS = 500  # kept in memory
 MOST_FILES = 10_000  # looked at in a folder, and named on its card: 100
@@ -47,6 +51,14 @@ def unusable(info: ModelInfo) -> ModelError:
         ),
         hint=hint,
     )
+
+
+def preparer(path: Path | str) -> Preparer:
+    """What turns texts into a model's inputs. Raises ModelError for what no family can load."""
+    info = card(path, allow_pickle=True)
+    if not info.family:
+        raise unusable(info)
+    return registry().info("family", info.family).preparer(Path(path))
 
 
 def check_gives(info: ModelInfo, wanted: str) -> None:

@@ -6,8 +6,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_
+
+if TYPE_CHECKING:
+    from workbench.runtime.inputs import Preparer
 
 # What an encoder can give to a task (`TaskInfo.needs`) or an inspector, in words.
 GIVES = {
@@ -31,6 +35,7 @@ class ModelInfo:
     and values, each the end of a full name; empty where not known. tokenizer: the file it is read or converted from.
     origin: starter, folder, cache or run. downloaded: into the cache by Glossbench, which may
     delete it again.
+    learning_rate: peak that suits the model, 0 where the task and the width decide.
     """
 
     name: str
@@ -55,6 +60,7 @@ class ModelInfo:
     tokenizer: str = ""
     files: tuple[tuple[str, int], ...] = ()
     downloaded: bool = False
+    learning_rate: float = 0.0
 
     @property
     def usable(self) -> bool:
@@ -109,4 +115,12 @@ class FamilyInfo(ABC):
         """The card: all that `cards` does not fill in itself (name, origin, licence, files, family).
 
         What is wrong goes to `problems`, each a clause without a full stop.
+        """
+
+    @abstractmethod
+    def preparer(self, path: Path) -> Preparer:
+        """What turns texts into the model's inputs, from its folder or an exported one.
+
+        Without torch, as exported folders are used without it. Raises ModelError where it is
+        missing or damaged.
         """

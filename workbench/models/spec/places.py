@@ -11,11 +11,12 @@ from workbench.models.spec import downloads
 from workbench.models.spec.cards import card
 from workbench.models.spec.info import ModelInfo
 
+DESCRIPTION = "glossbench.json"  # beside the weights of a trained model: task, labels …
+
 
 def known_architectures() -> frozenset[str]:
     """Values of `model_type` that some family loads."""
-    infos = (registry().info("family", id) for id in registry().ids("family"))
-    return frozenset().union(*(info.architectures for info in infos))
+    return frozenset().union(*(one.architectures for one in registry().infos("family")))
 
 
 def starters() -> tuple[ModelInfo, ...]:

@@ -17,7 +17,6 @@ from workbench.models.spec.info import ModelInfo
 
 WEIGHTS, INDEX, PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
 PICKLE_INDEX = f"{PICKLE}.index.json"
-FILES = (WEIGHTS, INDEX, PICKLE, PICKLE_INDEX)
 MAX_HEADER = 100_000_000  # bytes; the limit of the safetensors format
 # Source: the safetensors format description; sub-byte types are left out, no model here has them.
 ITEM_BYTES = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.runtime.inputs import Prepared, prepared_windows
+from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.text.document import Document
 
@@ -40,6 +40,20 @@ class Subwords:
         texts = [document.text for document in documents]
         found = self.tokenizer.windows(texts, max_length, max_length // OVERLAP)
         return prepared_windows(documents, list(found))
+
+    @property
+    def size(self) -> int:
+        return self.tokenizer.size
+
+    @property
+    def added(self) -> int:
+        return self.tokenizer.added
+
+    def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
+        return self.tokenizer.count_cut(texts, max_length)
+
+    def pieces(self, encoded: EncodedInput) -> list[str]:
+        return [self.tokenizer.piece(one) for one in encoded.ids.tolist()]
 
     def unknown_share(self, texts: Iterable[str]) -> float:
         return self.tokenizer.unknown_share(texts)

@@ -86,7 +86,7 @@ class MethodInfo(ABC):
 
 
 def all_methods() -> tuple[MethodInfo, ...]:
-    return tuple(registry().info("method", id) for id in registry().ids("method"))
+    return registry().infos("method")
 
 
 def info(method: str) -> MethodInfo:

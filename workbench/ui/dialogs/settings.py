@@ -11,11 +11,14 @@ from workbench.base import paths
 from workbench.base.i18n import N_, _
 from workbench.base.settings import Settings
 from workbench.ui import theme
+from workbench.ui.dialogs.plugins import PluginsPage
+from workbench.ui.dialogs.plugins_state import PluginsState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import column, row, scrolled
+from workbench.ui.widgets.words import words
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,17 @@ KEPT = (
     "recent",
     "window",
     "devices",
+    "precision_trials",
+    "plugin_folders",
+    "plugins_enabled",
 )  # asked elsewhere, or not at all
-GROUPS = (("look", N_("Look")), ("work", N_("Work")), ("network", N_("Models and network")))
+GROUPS = (
+    ("look", N_("Appearance")),
+    ("work", N_("Work")),
+    ("network", N_("Models and network")),
+    ("plugins", N_("Plugins")),
+)
+PLUGINS = len(GROUPS) - 1
 
 
 def records(group: str) -> tuple[Record, ...]:
@@ -129,7 +141,7 @@ def records(group: str) -> tuple[Record, ...]:
 class SettingsDialog(Dialog):
     def __init__(self, app):
         super().__init__(
-            app.window, _("Settings"), _("Every change takes effect at once."), width=560
+            app.window, _("Settings"), _("Changes take effect immediately."), width=720
         )
         self._app = app
         self._tabs = QTabBar()
@@ -138,8 +150,12 @@ class SettingsDialog(Dialog):
         self._tabs.setAccessibleName(_("Groups of settings"))
         self._forms: dict[str, Form] = {}
         self._pages = []
+        self._plugins: PluginsState | None = None  # the page is built when it is first shown
         for group, title in GROUPS:
             self._tabs.addTab(_(title))
+            if group == GROUPS[PLUGINS][0]:
+                self._pages.append(column(gap=0))
+                continue
             self._forms[group] = self._form(group)
             parts = [self._forms[group]]
             if group == "work":
@@ -154,10 +170,11 @@ class SettingsDialog(Dialog):
             self._pages.append(column(*parts, None, gap=12))
         self._tabs.currentChanged.connect(self._show)
         area = scrolled(column(*self._pages, gap=0))
-        area.setMinimumHeight(theme.px(340))
+        area.setMinimumHeight(theme.px(440))
         self.put(self._tabs, area)
+        self._told = words("", "small", "muted")
         close = Button(_("Close"), kind="primary", on=self.accept)
-        self.end(None, close)
+        self.end(self._told, None, close)
         self._show(0)
 
     def _form(self, group: str) -> Form:
@@ -188,8 +205,18 @@ class SettingsDialog(Dialog):
         return column(field, row(add, remove, None), gap=6)
 
     def _show(self, index: int) -> None:
+        if index == PLUGINS and self._plugins is None:
+            self._plugins = PluginsState(self._app.settings, self._app.queue)
+            self._plugins.changed.connect(self._tell)
+            self.finished.connect(lambda _result, state=self._plugins: state.close())
+            self._pages[PLUGINS].layout().addWidget(PluginsPage(self._plugins))
         for number, page in enumerate(self._pages):
             page.setVisible(number == index)
+        self._tell()
+
+    def _tell(self) -> None:
+        shown = self._plugins is not None and self._tabs.currentIndex() == PLUGINS
+        self._told.setText(self._plugins.summary() if shown and self._plugins else "")
 
     def _changed(self, form: Form, name: str) -> None:
         settings = self._app.settings

@@ -111,6 +111,17 @@ def add(layout: QBoxLayout, part: Part) -> None:
             layout.setAlignment(part, Qt.AlignmentFlag.AlignVCenter)
 
 
+def fill(
+    widget: QWidget, *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0)
+) -> None:
+    """Put parts from top to bottom into a widget that has no layout yet."""
+    layout = QVBoxLayout(widget)
+    layout.setContentsMargins(*margins)
+    layout.setSpacing(gap)
+    for one in parts:
+        add(layout, one)
+
+
 def _box(layout: QBoxLayout, parts, gap, margins, part) -> QFrame:
     it = QFrame()
     if part:

@@ -189,9 +189,7 @@ class ResultsState(State):
     @property
     def weights_here(self) -> bool:
         run = self.run
-        return (
-            run is not None and (run_folders.model(self.project, run.id) / "config.json").is_file()
-        )
+        return run is not None and run_folders.has_model(self.project, run.id)
 
     @property
     def can_train_again(self) -> bool:

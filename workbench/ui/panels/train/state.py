@@ -185,6 +185,7 @@ class TrainState(State):
             spec,
             documents=max(1, self.plan.used["train"]),
             width=self.card.width or 384,
+            learning_rate=self.card.learning_rate,
             model_length=self.card.max_length or 512,
         )
         told = (

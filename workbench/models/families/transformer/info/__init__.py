@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _
 from workbench.models.families.transformer.info import architectures
@@ -13,7 +14,8 @@ from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import one_line, quoted, read_object
 from workbench.runtime import tokenizer_files
 
-_FILES = (configs.CONFIG, *weights.FILES, tokenizer_files.JSON)
+if TYPE_CHECKING:
+    from workbench.runtime.inputs import Preparer
 
 
 class TransformerInfo(FamilyInfo):
@@ -65,6 +67,11 @@ class TransformerInfo(FamilyInfo):
             untrusted=found.pickled and not allow_pickle,
             tokenizer=tokenizer,
         )
+
+    def preparer(self, path: Path) -> Preparer:
+        from workbench.runtime.preparers.subwords import Subwords
+
+        return Subwords.load(path)
 
 
 def heads(info: ModelInfo) -> frozenset[str]:

@@ -1,0 +1,49 @@
+"""Writes small plugins for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+IMPORTER = """
+from workbench.importers.base import Guess, Row, Table
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+
+
+class Lines:
+    def sniff(self, head, name):
+        return Guess(0.95 if head.startswith("LINES") else 0.0, "it begins with LINES")
+
+    def preview(self, source, options, limit):
+        return Table(("line",), ())
+
+    def read(self, source, options):
+        for number, line in enumerate(source.lines(), 1):
+            if number > 1 and line:
+                yield Row(number, Record(Document("", (("text", line),))))
+"""
+ENTRY = {"importer": [{"id": "lines.all", "title": "Lines", "object": "lines.code:Lines"}]}
+
+
+def make(
+    folder: Path,
+    *,
+    id: str = "lines",
+    package: str = "lines",
+    entries: Mapping = ENTRY,
+    code: str = IMPORTER,
+    api: str = "1",
+) -> Path:
+    """The folder of a plugin with one module, `code`."""
+    place = folder / package
+    place.mkdir(parents=True)
+    head = {"id": id, "name": id.title(), "version": "0.1.0", "description": "", "api": api}
+    lines = [f'{key} = "{value}"' for key, value in head.items()]
+    for kind, some in entries.items():
+        for one in some:
+            lines += [f"[[{kind}]]", *(f'{key} = "{value}"' for key, value in one.items())]
+            lines += ['patterns = ["*.lines"]'] if kind == "importer" else []
+    (place / "plugin.toml").write_text("\n".join(lines), encoding="utf-8")
+    (place / "code.py").write_text(code, encoding="utf-8")
+    return place

@@ -1,0 +1,119 @@
+"""Plugins are found without running their code, and one that is damaged is described."""
+
+import sys
+
+import pytest
+
+from tests import a_plugin
+from workbench.base import plugins, registry
+from workbench.base.settings import Settings
+
+RUNS = "raise SystemExit('this must not run')"
+
+
+def test_plugins_are_found_in_the_users_folder_and_in_folders_of_the_settings(tmp_path):
+    a_plugin.make(plugins.user_folder(), code=RUNS)
+    entries = {"importer": [{"id": "two.x", "title": "X", "object": "two.code:X"}]}
+    other = a_plugin.make(tmp_path / "more", id="two", package="two", entries=entries, code=RUNS)
+
+    found = plugins.find(Settings(plugin_folders=[str(other)]))
+
+    assert [(one.id, one.version, one.fault) for one in found] == [
+        ("lines", "0.1.0", ""),
+        ("two", "0.1.0", ""),
+    ]
+    assert [one.id for one in found[0].contributions] == ["lines.all"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"id": "Lines!"}, "expected lower-case letters"),
+        ({"api": "2"}, "version 2 of the plugin interface; this is 1"),
+        ({"package": "no-name"}, "expected a Python name"),
+        ({"entries": {}}, "adds nothing"),
+        (
+            {"entries": {"importer": [{"id": "other.x", "title": "X", "object": "lines.code:X"}]}},
+            "must begin with 'lines.'",
+        ),
+        (
+            {"entries": {"importer": [{"id": "lines.x", "title": "X", "object": "os:system"}]}},
+            "is not in the package 'lines'",
+        ),
+    ],
+)
+def test_a_plugin_that_breaks_a_rule_is_listed_with_the_rule(tmp_path, change, words):
+    plugin = plugins.describe(a_plugin.make(tmp_path, **change))
+
+    assert words in plugin.fault and plugin.contributions == ()
+
+
+def test_a_damaged_manifest_is_listed_with_its_path(tmp_path):
+    folder = a_plugin.make(tmp_path)
+    (folder / "plugin.toml").write_bytes(b"id = \xff")
+
+    assert str(folder / "plugin.toml") in plugins.describe(folder).fault
+
+
+def test_of_two_plugins_with_one_id_the_first_can_be_used(tmp_path):
+    first, second = a_plugin.make(tmp_path / "a"), a_plugin.make(tmp_path / "b")
+
+    found = plugins.find(Settings(plugin_folders=[str(first), str(second)]))
+
+    assert found[0].fault == "" and str(first) in found[1].fault
+
+
+def test_the_package_of_a_plugin_never_takes_the_place_of_an_installed_module(tmp_path):
+    entries = {"importer": [{"id": "lines.x", "title": "X", "object": "json.code:X"}]}
+    plugin = plugins.describe(a_plugin.make(tmp_path, package="json", entries=entries))
+
+    with pytest.raises(Exception, match="is that of an installed module"):
+        plugins.make_importable(plugin)
+
+
+# ---------------------------------------------------------------- in the registry
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """A registry of its own, as one of a fresh process; modules of the plugin are forgotten."""
+    made = registry.Registry(registry.builtins().everything())
+    monkeypatch.setattr(registry, "registry", lambda: made)
+    yield made
+    for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
+        del sys.modules[name]
+
+
+def settings_with(folder):
+    return Settings(plugin_folders=[str(folder)], plugins_enabled=[str(folder)])
+
+
+def test_only_an_enabled_plugin_adds_to_the_registry(tmp_path, known):
+    folder = a_plugin.make(tmp_path)
+    told = []
+    known.changed.connect(lambda: told.append(1))
+
+    registry.reload(Settings(plugin_folders=[str(folder)]))
+    assert "lines.all" not in known.ids("importer")
+
+    registry.reload(settings_with(folder))
+    assert "lines.all" in known.ids("importer") and len(told) == 2
+    assert known.get("importer", "lines.all").__name__ == "Lines"
+
+    registry.reload(Settings())
+    assert "lines.all" not in known.ids("importer")
+
+
+def test_code_that_fails_is_contained_and_kept_with_its_traceback(tmp_path, known):
+    entries = {
+        "task": [{"id": "lines.t", "title": "T", "object": "lines.code:T", "info": "lines.code:I"}]
+    }
+    folder = a_plugin.make(tmp_path, entries=entries, code="import not_there_at_all")
+    registry.reload(settings_with(folder))
+
+    tasks = known.infos("task")
+
+    assert [one.id for one in tasks] == list(registry.builtins().ids("task"))
+    fault = known.faults["lines"]
+    assert "needs the Python package not_there_at_all" in str(fault)
+    assert "ModuleNotFoundError" in fault.details

@@ -1,0 +1,44 @@
+"""`glossbench plugins`."""
+
+import pytest
+
+from tests import a_plugin
+from workbench.base import registry
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch):
+    made = registry.Registry(registry.builtins().everything())
+    monkeypatch.setattr(registry, "registry", lambda: made)
+
+
+def test_a_plugin_is_listed_checked_enabled_and_disabled(tmp_path, ask):
+    folder = a_plugin.make(tmp_path)
+    assert ask("plugins-list", "plugins", "list") == []
+
+    found = ask("plugins-check", "plugins", "check", folder)
+    assert [one["error"] for one in found["checked"]] == [""]
+
+    ask("plugins-enable", "plugins", "enable", folder, "--yes")
+    (listed,) = ask("plugins-list", "plugins", "list")
+    assert (listed["id"], listed["state"], listed["adds"][0]["id"]) == (
+        "lines",
+        "enabled",
+        "lines.all",
+    )
+
+    ask("plugins-disable", "plugins", "disable", "lines")
+    assert [one["state"] for one in ask("plugins-list", "plugins", "list")] == ["disabled"]
+
+
+def test_without_a_yes_nothing_is_enabled(tmp_path, call, ask):
+    code, _out, err = call("plugins", "enable", a_plugin.make(tmp_path))
+
+    assert code != 0 and "run Python code with your user rights" in err
+    assert ask("plugins-list", "plugins", "list") == []
+
+
+def test_a_check_that_fails_shows_the_traceback_and_ends_with_1(tmp_path, call):
+    code, out, _err = call("plugins", "check", a_plugin.make(tmp_path, code="1 / 0"))
+
+    assert code == 1 and "ZeroDivisionError" in out and "code.py" in out

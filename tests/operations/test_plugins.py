@@ -1,0 +1,119 @@
+"""Plugins are listed, enabled and checked; their code runs only after that was permitted."""
+
+import sys
+
+import pytest
+
+from tests import a_plugin
+from workbench.base import registry
+from workbench.base import settings as settings_file
+from workbench.base.errors import WorkbenchError
+from workbench.importers import detect
+from workbench.importers.source import Source
+from workbench.operations import plugins
+
+TASK = {"id": "lines.t", "title": "T", "object": "lines.code:T", "info": "lines.code:INFO"}
+FAMILY = {"id": "lines.f", "title": "F", "object": "lines.code:F", "info": "lines.code:INFO"}
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    """A registry of its own, as one of a fresh process."""
+    made = registry.Registry(registry.builtins().everything())
+    monkeypatch.setattr(registry, "registry", lambda: made)
+    yield made
+    for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
+        del sys.modules[name]
+
+
+def checked(folder):
+    (found,) = plugins.check(plugins.find(str(folder)))
+    return found
+
+
+def test_a_plugin_is_enabled_by_its_folder_and_stays_so(tmp_path, known):
+    folder = a_plugin.make(tmp_path)
+
+    plugins.enable(plugins.find(str(folder)))
+
+    assert "lines.all" in known.ids("importer")
+    (status,) = plugins.all_plugins(settings_file.load())
+    assert status.state == "enabled"
+    assert plugins.adds(status.plugin) == ("1 importer: Lines",)
+
+    plugins.disable(plugins.find("lines"))
+    (status,) = plugins.all_plugins(settings_file.load())
+    assert status.state == "disabled" and "lines.all" not in known.ids("importer")
+
+
+def test_an_enabled_importer_detects_its_files(tmp_path):
+    plugins.enable(plugins.find(str(a_plugin.make(tmp_path))))
+    file = tmp_path / "x.lines"
+    file.write_text("LINES\none\ntwo\n", encoding="utf-8")
+
+    assert detect.detect(Source(file)).format == "lines.all"
+
+
+def test_an_importer_that_fails_says_nothing_of_a_file(tmp_path):
+    code = a_plugin.IMPORTER.replace("return Guess", "return 1 / 0, Guess")
+    plugins.enable(plugins.find(str(a_plugin.make(tmp_path, code=code))))
+    file = tmp_path / "x.txt"
+    file.write_text("LINES\n", encoding="utf-8")
+
+    assert detect.detect(Source(file)).format == "text"
+
+
+def test_an_unknown_plugin_is_named_with_the_known_ones(tmp_path):
+    plugins.enable(plugins.find(str(a_plugin.make(tmp_path))))
+
+    with pytest.raises(WorkbenchError, match="no plugin 'nothing'. Known: lines"):
+        plugins.find("nothing")
+
+
+def test_a_broken_plugin_cannot_be_enabled(tmp_path):
+    broken = plugins.find(str(a_plugin.make(tmp_path, api="9")))
+
+    with pytest.raises(WorkbenchError, match="version 9"):
+        plugins.enable(broken)
+
+    assert settings_file.load().plugins_enabled == []
+
+
+def test_a_check_passes_where_everything_is_as_the_contract_asks(tmp_path):
+    assert checked(a_plugin.make(tmp_path)).error == ""
+
+
+@pytest.mark.parametrize(
+    ("entries", "code", "words"),
+    [
+        (a_plugin.ENTRY, "class Lines:\n    pass", "It has no sniff, preview, read"),
+        (a_plugin.ENTRY, "import not_there_at_all", "package not_there_at_all is missing"),
+        (a_plugin.ENTRY, "1 / 0", "ZeroDivisionError"),
+        (a_plugin.ENTRY, "x = 1", "has no attribute 'Lines'"),
+        ({"task": [TASK]}, "import torch\nINFO = T = object()", "torch"),
+        ({"family": [FAMILY]}, "class F:\n  info = load = save = heads = 0\nINFO = 1", "`info`"),
+        (
+            {"family": [FAMILY]},
+            "class I:\n  id = 'other'\nINFO = I()\nclass F:\n  info = INFO\n  load = save = heads = 0",
+            "has the id 'other'",
+        ),
+        (
+            {"method": [{"id": "lines.m", "title": "M", "object": "lines.code:M"}]},
+            "M = 1",
+            "names no `info`",
+        ),
+    ],
+)
+def test_a_check_says_what_does_not_fit(tmp_path, entries, code, words):
+    found = checked(a_plugin.make(tmp_path, entries=entries, code=code))
+
+    assert words in found.error
+
+
+def test_corrected_code_is_read_when_it_is_checked_again(tmp_path):
+    folder = a_plugin.make(tmp_path, code="1 / 0")
+    assert "Traceback" in checked(folder).details
+
+    (folder / "code.py").write_text(a_plugin.IMPORTER, encoding="utf-8")
+
+    assert checked(folder).error == ""

@@ -1,0 +1,145 @@
+"""The Plugins page of the settings: enabled after a question and a check, with the traceback of a fault."""
+
+import sys
+
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
+
+from tests import a_plugin
+from tests.inline import InlineQueue
+from workbench.base import registry
+from workbench.ui.dialogs.plugins import PERMISSION, PluginCard, PluginsPage
+from workbench.ui.dialogs.plugins_state import PluginsState
+from workbench.ui.dialogs.settings import PLUGINS, SettingsDialog
+from workbench.ui.widgets.button import Button
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    made = registry.Registry(registry.builtins().everything())
+    monkeypatch.setattr(registry, "registry", lambda: made)
+    yield made
+    for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def state(app, tmp_path):
+    """With one plugin in a folder of the settings, and a queue whose jobs run here."""
+    queue = InlineQueue()
+    app.settings.plugin_folders = [str(tmp_path / "plugins")]
+    made = PluginsState(app.settings, queue)
+    yield made
+    made.close()
+    queue.close()
+
+
+@pytest.fixture
+def page(state, look, qtbot):
+    made = PluginsPage(state)
+    qtbot.addWidget(made)
+    made.resize(700, 500)
+    made.show()
+    return made
+
+
+def plugin(state, tmp_path, **given):
+    a_plugin.make(tmp_path / "plugins", **given)
+    state.look()
+    (row,) = state.rows
+    return row.plugin
+
+
+def press(page, name):
+    QApplication.processEvents()  # what a layout is given is shown from the event loop
+    (button,) = [
+        one
+        for one in page.findChildren(Button)
+        if one.accessibleName() == name and one.isVisibleTo(page)
+    ]
+    button.click()
+
+
+def said(page):
+    QApplication.processEvents()
+    return " ".join(one.text() for one in page.findChildren(QLabel) if one.isVisibleTo(page))
+
+
+def finish(state):
+    for job in state.queue.jobs:
+        state.queue.wait(job)
+
+
+def test_nothing_is_enabled_before_the_question_was_answered(page, state, tmp_path, known):
+    plugin(state, tmp_path)
+    press(page, "Enable Lines")
+
+    assert PERMISSION in said(page) and state.settings.plugins_enabled == []
+    press(page, "Cancel")
+    assert PERMISSION not in said(page)
+
+    press(page, "Enable Lines")
+    press(page, "Enable plugin")
+    finish(state)
+    assert [row.state for row in state.rows] == ["enabled"]
+    assert "lines.all" in known.ids("importer")
+    assert state.summary() == "1 plugin: 1 enabled, 0 disabled, 0 with an error"
+
+    press(page, "Disable Lines")
+    assert "lines.all" not in known.ids("importer") and state.settings.plugins_enabled == []
+
+
+def test_a_plugin_whose_code_fails_stays_disabled_and_shows_its_traceback(
+    page, state, tmp_path, known
+):
+    folder = a_plugin.make(tmp_path / "plugins", code="import not_there_at_all")
+    state.look()
+    state.enable(state.rows[0].plugin)
+    finish(state)
+
+    assert "lines.all" not in known.ids("importer")
+    assert "not_there_at_all is missing" in said(page)
+    (box,) = page.findChildren(PluginCard)[-1].findChildren(QPlainTextEdit)
+    assert "ModuleNotFoundError" in box.toPlainText()
+    press(page, "Copy traceback")
+    assert "ModuleNotFoundError" in QApplication.clipboard().text()
+
+    (folder / "code.py").write_text(a_plugin.IMPORTER, encoding="utf-8")
+    press(page, "Check Lines again")
+    finish(state)
+    assert [row.state for row in state.rows] == ["enabled"]
+
+
+def test_a_damaged_manifest_is_an_error_that_goes_once_it_is_corrected(page, state, tmp_path):
+    folder = a_plugin.make(tmp_path / "plugins", api="7")
+    state.look()
+    assert "version 7 of the plugin interface" in said(page)
+
+    text = (folder / "plugin.toml").read_text("utf-8")
+    (folder / "plugin.toml").write_text(text.replace('api = "7"', 'api = "1"'), "utf-8")
+    press(page, "Check lines again")
+
+    assert [row.state for row in state.rows] == ["disabled"] and not state.checking
+
+
+def test_a_folder_that_is_removed_takes_its_plugins_with_it(page, state, tmp_path):
+    made = plugin(state, tmp_path)
+    state.enable(made)
+    finish(state)
+
+    state.remove_folder(str(tmp_path / "plugins"))
+
+    assert state.rows == () and state.settings.plugins_enabled == []
+    assert "No plugins yet" in said(page)
+
+
+def test_the_settings_have_the_page_as_a_tab(app, qtbot):
+    dialog = SettingsDialog(app)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert not dialog.findChildren(PluginsPage)
+
+    dialog._tabs.setCurrentIndex(PLUGINS)
+
+    assert len(dialog.findChildren(PluginsPage)) == 1
+    dialog.reject()

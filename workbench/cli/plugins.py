@@ -1,0 +1,111 @@
+"""`plugins list|enable|disable|check`."""
+
+from __future__ import annotations
+
+import click
+
+from workbench.base.i18n import _
+from workbench.cli.output import as_json, emit, note, plain, say, table
+
+
+@click.group()
+def plugins() -> None:
+    """List, enable, disable and check plugins.
+
+    A plugin is a folder with plugin.toml and Python code. It is found in the folder `plugins` of
+    the user's data, in the plugin folders of the settings, and in installed packages.
+    """
+
+
+@plugins.command("list")
+@as_json
+def list_plugins(as_json: bool) -> None:
+    """List every plugin with what it adds. No code of a plugin runs."""
+    from workbench.operations import plugins as operations
+
+    found = operations.all_plugins()
+    if as_json:
+        emit([one.to_json() for one in found])
+        return
+    head = (_("Id"), _("Version"), _("State"), _("Adds"), _("Folder"))
+    rows = [
+        (
+            plain(one.plugin.id),
+            plain(one.plugin.version),
+            _(operations.STATES[one.state]),
+            plain("; ".join(operations.adds(one.plugin))) or None,
+            plain(str(one.plugin.folder)),
+        )
+        for one in found
+    ]
+    table(head, rows)
+    for one in found:
+        if one.error:
+            say(f"{plain(one.plugin.id)}: {plain(one.error)}")
+
+
+@plugins.command("enable")
+@click.argument("name", metavar="PLUGIN")
+@click.option("--yes", is_flag=True, help=_("Do not ask. For scripts."))
+@as_json
+def enable(name: str, yes: bool, as_json: bool) -> None:
+    """Enable PLUGIN, an id or a folder.
+
+    Its code then runs with your user rights: it can read and change your files and use the network.
+    """
+    from workbench.operations import plugins as operations
+
+    plugin = operations.find(name)
+    told = _(
+        "Plugins run Python code with your user rights: they can read and change your files and use"
+        " the network. Enable {name} only if you trust its author."
+    )
+    if not yes and not plugin.fault:
+        note(told.format(name=plain(plugin.name)))
+        click.confirm(_("Enable it?"), abort=True, err=True)
+    operations.enable(plugin)
+    status = next(one for one in operations.all_plugins() if one.plugin.key == plugin.key)
+    emit(status.to_json()) if as_json else say(
+        _("{name} is enabled.").format(name=plain(plugin.name))
+    )
+
+
+@plugins.command("disable")
+@click.argument("name", metavar="PLUGIN")
+@as_json
+def disable(name: str, as_json: bool) -> None:
+    """Disable PLUGIN, an id or a folder. Its files stay."""
+    from workbench.operations import plugins as operations
+
+    plugin = operations.find(name)
+    operations.disable(plugin)
+    emit({"id": plugin.id, "state": operations.DISABLED}) if as_json else say(
+        _("{name} is disabled.").format(name=plain(plugin.name))
+    )
+
+
+@plugins.command("check")
+@click.argument("name", metavar="PLUGIN")
+@as_json
+@click.pass_context
+def check(context: click.Context, name: str, as_json: bool) -> None:
+    """Import all that PLUGIN adds and compare it with the contracts. Runs its code.
+
+    PLUGIN is an id or a folder. The exit code is 1 if something does not fit.
+    """
+    from dataclasses import asdict
+
+    from workbench.operations import plugins as operations
+
+    plugin = operations.find(name)
+    found = tuple(operations.check(plugin)) if not plugin.fault else ()
+    if as_json:
+        emit({"id": plugin.id, "error": plugin.fault, "checked": [asdict(one) for one in found]})
+    elif plugin.fault:
+        say(plain(plugin.fault))
+    for one in found if not as_json else ():
+        say(f"{one.kind} {plain(one.id)}: {plain(one.error) or _('ok')}")
+        for line in one.details.splitlines():
+            say(f"  {plain(line)}")
+    if plugin.fault or any(one.error for one in found):
+        context.exit(1)

@@ -1,0 +1,271 @@
+"""Plugins that were found, whether they are enabled, and whether their code fits its contract."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.base import manifest, plugins
+from workbench.base import registry as registries
+from workbench.base import settings as settings_file
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import N_, _, ngettext
+from workbench.base.manifest import Contribution
+from workbench.base.plugins import Plugin
+from workbench.base.settings import Settings
+from workbench.jobs.spec import JobSpec
+
+ENABLED, DISABLED, ERROR = "enabled", "disabled", "error"
+TARGET = "workbench.operations.plugins:check_job"
+HEAVY = ("torch", "transformers", "onnxruntime", "sklearn", "scipy")
+# Kind of contribution → what its object must have.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "importer": ("sniff", "preview", "read"),
+    "task": ("info", "targets", "forward"),
+    "family": ("info", "load", "save", "heads"),
+    "method": ("info",),
+    "inspector": ("run",),
+    "backend": ("score",),
+    "exporter": (),
+    "panel": (),
+}
+WITH_INFO = ("task", "family", "method")
+IN_WINDOW = ("panel",)  # their objects are Qt widgets, which only the window imports
+
+
+@dataclass(frozen=True)
+class Status:
+    """A plugin as it stands: `state` is enabled, disabled or error; `details` is a traceback."""
+
+    plugin: Plugin
+    state: str
+    error: str = ""
+    details: str = ""
+
+    def to_json(self) -> dict:
+        one = self.plugin
+        return {
+            "id": one.id,
+            "name": one.name,
+            "version": one.version,
+            "description": one.description,
+            "path": str(one.folder),
+            "state": self.state,
+            "adds": [{"kind": c.kind, "id": c.id, "title": c.title} for c in one.contributions],
+            "error": self.error,
+            "details": self.details,
+        }
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One contribution after its code was imported; `error` is "" if it fits its contract."""
+
+    kind: str
+    id: str
+    title: str
+    error: str = ""
+    details: str = ""
+
+
+# ---------------------------------------------------------------- what there is
+
+
+def all_plugins(settings: Settings | None = None) -> tuple[Status, ...]:
+    """Those with an error first, then by name. Runs no code of a plugin that is not enabled."""
+    chosen = settings or settings_file.load()
+    found = [_status(one, chosen) for one in plugins.find(chosen)]
+    return tuple(sorted(found, key=lambda one: (one.state != ERROR, one.plugin.name.casefold())))
+
+
+def _status(plugin: Plugin, settings: Settings) -> Status:
+    if plugin.fault:
+        return Status(plugin, ERROR, plugin.fault, plugin.details)
+    if plugin.key not in settings.plugins_enabled:
+        return Status(plugin, DISABLED)
+    fault = registries.registry().faults.get(plugin.id)
+    if fault is not None:
+        return Status(plugin, ERROR, _with_hint(fault), fault.details)
+    return Status(plugin, ENABLED)
+
+
+def _with_hint(error: WorkbenchError) -> str:
+    return f"{error} {error.hint}".strip() if error.hint not in str(error) else str(error)
+
+
+def adds(plugin: Plugin) -> tuple[str, ...]:
+    """What a plugin adds, in words: "1 importer: TMX translation memories"."""
+    words: dict[str, Callable[[int], str]] = {
+        "importer": lambda n: ngettext("{n} importer: {names}", "{n} importers: {names}", n),
+        "task": lambda n: ngettext("{n} task: {names}", "{n} tasks: {names}", n),
+        "family": lambda n: ngettext("{n} model family: {names}", "{n} model families: {names}", n),
+        "method": lambda n: ngettext(
+            "{n} training method: {names}", "{n} training methods: {names}", n
+        ),
+        "inspector": lambda n: ngettext("{n} inspector: {names}", "{n} inspectors: {names}", n),
+        "backend": lambda n: ngettext(
+            "{n} prompt backend: {names}", "{n} prompt backends: {names}", n
+        ),
+        "exporter": lambda n: ngettext("{n} exporter: {names}", "{n} exporters: {names}", n),
+        "panel": lambda n: ngettext("{n} page: {names}", "{n} pages: {names}", n),
+    }
+    found = []
+    for kind in manifest.KINDS:
+        titles = [one.title for one in plugin.contributions if one.kind == kind]
+        if titles:
+            told = words[kind](len(titles))
+            found.append(told.format(n=len(titles), names=", ".join(titles)))
+    return tuple(found)
+
+
+def find(name: str, settings: Settings | None = None) -> Plugin:
+    """The plugin with this id, or in this folder. Raises WorkbenchError naming the known ones."""
+    chosen = settings or settings_file.load()
+    found = plugins.find(chosen)
+    for one in found:
+        if one.id == name:
+            return one
+    path = Path(name)
+    if (path / plugins.FILE).is_file():
+        return plugins.describe(path.absolute())
+    raise WorkbenchError(
+        _("There is no plugin {name!r}.").format(name=name),
+        hint=_("Known: {names}. The path of a plugin folder can be given too.").format(
+            names=", ".join(one.id for one in found) or _("none")
+        ),
+    )
+
+
+# ---------------------------------------------------------------- enabling
+
+
+def enable(plugin: Plugin, settings: Settings | None = None) -> None:
+    """Use a plugin from now on, also after the next start. Raises WorkbenchError for a broken one.
+
+    A folder that no search would find is added to the plugin folders of the settings.
+    """
+    if plugin.fault:
+        raise WorkbenchError(
+            _("The plugin {name} cannot be enabled: {reason}").format(
+                name=plugin.name, reason=plugin.fault
+            )
+        )
+    chosen = settings or settings_file.load()
+    if plugin.key not in {one.key for one in plugins.find(chosen)}:
+        chosen.plugin_folders.append(plugin.key)
+    if plugin.key not in chosen.plugins_enabled:
+        chosen.plugins_enabled.append(plugin.key)
+    chosen.save()
+    plugins.forget_modules(plugin)
+    registries.reload(chosen)
+
+
+def disable(plugin: Plugin, settings: Settings | None = None) -> None:
+    """Use a plugin no more. What was made with it stays, but needs it to be opened."""
+    chosen = settings or settings_file.load()
+    chosen.plugins_enabled = [one for one in chosen.plugins_enabled if one != plugin.key]
+    chosen.save()
+    registries.reload(chosen)
+
+
+# ---------------------------------------------------------------- checking
+
+
+def check(plugin: Plugin) -> Iterator[Checked]:
+    """Import everything that a plugin adds and compare it with the contracts. Runs its code."""
+    try:
+        plugins.make_importable(plugin)
+    except WorkbenchError as error:
+        for one in plugin.contributions:
+            yield Checked(one.kind, one.id, one.title, _with_hint(error))
+        return
+    plugins.forget_modules(plugin)
+    for one in plugin.contributions:
+        try:
+            fault, details = _fault(one), ""
+        except ModuleNotFoundError as error:
+            told = _("The Python package {package} is missing.")
+            fault = told.format(package=(error.name or "?").partition(".")[0])
+            details = traceback.format_exc()
+        except Exception as error:
+            fault, details = f"{type(error).__name__}: {error}", traceback.format_exc()
+        yield Checked(one.kind, one.id, one.title, fault, details)
+
+
+def check_spec(plugin: Plugin) -> JobSpec:
+    """A worker's job that checks the plugin; its events are those of `check_job`."""
+    title = _("Check plugin {name}").format(name=plugin.name)
+    return JobSpec(TARGET, {"folder": str(plugin.folder)}, device="", title=title)
+
+
+def check_job(params: Mapping, folder: Path) -> Generator[dict, None, dict]:
+    """Job target: yields one stage, returns {"checked": [as Checked]}."""
+    found = check(plugins.describe(Path(params["folder"])))
+    yield {"kind": "stage", "text": _("Importing the plugin…")}
+    return {"checked": [asdict(one) for one in found]}
+
+
+def _fault(one: Contribution) -> str:
+    """Why a contribution does not fit its contract, "" if it does. Raises what its import raises."""
+    if one.kind in WITH_INFO:
+        if "info" not in one.options:
+            return _("plugin.toml names no `info` for it.")
+        with _without_heavy():
+            _object(one.options["info"])
+    if one.kind in IN_WINDOW:
+        return "" if _found(one.object) else _("Its module does not exist.")
+    if "view" in one.options and not _found(one.options["view"]):
+        return _("The module of its view does not exist.")
+    made = _object(one.object)
+    missing = [part for part in PARTS[one.kind] if not hasattr(made, part)]
+    if missing:
+        return _("It has no {names}.").format(names=", ".join(missing))
+    if inspect.isabstract(made):
+        names = ", ".join(sorted(made.__abstractmethods__))
+        return _("It does not implement {names}.").format(names=names)
+    return _unlike_info(one, made) if one.kind in WITH_INFO else ""
+
+
+def _unlike_info(one: Contribution, made: Any) -> str:
+    info = _object(one.options["info"])
+    if getattr(made, "info", None) is not info:
+        return _("Its attribute `info` is not the object that plugin.toml names.")
+    if getattr(info, "id", None) != one.id:
+        told = _("Its info has the id {theirs!r}, but plugin.toml says {id!r}.")
+        return told.format(theirs=getattr(info, "id", None), id=one.id)
+    return ""
+
+
+def _object(target: str) -> Any:
+    module, name = target.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _found(target: str) -> bool:
+    return importlib.util.find_spec(target.split(":")[0]) is not None
+
+
+@contextmanager
+def _without_heavy() -> Iterator[None]:
+    """Importing torch and the like fails: the window imports light halves too."""
+    kept = {name: sys.modules.get(name) for name in HEAVY}
+    sys.modules.update(dict.fromkeys(HEAVY))
+    try:
+        yield
+    finally:
+        for name, module in kept.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
+
+
+# State → words for people.
+STATES = {ENABLED: N_("enabled"), DISABLED: N_("disabled"), ERROR: N_("error")}

@@ -1,0 +1,213 @@
+"""The Plugins page of the settings: a card for each plugin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QMenu, QPlainTextEdit, QWidget
+
+from workbench.base import plugins as base_plugins
+from workbench.base.i18n import N_, _, ngettext
+from workbench.base.plugins import Plugin
+from workbench.operations import plugins
+from workbench.operations.plugins import DISABLED, ENABLED, ERROR, Status
+from workbench.ui import theme
+from workbench.ui.dialogs.plugins_state import PluginsState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.layout import clear, column, fill, row
+from workbench.ui.widgets.words import Elided, IconLabel, words
+
+LOOKS = {  # state → icon, tone of the icon, tone of the chip
+    ENABLED: ("circle-check", "good", "good"),
+    DISABLED: ("circle", "muted", ""),
+    ERROR: ("triangle-alert", "bad", "bad"),
+}
+TITLE = 62  # pixels at 100 %: the column of "Adds" and "From"
+LINES = 8  # of a traceback that are seen at once
+PERMISSION = N_(
+    "Plugins run Python code with your user rights: they can read and change your files and use"
+    " the network. Enable this one only if you trust its author."
+)
+
+
+class PluginsPage(QFrame):
+    """Built from a PluginsState, and again whenever that changes."""
+
+    def __init__(self, state: PluginsState):
+        super().__init__()
+        self.state = state
+        self._folders = Button("", "folder-open", menu=QMenu(self))
+        self._cards = column(gap=10)
+        fill(
+            self,
+            row(
+                words(
+                    _("Plugins add importers, model families, tasks, inspectors and more."),
+                    "small",
+                    "muted",
+                    wrap=True,
+                ),
+                None,
+                Button(_("Reload"), "rotate-ccw", "quiet", on=state.look),
+                self._folders,
+            ),
+            self._cards,
+            gap=10,
+        )
+        state.changed.connect(self.show_state)
+        self.show_state()
+
+    def show_state(self) -> None:
+        """Fill the page anew; the focus stays on the button of the same name."""
+        before = QApplication.focusWidget()
+        name = before.accessibleName() if before is not None and self.isAncestorOf(before) else ""
+        clear(self._cards.layout())
+        for one in self.state.rows:
+            self._cards.layout().addWidget(PluginCard(self.state, one))
+        if not self.state.rows:
+            self._cards.layout().addWidget(self._nothing())
+        self._fill_folders()
+        again = next(
+            (one for one in self._cards.findChildren(Button) if one.accessibleName() == name), None
+        )
+        if again is not None:
+            again.setFocus()
+
+    def _nothing(self) -> QWidget:
+        told = _(
+            "No plugins yet. Put the folder of a plugin into {folder}, or add its folder above."
+        )
+        return words(
+            told.format(folder=base_plugins.user_folder()), "small", "muted", wrap=True, select=True
+        )
+
+    def _fill_folders(self) -> None:
+        folders = self.state.settings.plugin_folders
+        n = len(folders) + 1
+        self._folders.set_text(
+            ngettext("Plugin folders ({n})…", "Plugin folders ({n})…", n).format(n=n)
+        )
+        menu = self._folders.menu()
+        menu.clear()
+        menu.addAction(_("Add folder…"), self._add)
+        menu.addSeparator()
+        own = base_plugins.user_folder()
+        menu.addAction(_("Open {folder}").format(folder=_short(str(own))), _open_own)
+        for folder in folders:
+            told = _("Remove {folder} from the list").format(folder=_short(folder))
+            menu.addAction(told, lambda folder=folder: self.state.remove_folder(folder))
+
+    def _add(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, _("Folder of a plugin, or of plugins"))
+        if folder:
+            self.state.add_folder(folder)
+
+
+class PluginCard(QFrame):
+    """One plugin: what it adds, where it is from, its error, and what can be done with it."""
+
+    def __init__(self, state: PluginsState, status: Status):
+        super().__init__()
+        self.state, self.status = state, status
+        plugin = status.plugin
+        self.setProperty("part", "card")
+        self.setAccessibleName(plugin.name)
+        parts = [self._head(), *(_fact(_("Adds"), one) for one in plugins.adds(plugin))]
+        parts.append(_fact(_("From"), _short(plugin.key), Qt.TextElideMode.ElideMiddle))
+        more = self._error() if status.state == ERROR else []
+        if state.asking == plugin.key:
+            more.append(self._question())
+        if more:
+            parts.append(column(*more, gap=6, margins=(26, 0, 0, 0)))
+        fill(self, *parts, gap=6, margins=(16, 12, 14, 12))
+
+    def _head(self) -> QWidget:
+        plugin, status = self.status.plugin, self.status
+        icon, tone, chip = LOOKS[status.state]
+        checking = plugin.key in self.state.checking
+        told = _("checking…") if checking else _(plugins.STATES[status.state])
+        return row(
+            IconLabel(icon, tone),
+            words(plugin.name, weight=600),
+            words(plugin.version, "small", "muted"),
+            Chip(told, tone="accent" if checking else chip),
+            None,
+            *([] if checking else self._acts(plugin)),
+            gap=9,
+        )
+
+    def _acts(self, plugin: Plugin) -> list[QWidget]:
+        state, name = self.state, plugin.name
+        if self.status.state == ERROR:
+            again = Button(_("Check again"), "rotate-ccw", on=lambda: state.check_again(plugin))
+            again.setAccessibleName(_("Check {name} again").format(name=name))
+            return [again]
+        if self.status.state == ENABLED:
+            button = Button(_("Disable"), on=lambda: state.disable(plugin))
+            button.setAccessibleName(_("Disable {name}").format(name=name))
+            return [button]
+        if state.asking == plugin.key:
+            return [words(_("needs your permission"), "small", "muted")]
+        button = Button(_("Enable…"), on=lambda: state.ask(plugin))
+        button.setAccessibleName(_("Enable {name}").format(name=name))
+        return [button]
+
+    def _question(self) -> QWidget:
+        plugin = self.status.plugin
+        question = Callout(_(PERMISSION), "warn")
+        buttons = row(
+            None,
+            Button(_("Open folder"), "folder-open", "quiet", on=self._open),
+            Button(_("Cancel"), on=lambda: self.state.ask(None)),
+            Button(_("Enable plugin"), "check", on=lambda: self.state.enable(plugin)),
+        )
+        question.layout().addWidget(buttons)
+        return question
+
+    def _error(self) -> list[QWidget]:
+        details = self.status.details
+        found: list[QWidget] = [words(self.status.error, "small", wrap=True, select=True)]
+        if details:
+            box = QPlainTextEdit(details.rstrip())
+            box.setReadOnly(True)
+            box.setProperty("kind", "mono")
+            box.setAccessibleName(_("Traceback"))
+            lines = min(LINES, details.count("\n") + 1)
+            box.setFixedHeight(lines * box.fontMetrics().lineSpacing() + theme.px(18))
+            bar = box.verticalScrollBar()  # the last line says what happened
+            bar.rangeChanged.connect(lambda _low, high: bar.setValue(high))
+            found.append(box)
+            copy = Button(_("Copy traceback"), "copy", "quiet", small=True, on=self._copy)
+        else:
+            copy = None
+        folder = Button(_("Open folder"), "folder-open", "quiet", small=True, on=self._open)
+        found.append(row(*([copy] if copy else []), folder, None))
+        return found
+
+    def _copy(self) -> None:
+        QApplication.clipboard().setText(self.status.details)
+
+    def _open(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(self.status.plugin.key))
+
+
+def _fact(title: str, text: str, mode=Qt.TextElideMode.ElideRight) -> QWidget:
+    name = words(title, "small", "muted")
+    name.setFixedWidth(theme.px(TITLE))
+    value = Elided(text, "small", mode=mode)
+    return row(26, name, (value, 1), gap=4)
+
+
+def _short(path: str) -> str:
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if path.startswith(home) else path
+
+
+def _open_own() -> None:
+    folder = base_plugins.user_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

@@ -1,0 +1,164 @@
+"""What the Plugins page of the settings shows and does; without widgets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.events import Signal
+from workbench.base.i18n import _, ngettext
+from workbench.operations import plugins
+from workbench.operations.plugins import ERROR, Checked, Status
+
+if TYPE_CHECKING:
+    from workbench.base.plugins import Plugin
+    from workbench.base.settings import Settings
+    from workbench.jobs.queue import Job, Queue
+
+
+class PluginsState:
+    """`changed` is emitted whenever something else is to be shown.
+
+    rows: every plugin, those with an error first. asking: the key of the plugin whose permission
+    is asked for, "" for none. checking: keys of those that a worker is importing.
+    """
+
+    def __init__(self, settings: Settings, queue: Queue):
+        self.settings, self.queue = settings, queue
+        self.changed = Signal("plugins.changed")
+        self.rows: tuple[Status, ...] = ()
+        self.asking = ""
+        self.checking: set[str] = set()
+        self._failed: dict[str, tuple[str, str]] = {}  # key → error and traceback of a check
+        self._jobs: dict[str, Job] = {}
+        self.look()
+
+    def look(self) -> None:
+        """Search the folders again."""
+        found = [self._with_failure(one) for one in plugins.all_plugins(self.settings)]
+        found.sort(key=lambda one: (one.state != ERROR, one.plugin.name.casefold()))
+        self.rows = tuple(found)
+        self.changed.emit()
+
+    def _with_failure(self, status: Status) -> Status:
+        failed = self._failed.get(status.plugin.key)
+        if failed is None or status.state == ERROR:
+            return status
+        return replace(status, state=ERROR, error=failed[0], details=failed[1])
+
+    def summary(self) -> str:
+        """ "4 plugins: 2 enabled, 1 disabled, 1 with an error"; "" without plugins."""
+        if not self.rows:
+            return ""
+        count = {state: sum(one.state == state for one in self.rows) for state in plugins.STATES}
+        n = len(self.rows)
+        told = ngettext(
+            "{n} plugin: {enabled} enabled, {disabled} disabled, {error} with an error",
+            "{n} plugins: {enabled} enabled, {disabled} disabled, {error} with an error",
+            n,
+        )
+        return told.format(n=n, **count)
+
+    # ---------------------------------------------------------------- acts
+
+    def ask(self, plugin: Plugin | None) -> None:
+        """Show what enabling means before it is done; None takes the question back."""
+        self.asking = plugin.key if plugin else ""
+        self.changed.emit()
+
+    def enable(self, plugin: Plugin) -> None:
+        """Import the plugin in a worker, and enable it if everything fits."""
+        self.asking = ""
+        self._check(plugin)
+
+    def disable(self, plugin: Plugin) -> None:
+        plugins.disable(plugin, self.settings)
+        self.look()
+
+    def check_again(self, plugin: Plugin) -> None:
+        """Read the manifest again; import the code only where the user has permitted it."""
+        known = plugin.key in self.settings.plugins_enabled or plugin.key in self._failed
+        self._failed.pop(plugin.key, None)
+        self.look()
+        now = next((one for one in self.rows if one.plugin.key == plugin.key), None)
+        if known and now is not None and not now.plugin.fault:
+            self._check(now.plugin)
+
+    def add_folder(self, folder: str) -> None:
+        """Search a folder of plugins, or the folder of one, from now on."""
+        if folder and folder not in self.settings.plugin_folders:
+            self.settings.plugin_folders.append(folder)
+            self.settings.save()
+        self.look()
+
+    def remove_folder(self, folder: str) -> None:
+        """Search it no more; plugins in it are disabled."""
+        inside = Path(folder)
+        for one in self.rows:
+            if one.plugin.folder == inside or inside in one.plugin.folder.parents:
+                plugins.disable(one.plugin, self.settings)
+        kept = [one for one in self.settings.plugin_folders if one != folder]
+        self.settings.plugin_folders = kept
+        self.settings.save()
+        self.look()
+
+    def close(self) -> None:
+        """Cancel what is being checked."""
+        for job in self._jobs.values():
+            job.cancel()
+
+    # ---------------------------------------------------------------- checking
+
+    def _check(self, plugin: Plugin) -> None:
+        job = self.queue.add(plugins.check_spec(plugin))
+        self.checking.add(plugin.key)
+        self._jobs[plugin.key] = job
+        job.changed.connect(partial(self._heard, plugin, job))
+        self.changed.emit()
+
+    def _heard(self, plugin: Plugin, job: Job, _event: object) -> None:
+        if not job.over:
+            return
+        self.checking.discard(plugin.key)
+        self._jobs.pop(plugin.key, None)
+        self.queue.forget(job)
+        if job.status == "cancelled":
+            self.changed.emit()
+            return
+        failed = _failure(job)
+        if failed is None:
+            self._failed.pop(plugin.key, None)
+            try:
+                plugins.enable(plugin, self.settings)
+            except WorkbenchError as error:
+                self._failed[plugin.key] = str(error), ""
+        else:
+            self._failed[plugin.key] = failed
+        self.look()
+
+
+def _failure(job: Job) -> tuple[str, str] | None:
+    """What is wrong with the plugin that a job has checked, and the traceback; None if it fits."""
+    if job.status != "done":
+        return f"{job.message} {job.hint}".strip(), job.details
+    found = [Checked(**_named(one)) for one in job.result.get("checked", ())]
+    wrong = [one for one in found if one.error]
+    if not wrong:
+        return None
+    first = wrong[0]
+    told = _("{title} cannot be used. {reason} The plugin was not enabled ({time}).")
+    at = time.strftime("%H:%M")
+    return told.format(title=first.title, reason=_sentence(first.error), time=at), first.details
+
+
+def _named(raw: Mapping) -> dict[str, str]:
+    return {str(name): str(value) for name, value in raw.items()}
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
