@@ -1,0 +1,1 @@
+"""A bag-of-embeddings encoder over GloVe text files."""

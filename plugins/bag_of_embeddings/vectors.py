@@ -1,0 +1,70 @@
+"""GloVe text files: one word per line, then its numbers, separated by single spaces.
+
+Source: Pennington, Socher and Manning 2014, GloVe, https://nlp.stanford.edu/projects/glove/. The
+text format of word2vec is the same with a first line that holds the number of words and of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+LEAST_WIDTH = 8  # a table of fewer numbers is more likely something else
+MOST_WORD = 1000  # characters
+
+
+def width_of(path: Path) -> int:
+    """Numbers per word as the first lines tell, 0 for a file in another format."""
+    try:
+        with open(path, encoding="utf-8", errors="strict") as file:
+            lines = [file.readline(1_000_000) for _ in range(3)]
+    except (OSError, ValueError):
+        return 0
+    if _is_header(lines[0]):
+        del lines[0]
+    widths = {_numbers(line) for line in lines if line}
+    found = widths.pop() if len(widths) == 1 else 0
+    return found if found >= LEAST_WIDTH else 0
+
+
+def count(path: Path) -> int:
+    """Lines of a file that hold a word."""
+    lines, last = 0, b"\n"
+    with open(path, "rb") as file:
+        head = file.readline().decode("utf-8", "replace")
+        file.seek(0)
+        while block := file.read(1 << 20):
+            lines, last = lines + block.count(b"\n"), block[-1:]
+    return lines + (last != b"\n") - _is_header(head)
+
+
+def read(path: Path, width: int) -> Iterator[tuple[str, list[float]]]:
+    """Words with their numbers. Raises ValueError that names the line which does not fit."""
+    with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
+        for number, line in enumerate(file, 1):
+            if number == 1 and _is_header(line):
+                continue
+            word, *values = line.rstrip(" \r\n").rsplit(" ", width)
+            if not line.strip():
+                continue
+            try:
+                vector = [float(value) for value in values]
+            except ValueError:
+                vector = []
+            if len(vector) != width or len(word) > MOST_WORD:
+                raise ValueError(f"line {number} of {path.name} has not {width} numbers")
+            yield word, vector
+
+
+def _is_header(line: str) -> bool:
+    parts = line.split()
+    return len(parts) == 2 and all(part.isascii() and part.isdigit() for part in parts)
+
+
+def _numbers(line: str) -> int:
+    """Numbers after the word of a line, 0 if something else stands there."""
+    _word, *values = line.rstrip(" \r\n").split(" ")
+    try:
+        return len([float(value) for value in values])
+    except ValueError:
+        return 0

@@ -1,0 +1,1 @@
+"""Translation Memory eXchange files as sentence pairs."""

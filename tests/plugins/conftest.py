@@ -1,0 +1,30 @@
+"""The plugins of the repository, enabled for one test in a registry of its own."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbench.base import registry
+from workbench.operations import plugins
+
+FOLDER = Path(__file__).resolve().parents[2] / "plugins"
+
+
+@pytest.fixture
+def enabled(monkeypatch):
+    """`enabled("tmx")` enables a plugin of the repository."""
+    made = registry.Registry(registry.builtins().everything())
+    monkeypatch.setattr(registry, "registry", lambda: made)
+    packages = []
+
+    def enable(name):
+        plugin = plugins.find(str(FOLDER / name))
+        assert [one for one in plugins.check(plugin) if one.error] == []
+        plugins.enable(plugin)
+        packages.append(plugin.package)
+        return plugin
+
+    yield enable
+    for name in [one for one in sys.modules if one.partition(".")[0] in packages]:
+        del sys.modules[name]
