@@ -25,7 +25,9 @@ def test_an_entry_is_read_without_importing_it(tmp_path):
         "german-legal",
     )
     assert found.options == {"patterns": ["*.conll"]}
-    with pytest.raises(PluginError, match="ler of the plugin german-legal cannot be") as caught:
+    with pytest.raises(
+        PluginError, match="plugin german-legal needs the Python package no_such_module"
+    ) as caught:
         Registry((found,)).get("importer", "ler")
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
     assert "no_such_module" in caught.value.details
@@ -57,7 +59,7 @@ def test_what_is_added_is_told_and_can_be_got():
     registry, told = Registry(), []
     registry.changed.connect(lambda: told.append(registry.ids("exporter")))
 
-    registry.add((manifest.Contribution("exporter", "path", "Path", "pathlib:Path"),))
+    registry.replace((manifest.Contribution("exporter", "path", "Path", "pathlib:Path"),))
 
     assert told == [("path",)] and registry.get("exporter", "path").__name__ == "Path"
     with pytest.raises(WorkbenchError, match="no exporter 'x'. Known: path"):

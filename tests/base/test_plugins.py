@@ -75,13 +75,13 @@ def test_the_package_of_a_plugin_never_takes_the_place_of_an_installed_module(tm
 
 
 @pytest.fixture
-def known(monkeypatch):
+def known():
     """A registry of its own, as one of a fresh process; modules of the plugin are forgotten."""
-    made = registry.Registry(registry.builtins().everything())
-    monkeypatch.setattr(registry, "registry", lambda: made)
-    yield made
+    registry.registry.cache_clear()
+    yield registry.registry()
     for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
         del sys.modules[name]
+    registry.registry.cache_clear()
 
 
 def settings_with(folder):

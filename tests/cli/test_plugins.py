@@ -7,9 +7,10 @@ from workbench.base import registry
 
 
 @pytest.fixture(autouse=True)
-def own_registry(monkeypatch):
-    made = registry.Registry(registry.builtins().everything())
-    monkeypatch.setattr(registry, "registry", lambda: made)
+def own_registry():
+    registry.registry.cache_clear()
+    yield
+    registry.registry.cache_clear()
 
 
 def test_a_plugin_is_listed_checked_enabled_and_disabled(tmp_path, ask):

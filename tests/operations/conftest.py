@@ -182,7 +182,7 @@ def answer(label, sure=0.9):
 def leave_model(folder, answers):
     """What a training leaves in its folder: a model that counts as one, and answers."""
     (folder / "model").mkdir(parents=True)
-    (folder / "model" / "config.json").write_text("{}")
+    (folder / "model" / "glossbench.json").write_text("{}")
     lines = [
         json.dumps(
             {

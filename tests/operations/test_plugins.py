@@ -17,13 +17,13 @@ FAMILY = {"id": "lines.f", "title": "F", "object": "lines.code:F", "info": "line
 
 
 @pytest.fixture(autouse=True)
-def known(monkeypatch):
+def known():
     """A registry of its own, as one of a fresh process."""
-    made = registry.Registry(registry.builtins().everything())
-    monkeypatch.setattr(registry, "registry", lambda: made)
-    yield made
+    registry.registry.cache_clear()
+    yield registry.registry()
     for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
         del sys.modules[name]
+    registry.registry.cache_clear()
 
 
 def checked(folder):

@@ -16,7 +16,7 @@ def add(project, name):
 def left_behind(project, number, content="another project's weights"):
     folder = paths.run_folder(project.path, number)
     (folder / "model").mkdir(parents=True)
-    (folder / "model" / "config.json").write_text(content)
+    (folder / "model" / "glossbench.json").write_text(content)
     return folder
 
 
@@ -27,7 +27,7 @@ def test_a_new_run_passes_over_folders_that_exist(project):
 
     assert run.id == 3 and owned_folder.is_owned(paths.run_folder(project.path, 3))
     assert [one.name for one in runs.all(project.db)] == ["first"]
-    assert all((one / "model" / "config.json").is_file() for one in (first, second))
+    assert all((one / "model" / "glossbench.json").is_file() for one in (first, second))
 
 
 def test_deleting_a_run_deletes_its_folder_but_none_made_for_another(project):
@@ -40,7 +40,7 @@ def test_deleting_a_run_deletes_its_folder_but_none_made_for_another(project):
     results.delete(project, other.id)
 
     assert not paths.run_folder(project.path, mine.id).exists()
-    assert (folder / "model" / "config.json").is_file()
+    assert (folder / "model" / "glossbench.json").is_file()
 
 
 def test_a_folder_of_an_earlier_version_is_known_by_its_job(project):
@@ -62,10 +62,10 @@ def test_a_folder_of_an_earlier_version_is_known_by_its_job(project):
 def test_a_model_that_was_being_replaced_is_found_and_recovered_by_the_writer(project):
     run = add(project, "crashed")
     model = paths.run_folder(project.path, run.id) / "model"
-    owned_folder.replace(model, lambda draft: (draft / "config.json").write_text("{}"))
+    owned_folder.replace(model, lambda draft: (draft / "glossbench.json").write_text("{}"))
     os.replace(model, model.with_name("model.old"))
 
     assert run_folders.model(project, run.id).name == "model.old" and not model.exists()
 
     run_folders.recover(project, run.id)
-    assert run_folders.model(project, run.id) == model and (model / "config.json").is_file()
+    assert run_folders.model(project, run.id) == model and (model / "glossbench.json").is_file()

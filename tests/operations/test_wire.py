@@ -140,7 +140,7 @@ def test_a_worker_that_lost_its_window_leaves_an_interrupted_run_with_its_checkp
     run, job = started
     leave_result(job, Finished("interrupted", RESULT))
     (Path(job.spec.folder) / "model").mkdir()
-    (Path(job.spec.folder) / "model" / "config.json").write_text("{}")
+    (Path(job.spec.folder) / "model" / "glossbench.json").write_text("{}")
     project.close()
 
     again = Project.open(project.path)
@@ -226,7 +226,7 @@ def test_a_run_that_nobody_finished_is_interrupted_and_its_checkpoint_can_be_kep
     )
     folder = paths.run_folder(project.path, run.id)
     (folder / "model").mkdir(parents=True)
-    (folder / "model" / "config.json").write_text("{}")
+    (folder / "model" / "glossbench.json").write_text("{}")
     told = [
         {"kind": "evaluated", "step": 4, "split": "dev", "scores": {"accuracy": 0.6}},
         {"kind": "saved", "step": 4},
@@ -256,7 +256,7 @@ def test_stop_and_keep_keeps_the_checkpoint_of_a_worker_that_dies_while_it_stops
     run, job = started
     folder = Path(job.spec.folder)
     (folder / "model").mkdir(parents=True)
-    (folder / "model" / "config.json").write_text("{}")
+    (folder / "model" / "glossbench.json").write_text("{}")
     told = [to_json(evaluated(1, 0.5)), to_json(saved(1))]
     (folder / "events.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
 

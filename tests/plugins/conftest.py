@@ -12,10 +12,9 @@ FOLDER = Path(__file__).resolve().parents[2] / "plugins"
 
 
 @pytest.fixture
-def enabled(monkeypatch):
+def enabled():
     """`enabled("tmx")` enables a plugin of the repository."""
-    made = registry.Registry(registry.builtins().everything())
-    monkeypatch.setattr(registry, "registry", lambda: made)
+    registry.registry.cache_clear()
     packages = []
 
     def enable(name):
@@ -28,3 +27,4 @@ def enabled(monkeypatch):
     yield enable
     for name in [one for one in sys.modules if one.partition(".")[0] in packages]:
         del sys.modules[name]
+    registry.registry.cache_clear()

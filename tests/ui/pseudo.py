@@ -212,7 +212,7 @@ def _runs(project, rows, dress) -> None:
             )
             folder = paths.run_folder(project.path, made.id) / "model"
             folder.mkdir(parents=True)
-            (folder / "config.json").write_text("{}")
+            (folder / "glossbench.json").write_text("{}")
             (folder / "model.safetensors").write_bytes(b"0" * 1000)
             said = [
                 (id, one.document.text_hash, _answer(task, number, dress))

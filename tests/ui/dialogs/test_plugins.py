@@ -15,12 +15,12 @@ from workbench.ui.widgets.button import Button
 
 
 @pytest.fixture(autouse=True)
-def known(monkeypatch):
-    made = registry.Registry(registry.builtins().everything())
-    monkeypatch.setattr(registry, "registry", lambda: made)
-    yield made
+def known():
+    registry.registry.cache_clear()
+    yield registry.registry()
     for name in [one for one in sys.modules if one.partition(".")[0] == "lines"]:
         del sys.modules[name]
+    registry.registry.cache_clear()
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def exportable_file(tmp_path):
             folder = paths.run_folder(path, run.id) / "model"
             if kind == "train":
                 folder.mkdir(parents=True)
-                (folder / "config.json").write_text("{}")
+                (folder / "glossbench.json").write_text("{}")
                 (folder / "model.safetensors").write_bytes(b"0" * 1000)
     project.close()
     return path
