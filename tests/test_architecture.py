@@ -88,7 +88,7 @@ TABLE = {
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
     "exporters.model": Row(
         ("text", "runtime", "metrics", "models", "tasks"),
-        ("torch", "transformers", "onnx", "onnxscript", "onnxruntime"),
+        ("torch", "transformers", "peft", "onnx", "onnxscript", "onnxruntime"),
     ),
     "jobs": Row((), (), ("psutil",)),
     "project": Row(("text", "storage")),

@@ -33,6 +33,7 @@ def test_telemetry_is_off_after_an_import_even_if_the_user_turned_it_on(module):
     [
         ("hf", "HF_HUB_DISABLE_TELEMETRY", "transformers"),
         ("onnx", "ORT_DISABLE_TELEMETRY", "onnxruntime"),
+        ("adapter", "HF_HUB_DISABLE_TELEMETRY", "peft"),
     ],
 )
 def test_copied_code_turns_telemetry_off_before_the_import(task, format, variable, library):

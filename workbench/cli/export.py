@@ -19,7 +19,10 @@ from workbench.cli.session import failed, project_argument, session
     "--formats",
     default="hf,onnx",
     show_default=True,
-    help=_("Which to write, with commas: hf (transformers folder), onnx (32-bit)."),
+    help=_(
+        "Which to write, with commas: hf (transformers folder), onnx (32-bit), adapter (of a LoRA "
+        "run, for peft)."
+    ),
 )
 @as_json
 def export(file: Path, outdir: Path, run: str, formats: str, as_json: bool) -> None:

@@ -70,8 +70,9 @@ def check_documents(project: Project, run: Run) -> tuple[Document, ...]:
 
 
 def sizes(project: Project, run: Run) -> dict[str, int]:
-    """About how many bytes each format will take."""
-    return exporters.forecast(train.model_folder(project, run), [one.id for one in FORMATS])
+    """About how many bytes each format that fits the run will take."""
+    folder = train.model_folder(project, run)
+    return exporters.forecast(folder, [one.id for one in exporters.offered(folder)])
 
 
 def start(

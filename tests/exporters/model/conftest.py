@@ -27,3 +27,36 @@ def crf_run(tiny_run, tmp_path_factory):
     described = {"task": "tag", "labels": list(labels), "max_length": 32, "layer": "class"}
     folders.describe(folder, {**described, "options": options, "own_head": True})
     return folder
+
+
+@pytest.fixture(scope="session")
+def lora_run(tiny_run, tmp_path_factory):
+    """lora_run(task) → the model folder of a run with LoRA whose matrices are random."""
+
+    def make(task="classify", **options):
+        import torch
+
+        from workbench.models import folder as folders
+        from workbench.models import spec
+        from workbench.models.base import LoadOptions
+        from workbench.tasks import model as networks
+        from workbench.training.methods.lora.method import Lora
+        from workbench.training.spec import defaults
+
+        folder, labels = tmp_path_factory.mktemp("lora") / "model", ("delay", "praise", "ticket")
+        folder.mkdir()
+        given = {**defaults(task, "lora"), **options}
+        setting = networks.Setting(networks.task_of(task), labels, given)
+        info = spec.read_folder(tiny_run(task, labels))
+        method = Lora(networks.build(info, setting, LoadOptions()), given)
+        method.prepare()
+        torch.manual_seed(3)
+        for name, parameter in method.model.named_parameters():
+            if "lora_B" in name:
+                torch.nn.init.normal_(parameter)
+        method.save(folder)
+        described = {"task": task, "labels": list(labels), "max_length": 32, "layer": "class"}
+        folders.describe(folder, {**described, "options": given, "model": "base/name"})
+        return folder
+
+    return make

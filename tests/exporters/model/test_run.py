@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 from tests.tiny_runs import write_texts  # noqa: E402
 from workbench.base.errors import ExportFailed  # noqa: E402
 from workbench.exporters.model import hf_folder, run, verify  # noqa: E402
-from workbench.exporters.model.spec import draft_of, loading_code, sentence  # noqa: E402
+from workbench.exporters.model.spec import draft_of, loading_code, offered, sentence  # noqa: E402
 from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
 from workbench.tasks.predictor import Predictor, read_documents  # noqa: E402
 
@@ -103,6 +103,38 @@ def last(work):
             next(work)
         except StopIteration as end:
             return end.value
+
+
+@pytest.mark.parametrize("task", ["classify", "tag"])
+def test_an_adapter_alone_answers_as_the_run_and_names_its_base_model(
+    task, lora_run, texts_file, tmp_path
+):
+    out = tmp_path / "out"
+
+    result, events = export(lora_run(task), out, texts_file, formats=("adapter",))
+
+    check = result["check_adapter"]
+    assert check["texts"] == 20 and check["equal_labels"] == 1.0
+    assert 0 < check["largest_difference"] < 1e-4
+    assert {one["format"] for one in events if one["kind"] == "checked"} == {"adapter"}
+    assert sorted(one.name for one in out.iterdir()) == ["adapter"]
+    raw = json.loads((out / "adapter" / "adapter_config.json").read_text())
+    assert raw["base_model_name_or_path"] == "base/name"
+    weights = out / "adapter" / "adapter_model.safetensors"
+    assert weights.stat().st_size < 20_000 and "PeftModel" in loading_code("adapter", out, task)
+
+
+def test_a_run_without_an_adapter_or_with_a_head_of_ours_has_none_to_export(
+    lora_run, tiny_run, texts_file, tmp_path
+):
+    with_head = lora_run("tag", decoder="crf")
+
+    assert [one.id for one in offered(lora_run())] == ["hf", "onnx", "adapter"]
+    assert [one.id for one in offered(with_head)] == ["hf", "onnx"]
+    for folder in (tiny_run("classify"), with_head):
+        with pytest.raises(ExportFailed, match="no LoRA adapter"):
+            export(folder, tmp_path / "out", texts_file, formats=("adapter",))
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench.base import owned_folder
 from workbench.base.errors import ExportFailed, is_disk_full
 from workbench.base.i18n import _
-from workbench.exporters.model.spec import MOST_TEXTS, ExportSpec, draft_of, forecast
+from workbench.exporters.model.spec import ADAPTER, MOST_TEXTS, ExportSpec, draft_of, forecast
 from workbench.text.document import Document
 
 
@@ -21,7 +21,7 @@ def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
 
     Yields {"kind": "stage", stage, title} at each step (load, hf, onnx, check_hf, check) and what the checks yield. A sent "stop"
     during a check ends it early. Returns folders {hf, onnx}, files [{path, bytes}], check {texts, labels, equal_labels (fraction),
-    largest_difference, seconds, speed}, check_hf, seconds. Raises ExportFailed; nothing is left behind then.
+    largest_difference, seconds, speed}, check_hf, check_adapter, seconds. Raises ExportFailed; nothing is left behind then.
     """
     spec, began = ExportSpec.from_json(params), time.monotonic()
     out = Path(spec.out).expanduser().absolute()
@@ -39,8 +39,9 @@ def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
     return {
         "folders": {name: str(out / name) for name in spec.formats},
         "files": _files(out),
-        "check": checks.get("onnx") or checks.get("hf"),
+        "check": checks.get("onnx") or checks.get("hf") or checks.get(ADAPTER.id),
         "check_hf": checks.get("hf"),
+        "check_adapter": checks.get(ADAPTER.id),
         "own_head": own_head,
         "seconds": time.monotonic() - began,
     }
@@ -49,6 +50,7 @@ def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
 def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, tuple[bool, dict]]:
     """Write all formats; returns whether the head is one of ours, and the checks by format."""
     from workbench.exporters.model import (
+        adapter,
         card,
         hf_folder,
         onnx,
@@ -88,7 +90,20 @@ def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, tuple[bo
         checks["hf"] = yield from verify.check_folder(predictor, hf, some)
         text = card.readme(spec.facts, predictor.description, checks.get("onnx"))
         (hf / "README.md").write_text(text, encoding="utf-8")
-    else:
+    if ADAPTER.id in spec.formats:
+        folder = draft / ADAPTER.id
+        adapter.write(predictor, Path(spec.model), folder)
+        yield {
+            "kind": "stage",
+            "stage": "check_adapter",
+            "title": _("Loading the adapter into its base model"),
+            "total": len(documents[:50]),
+        }
+        ask = verify.adapter_folder(predictor, Path(spec.model), folder, tokenizer=hf)
+        checks[ADAPTER.id] = yield from verify.check_folder(
+            predictor, folder, documents[:50], ask=ask, format=ADAPTER.id
+        )
+    if "hf" not in spec.formats:
         shutil.rmtree(hf)
     return predictor.model.head is not None, checks
 

@@ -17,10 +17,33 @@ MOST_TEXTS = 500  # texts that the check reads
 
 @dataclass(frozen=True)
 class Format:
+    """A format that a run can be exported as.
+
+    has, lacks: a file or folder that the model folder of the run must have, or must not have.
+    """
+
     id: str
     title: str
     purpose: str
+    has: str = ""
+    lacks: str = ""
 
+    def fits(self, model: Path | str) -> bool:
+        """Whether a run with this model folder can be exported so."""
+        found = not self.has or (Path(model) / self.has).exists()
+        return found and not (self.lacks and (Path(model) / self.lacks).exists())
+
+
+ADAPTER = Format(
+    "adapter",
+    N_("LoRA adapter"),
+    N_(
+        "For Python with peft: the trained matrices alone, to be loaded into the model that the "
+        "run started from."
+    ),
+    has="adapter",
+    lacks="head.safetensors",  # a head of ours, which peft would not load
+)
 
 FORMATS: tuple[Format, ...] = (
     Format(
@@ -37,6 +60,7 @@ FORMATS: tuple[Format, ...] = (
             "For programs without Python or torch: one file for onnxruntime, with tokenizer and labels beside it."
         ),
     ),
+    ADAPTER,
 )
 
 
@@ -98,10 +122,19 @@ class ExportSpec:
         )
 
 
+def offered(model: Path | str) -> tuple[Format, ...]:
+    """The formats that a run with this model folder can be exported as."""
+    return tuple(one for one in FORMATS if one.fits(model))
+
+
 def forecast(model: Path | str, formats: Sequence[str]) -> dict[str, int]:
     """About how many bytes each format will take, from the size of the weights."""
-    weights = sum(one.stat().st_size for one in Path(model).glob("*.safetensors"))
-    return {one: weights + 2_000_000 for one in parse_formats(formats)}
+    found = {}
+    for format in FORMATS:
+        if format.id in parse_formats(formats):
+            files = Path(model, format.has).glob("*.safetensors")
+            found[format.id] = sum(one.stat().st_size for one in files) + 2_000_000
+    return found
 
 
 def draft_of(out: Path, pid: int) -> Path:
@@ -121,6 +154,8 @@ def loading_code(format: str, folder: Path | str, task: str, *, own_head: bool =
             second=', "…"' if info.texts == 2 else "",
             outputs=list(info.logits),
         )
+    if format == ADAPTER.id:
+        return _ADAPTER_CODE.format(folder=str(folder), library=_LIBRARY[info.pipeline])
     if own_head or not info.pipeline:
         text = '"…"' if info.texts == 1 else '("…", "…")'
         return _OWN_CODE.format(folder=str(folder), text=text)
@@ -161,6 +196,23 @@ _OWN_CODE = """import workbench
 
 model = workbench.load_model({folder!r})
 print(model.predict_texts([{text}])[0].to_json())
+"""
+
+
+_LIBRARY = {
+    "text-classification": "AutoModelForSequenceClassification",
+    "token-classification": "AutoModelForTokenClassification",
+}
+_ADAPTER_CODE = """import os
+
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before the import
+from peft import PeftModel
+from transformers import AutoConfig, {library}
+
+folder = {folder!r}
+config = AutoConfig.from_pretrained(folder)
+base = {library}.from_pretrained("path/of/the/base/model", config=config)
+model = PeftModel.from_pretrained(base, folder)
 """
 
 

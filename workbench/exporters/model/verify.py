@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import torch
 
+from workbench.exporters.model import adapter
 from workbench.runtime.inputs import EncodedInput, Prepared
 from workbench.runtime.onnx_predictor import Logits, OnnxPredictor
 from workbench.runtime.preparers.subwords import contents
@@ -136,23 +138,30 @@ def _timed(one: Predictor | OnnxPredictor, documents: Sequence[Document]) -> flo
     return median(times)
 
 
+Ask = Callable[[Document], Mapping[str, np.ndarray]]
+
+
 def check_folder(
-    predictor: Predictor, folder: Path, documents: Sequence[Document]
+    predictor: Predictor,
+    folder: Path,
+    documents: Sequence[Document],
+    *,
+    ask: Ask | None = None,
+    format: str = "hf",
 ) -> Generator[dict, None, dict]:
     """The exported folder, loaded again, against the model in memory.
 
     A folder that transformers alone can load is loaded by it, and of long tagged texts the first
-    window is compared; one with a head of ours is loaded as `load_model` does.
+    window is compared; one with a head of ours is loaded as `load_model` does. `ask` gives the
+    logits of the first window in another way.
     Yields as `check`; returns texts, labels, equal_labels, largest_difference (of logits), seconds.
     """
     began = time.monotonic()
     original = yield from _reference(predictor, documents)
     prepared = predictor.prepare(documents)
-    ask = (
-        _own_folder(folder)
-        if predictor.model.head is not None
-        else _library_folder(predictor, folder)
-    )
+    if ask is None:
+        own_head = predictor.model.head is not None
+        ask = _own_folder(folder) if own_head else _library_folder(predictor, folder)
     largest, equal, total = 0.0, 0, 0
     for number, document in enumerate(documents):
         theirs = ask(document)
@@ -164,7 +173,7 @@ def check_folder(
         row = {"text": document.text[:120], "difference": difference, "equal": bool(same.all())}
         yield {
             "kind": "checked",
-            "format": "hf",
+            "format": format,
             "done": number + 1,
             "total": len(documents),
             "rows": [row],
@@ -178,18 +187,36 @@ def check_folder(
     }
 
 
-Ask = Callable[[Document], Mapping[str, np.ndarray]]
-
-
-def _library_folder(predictor: Predictor, folder: Path) -> Ask:
-    """Logits as transformers alone computes them from the folder."""
+def _library_class(predictor: Predictor) -> type:
     import transformers
 
     classes = {
         "token": transformers.AutoModelForTokenClassification,
         "sequence": transformers.AutoModelForSequenceClassification,
     }
-    model = classes[predictor.encoder.head].from_pretrained(folder, local_files_only=True).eval()
+    return classes[predictor.encoder.head]
+
+
+def _library_folder(predictor: Predictor, folder: Path) -> Ask:
+    """Logits as transformers alone computes them from the folder."""
+    model = _library_class(predictor).from_pretrained(  # type: ignore[attr-defined]
+        folder, local_files_only=True
+    )
+    return _asked(predictor, model.eval(), folder)
+
+
+def adapter_folder(predictor: Predictor, source: Path, folder: Path, *, tokenizer: Path) -> Ask:
+    """Logits as peft and transformers compute them from the base model and the exported adapter.
+
+    source: the model folder of the run; tokenizer: the folder with its tokenizer.
+    """
+    model = adapter.load(source, folder, _library_class(predictor))
+    return _asked(predictor, model, tokenizer)
+
+
+def _asked(predictor: Predictor, model: Any, folder: Path) -> Ask:
+    import transformers
+
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
     def ask(document: Document) -> Mapping[str, np.ndarray]:

@@ -43,10 +43,19 @@ def test_a_typed_folder_is_taken_and_return_starts_nothing(panel, qtbot, tmp_pat
 
 
 def test_without_a_format_the_button_waits(panel, qtbot):
-    for box in panel.view._choices._formats.values():
-        box.box.click()
+    for card in panel.view._choices._formats.values():
+        if card.box.isChecked():
+            card.box.click()
 
     assert not named(panel, "Export model", QPushButton).isEnabled()
+
+
+def test_a_format_that_the_run_cannot_be_exported_as_is_not_shown(panel):
+    cards = panel.view._choices._formats
+
+    assert cards["hf"].isVisible() and not cards["adapter"].isVisible()
+    panel.state.update(sizes={"hf": 1, "onnx": 1, "adapter": 1})
+    assert cards["adapter"].isVisible() and not cards["adapter"].box.isChecked()
 
 
 def test_the_check_is_shown_as_it_goes_and_its_result_in_words(panel, qtbot, checked, finished):

@@ -37,7 +37,7 @@ class ExportState(State):
         self.runs: tuple[Run, ...] = ()
         self.run_id: int | None = None
         self.folder = ""
-        self.formats: tuple[str, ...] = tuple(one.id for one in export.FORMATS)
+        self.formats: tuple[str, ...] = tuple(one.id for one in export.FORMATS if not one.has)
         self.sizes: Mapping[str, int] = {}
         self.job: Job | None = None
         self.stage = ""  # what is under way, in words
@@ -76,6 +76,8 @@ class ExportState(State):
         self.run_id = run_id
         sizes = self.context.attempt(export.sizes, self.project, self.run) or {}
         self.update(sizes=sizes)
+        if sizes:
+            self.update(formats=tuple(one for one in self.formats if one in sizes))
         if not self.busy:
             self.update(rows=(), result={}, problem="", stage="")
         if not self._own_folder:

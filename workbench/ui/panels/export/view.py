@@ -214,6 +214,7 @@ class _FormatCard(QFrame):
             self.box.setChecked(self.format.id in self.state.formats)
         if concerns(fields, "sizes"):
             bytes_ = self.state.sizes.get(self.format.id)
+            self.setVisible(bytes_ is not None or not self.format.has)
             self._size.setText(_("about {size}").format(size=size(bytes_)) if bytes_ else "")
 
 

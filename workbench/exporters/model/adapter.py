@@ -1,0 +1,60 @@
+"""A LoRA adapter alone, in the format of peft: for those who have the base model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from torch import nn
+
+from workbench.base.errors import ExportFailed
+from workbench.base.i18n import _
+from workbench.exporters.model.spec import ADAPTER
+from workbench.models.folder import DESCRIPTION
+from workbench.tasks.predictor import Predictor
+
+CONFIG, BASE = "adapter_config.json", "base_model_name_or_path"
+
+
+def write(predictor: Predictor, source: Path, folder: Path) -> None:
+    """What `peft.PeftModel.from_pretrained` reads; config.json and our own description have labels.
+
+    The base model is named instead of its folder on this computer. Raises ExportFailed where the
+    run has no adapter that works without a head of ours.
+    """
+    if not ADAPTER.fits(source):
+        raise ExportFailed(
+            _("This run has no LoRA adapter that other programs could load."),
+            hint=_("Train with method=lora and a head of the library, or export other formats."),
+        )
+    shutil.copytree(source / str(ADAPTER.has), folder)
+    for name in (DESCRIPTION, "config.json"):
+        shutil.copyfile(source / name, folder / name)
+    raw = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    raw[BASE] = str(predictor.description.get("model") or raw[BASE])
+    (folder / CONFIG).write_text(json.dumps(raw, indent=2, ensure_ascii=False), encoding="utf-8")
+
+
+def load(source: Path, folder: Path, library_class: type) -> nn.Module:
+    """The base model of the run in `source` with the exported adapter, as peft puts them together.
+
+    library_class: a class of transformers with the head of the task.
+    Raises ExportFailed where the base model is no longer where the run has read it.
+    """
+    import transformers
+    from peft import PeftModel
+
+    raw = json.loads((source / str(ADAPTER.has) / CONFIG).read_text(encoding="utf-8"))
+    if not Path(raw[BASE]).is_dir():
+        raise ExportFailed(
+            _("The adapter cannot be checked: its base model is no longer in {folder}.").format(
+                folder=raw[BASE]
+            ),
+            hint=_("Put the base model back, or export other formats."),
+        )
+    config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+    base = library_class.from_pretrained(  # type: ignore[attr-defined]
+        raw[BASE], config=config, local_files_only=True, ignore_mismatched_sizes=True
+    )
+    return PeftModel.from_pretrained(base, str(folder)).eval()
