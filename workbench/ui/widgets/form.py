@@ -25,7 +25,7 @@ GROUPS = {"main": N_("Main"), "more": N_("More")}
 
 
 class Form(QFrame):
-    """One field a record. A record has `name`, `kind` (int, float, bool, choice, text), `default`, `help`, and may have
+    """One field a record, groups in the order of their first. A record has `name`, `kind` (int, float, bool, choice, text), `default`, `help`, and may have
     `choices`, `title`, `group`, `low`, `high`.
 
     `changed` is emitted with the name of the option a person changed. `values()` gives what differs from the defaults as
@@ -39,16 +39,18 @@ class Form(QFrame):
         self._options = {one.name: one for one in options}
         self._fields: dict[str, Field | QWidget] = {}
         self._controls: dict[str, QWidget] = {}
+        self._headings: dict[str, tuple[QWidget, list[str]]] = {}  # group → heading, its options
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
-        group = None
-        for option in options:
-            if getattr(option, "group", "") and option.group != group:
-                group = option.group
-                title = GROUPS.get(group, group)
-                layout.addWidget(words(_(title), "small", "text", weight=600))
-            layout.addWidget(self._field(option))
+        for group in dict.fromkeys(getattr(option, "group", "") for option in options):
+            members = [option for option in options if getattr(option, "group", "") == group]
+            if group:
+                heading = words(_(GROUPS.get(group, group)), "small", "text", weight=600)
+                self._headings[group] = heading, [option.name for option in members]
+                layout.addWidget(heading)
+            for option in members:
+                layout.addWidget(self._field(option))
         self.set_values(values or {})
 
     def values(self) -> dict[str, str]:
@@ -79,6 +81,8 @@ class Form(QFrame):
             fits = not wanted or wanted in f"{name} {_title(option)} {_(option.help)}".casefold()
             one.setVisible(fits)
             count += fits
+        for heading, names in self._headings.values():
+            heading.setVisible(any(not self._fields[name].isHidden() for name in names))
         return count
 
     def focused(self) -> str:
@@ -128,6 +132,8 @@ class Form(QFrame):
             it.valueChanged.connect(lambda _value: self.changed.emit(name))
         else:
             it = QLineEdit()
+            if getattr(option, "automatic", ""):
+                it.setPlaceholderText(_("automatic: {rule}").format(rule=_(option.automatic)))
             it.textEdited.connect(lambda _text: self.changed.emit(name))
         return call(it, _title(option), _(option.help))
 

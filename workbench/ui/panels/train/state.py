@@ -201,7 +201,8 @@ class TrainState(State):
             rate=made.learning_rate,
         )
         time = self._time_told(made.epochs * made.steps_per_epoch, made.batch_size)
-        return " ".join(part for part in (told, spec.forecast(self.card).sentence(), time) if part)
+        first = " ".join(filter(None, (told, time)))
+        return "\n".join(filter(None, (first, spec.forecast(self.card).sentence())))
 
     def _time_told(self, steps: int, batch: int) -> str:
         """About how long it will take, going by the latest run of this task with this model; "" where there is none."""

@@ -1,0 +1,50 @@
+"""A form built from options: groups, what is automatic, and what a search leaves."""
+
+import pytest
+
+from workbench.base.options import Option
+from workbench.ui.widgets.form import Form
+
+OPTIONS = (
+    Option("epochs", "int", None, "Passes.", group="main", automatic="from the data"),
+    Option("warmup", "float", 0.1, "Rise of the rate."),
+    Option("rank", "int", 8, "Of the matrices.", group="main"),
+)
+
+
+@pytest.fixture
+def form(qtbot):
+    made = Form(OPTIONS)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def heights(form, *names):
+    """Vertical positions of controls, in pixels of the form."""
+    form.layout().activate()
+    return [
+        form.control(name).mapTo(form, form.control(name).rect().topLeft()).y() for name in names
+    ]
+
+
+def test_options_of_a_group_stand_together_below_one_heading(form):
+    assert list(form._headings) == ["main", "more"]
+    placed = heights(form, "epochs", "rank", "warmup")
+    assert placed == sorted(placed)
+
+
+def test_a_heading_without_an_option_that_is_found_is_hidden(form):
+    main, more = (heading for heading, _names in form._headings.values())
+
+    form.filter("matrices")
+    assert main.isVisible() and not more.isVisible()
+
+    form.filter("")
+    assert main.isVisible() and more.isVisible()
+
+
+def test_an_automatic_value_shows_its_rule_while_nothing_is_typed(form):
+    assert form.control("epochs").placeholderText() == "automatic: from the data"
+    assert form.control("rank").placeholderText() == ""
+    assert form.values() == {}
