@@ -302,14 +302,14 @@ def _show(report: dict) -> None:
 
 
 def _list_options(task: str | None, as_json: bool) -> None:
-    found = all_options(task)
+    found, asked = all_options(task), {task} if task else set(_ids())
     if as_json:
         emit([_option(option, names) for option, names in found.items()])
         return
     for option, names in found.items():
         default = _(option.automatic) if option.automatic else option.default
         only = _("{name} (only {tasks})").format(name=option.name, tasks=", ".join(names))
-        say(option.name if set(names) >= set(_ids()) else only)
+        say(option.name if set(names) >= asked else only)
         say("    " + _(option.help))
         rule = _("auto – {rule}").format(rule=default) if option.automatic else default
         say("    " + _("Default: {default}").format(default=rule))
