@@ -54,7 +54,7 @@ def load(source: Path, folder: Path, library_class: type) -> nn.Module:
             hint=_("Put the base model back, or export other formats."),
         )
     config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-    base = library_class.from_pretrained(  # type: ignore[attr-defined]
+    base = library_class.from_pretrained(
         raw[BASE], config=config, local_files_only=True, ignore_mismatched_sizes=True
     )
     return PeftModel.from_pretrained(base, str(folder)).eval()

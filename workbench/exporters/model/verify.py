@@ -199,9 +199,7 @@ def _library_class(predictor: Predictor) -> type:
 
 def _library_folder(predictor: Predictor, folder: Path) -> Ask:
     """Logits as transformers alone computes them from the folder."""
-    model = _library_class(predictor).from_pretrained(  # type: ignore[attr-defined]
-        folder, local_files_only=True
-    )
+    model = _library_class(predictor).from_pretrained(folder, local_files_only=True)
     return _asked(predictor, model.eval(), folder)
 
 

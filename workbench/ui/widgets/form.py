@@ -46,7 +46,8 @@ class Form(QFrame):
         for group in dict.fromkeys(getattr(option, "group", "") for option in options):
             members = [option for option in options if getattr(option, "group", "") == group]
             if group:
-                heading = words(_(GROUPS.get(group, group)), "small", "text", weight=600)
+                title = GROUPS.get(group, group)
+                heading = words(_(title), "small", "text", weight=600)
                 self._headings[group] = heading, [option.name for option in members]
                 layout.addWidget(heading)
             for option in members:
