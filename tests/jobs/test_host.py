@@ -1,5 +1,6 @@
 """A model that stays loaded, played by a target that doubles numbers."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,24 @@ def test_arrays_come_back_as_arrays_and_leave_no_file(host):
 
     assert answer["scores"].tolist() == [[0, 1, 2], [3, 4, 5]]
     assert list(host.folder.glob("*.npy")) == []
+
+
+def test_answers_are_read_off_the_main_thread_and_one_that_cannot_be_is_an_error():
+    threads = []
+
+    def read(raw):
+        threads.append(threading.current_thread())
+        return raw["value"]
+
+    host = Host(JobSpec("job_targets:doubler"), read=read)
+    try:
+        assert host.ask_now({"value": 4}) == 8
+        with pytest.raises(JobFailed, match="cannot be read: KeyError"):
+            host.ask_now({"array": True})
+        assert host.ask_now({"value": 1}) == 2
+    finally:
+        host.close()
+    assert threading.main_thread() not in threads
 
 
 def test_an_error_in_one_answer_is_told_and_the_next_is_answered(host):

@@ -1,28 +1,31 @@
 """Dataclasses as plain values and back: what crosses a process border, or is printed as JSON.
 
 Arrays are passed through as they are: the channel writes them to files, the command line as lists.
+How a class is read is worked out once from its annotations: a long text has thousands of rows.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+Reader = Callable[[Any], Any]  # a plain value → the value that its annotation asks for
+_PLAIN = (str, int, float, bool, bytes, types.NoneType)
 
 
 def to_plain(value: Any) -> Any:
     """Dataclasses as dicts, sequences as lists; anything else (numbers, texts, arrays) as it is."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: to_plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, _PLAIN):
+        return value
+    if names := _names(type(value)):
+        return {name: to_plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): to_plain(one) for key, one in value.items()}
-    if isinstance(value, str | bytes):
-        return value
     if isinstance(value, AbstractSet):
         return sorted(map(to_plain, value))
     return [to_plain(one) for one in value] if isinstance(value, Sequence) else value
@@ -34,39 +37,68 @@ def from_plain(kind: type[T], raw: Mapping[str, Any]) -> T:
     Raises TypeError where a field without a default is missing.
     """
     make: Any = kind
-    hints = _hints(make)
-    return make(**{name: _read(hints[name], value) for name, value in raw.items() if name in hints})
+    return _dataclass_reader(make)(raw)
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _names(kind: Any) -> tuple[str, ...]:
+    """The fields of a dataclass, () of anything else."""
+    return tuple(one.name for one in fields(kind)) if is_dataclass(kind) else ()
+
+
+@cache
+def _dataclass_reader(kind: Any) -> Reader:
     hints = get_type_hints(kind)
-    return {one.name: hints[one.name] for one in fields(kind) if one.init}
+    known = {one.name: _reader(hints[one.name]) for one in fields(kind) if one.init}
+
+    def read(raw: Mapping[str, Any]) -> Any:
+        return kind(
+            **{
+                name: value if value is None or (convert := known[name]) is None else convert(value)
+                for name, value in raw.items()
+                if name in known
+            }
+        )
+
+    return read
 
 
-def _read(hint: Any, value: Any) -> Any:
-    """A value as its annotation says."""
-    if value is None:
-        return None
-    if is_dataclass(hint) and isinstance(hint, type):
-        return from_plain(hint, value)
+def _reader(hint: Any) -> Reader | None:
+    """None for a value that stays as it is."""
+    if isinstance(hint, type) and is_dataclass(hint):
+        return lambda value: _dataclass_reader(hint)(value)  # late, as it may hold its own kind
     origin: Any = get_origin(hint)
     inner = get_args(hint)
     if origin in (types.UnionType, Union):
         wanted = [one for one in inner if one is not types.NoneType]
-        return _read(wanted[0], value) if len(wanted) == 1 else value
-    if origin is tuple and isinstance(value, Sequence):
-        return _read_tuple(inner, value)
-    if origin is list and isinstance(value, Sequence):
-        return [_read(inner[0], one) for one in value]
-    if origin in (set, frozenset):
-        return origin(_read(inner[0], one) for one in value)
+        return _reader(wanted[0]) if len(wanted) == 1 else None
+    if origin is tuple or hint is tuple:
+        return _tuple_reader(inner)
+    if origin in (list, set, frozenset):
+        convert = _reader(inner[0])
+        return lambda value: origin(_each(convert, value))
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {_read(inner[0], key): _read(inner[1], one) for key, one in value.items()}
-    return hint(value) if hint in (int, float, tuple) else value
+        convert = _reader(inner[1])
+        return lambda value: dict(zip(value, _each(convert, value.values()), strict=True))
+    return None
 
 
-def _read_tuple(inner: tuple, value: Sequence) -> tuple:
+def _tuple_reader(inner: tuple) -> Reader:
+    if not inner:
+        return tuple
     if len(inner) == 2 and inner[1] is Ellipsis:
-        return tuple(_read(inner[0], one) for one in value)
-    return tuple(_read(hint, one) for hint, one in zip(inner, value, strict=True))
+        convert = _reader(inner[0])
+        return lambda value: tuple(_each(convert, value))
+    readers = [_reader(hint) for hint in inner]
+    if not any(readers):
+        return tuple
+    return lambda value: tuple(
+        one if convert is None or one is None else convert(one)
+        for convert, one in zip(readers, value, strict=True)
+    )
+
+
+def _each(convert: Reader | None, values: Any) -> Any:
+    if convert is None:
+        return values
+    return [None if one is None else convert(one) for one in values]

@@ -42,6 +42,7 @@ class Inspecting:
     def __init__(self, subject: Subject):
         self.subject = subject
         self._made: dict[str, Any] = {}
+        self._counted: tuple[tuple, float] | None = None
 
     def answer(self, request: Mapping) -> Answer:
         """Raises ModelError where the model lacks what the inspector needs."""
@@ -51,8 +52,14 @@ class Inspecting:
         options = spec.options(id, request.get("options") or {})
         document = document_of(request["texts"], request.get("tokens"))
         result = inspector.run(self.subject, [document], options)
-        unknown = self.subject.preparer.unknown_share([content for _, content in document.texts])
-        return Answer(id, result, unknown, 1000 * (time.perf_counter() - began))
+        return Answer(id, result, self._unknown(document), 1000 * (time.perf_counter() - began))
+
+    def _unknown(self, document: Document) -> float:
+        """Share of unknown words; inspectors and options are changed more often than the text."""
+        if self._counted is None or self._counted[0] != document.texts:
+            share = self.subject.preparer.unknown_share([text for _name, text in document.texts])
+            self._counted = document.texts, share
+        return self._counted[1]
 
     def _inspector(self, id: str) -> Any:
         if id not in self._made:

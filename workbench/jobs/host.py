@@ -43,7 +43,10 @@ class Host:
         dispatch: Dispatch | None = None,
         spare: Spare | None = None,
         grace: Grace | None = None,
+        read: Callable[[Any], Any] | None = None,
     ):
+        """`read` turns an answer into what `done` is given, off the main thread."""
+        self._read = read
         self.dispatch: Dispatch = dispatch or Mailbox()
         self.status, self.message, self.hint, self.details = "asleep", "", "", ""
         self.changed = Signal("host.changed")
@@ -150,8 +153,17 @@ class Host:
 
     def _heard(self, generation: int, message: dict) -> None:
         if message.get("type") == "answer" and "answer" in message:
-            message["answer"] = _with_arrays(message["answer"], self.folder)
+            message = self._as_read(message)
         self.dispatch(lambda: self._take(message) if generation == self._generation else None)
+
+    def _as_read(self, message: dict) -> dict:
+        """An answer with its arrays, read; an error if it is not what was expected."""
+        try:
+            found = _with_arrays(message["answer"], self.folder)
+            return {**message, "answer": self._read(found) if self._read is not None else found}
+        except Exception as error:  # of a plugin, perhaps
+            told = _("The answer of the model cannot be read: {error!r}.").format(error=error)
+            return {"type": "answer", "id": message["id"], "error": {"message": told, "hint": ""}}
 
     def _ended(self, generation: int, code: int | None) -> None:
         self.dispatch(lambda: self._gone(code) if generation == self._generation else None)

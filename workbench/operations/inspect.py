@@ -234,6 +234,7 @@ class Inspector:
             JobSpec(inspectors.TARGET, params, title=choice.title),
             dispatch=self._dispatch,
             spare=self._spare,
+            read=Answer.from_plain,
         )
         self._drop = self._host.changed.connect(self.changed.emit)
 
@@ -248,7 +249,7 @@ class Inspector:
         self._host.ask(
             inspector,
             request(inspector, document, options),
-            lambda raw, error: done(Answer.from_plain(raw) if raw else None, error),
+            done,
         )
 
     def ask_now(
@@ -262,7 +263,7 @@ class Inspector:
         """Headless: ask and wait. Raises the error of the answer."""
         assert self._host is not None
         asked = request(inspector, document, options)
-        return Answer.from_plain(self._host.ask_now(asked, timeout))
+        return self._host.ask_now(asked, timeout)
 
     def close(self) -> None:
         """End the process and give its memory back."""

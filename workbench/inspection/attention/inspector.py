@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,33 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.attention.info import INFO, Attention
 from workbench.inspection.base import stitch, token_rows, words_of
+from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
-from workbench.runtime.inputs import EncodedInput, stack
+from workbench.runtime.inputs import EncodedInput, Prepared, stack
 from workbench.text.document import Document
 
 THUMB = 32  # cells of a head in the overview, each way
 LONGEST = 256  # tokens of a window of a pretrained model, which has no limit of its own
 MOST_KEPT = 400_000_000  # bytes of weights that are kept for the next head
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What does not change with layer and head: one text as the model reads it."""
+
+    prepared: Prepared
+    words: tuple[WordRow, ...]
+    places: Mapping[tuple[int, int], int]  # (window, position) → place among all tokens
+
+
+@dataclass(frozen=True)
+class _Window:
+    """One window: weights float32 (L, H, T, T), masked bool (L, T, T), entropies (L, H)."""
+
+    weights: np.ndarray
+    masked: np.ndarray
+    entropies: np.ndarray
+    mask: str
 
 
 class AttentionInspector:
@@ -27,51 +48,76 @@ class AttentionInspector:
     info = INFO
 
     def __init__(self) -> None:
-        self._last: tuple[Any, np.ndarray] | None = None
+        self._text: tuple[Any, _Text] | None = None
+        self._window: tuple[Any, _Window] | None = None
+        self._small: tuple[Any, tuple[np.ndarray, np.ndarray]] | None = None
 
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> Attention:
         """Raises WorkbenchError for a layer, head or window that does not exist."""
         (document,) = documents
-        prepared = subject.prepared(document, longest=LONGEST)
-        window = _index(options["window"], len(prepared.inputs), "window") - 1
-        piece = prepared.inputs[window]
-        every = self._weights(subject, piece)  # (L, H, T, T)
-        layer = _index(options["layer"], every.shape[0], "layer")
-        head = _index(options["head"], every.shape[1], "head")
+        text = self._read(subject, document)
+        inputs = text.prepared.inputs
+        number = _index(options["window"], len(inputs), "window") - 1
+        piece = inputs[number]
+        key = (id(subject), piece.ids.tobytes(), piece.text.tobytes())
+        window = self._weights(key, subject, piece)
+        layer = _index(options["layer"], window.weights.shape[0], "layer")
+        head = _index(options["head"], window.weights.shape[1], "head")
         shown = np.arange(len(piece)) if options["special"] else np.flatnonzero(piece.text >= 0)
-        masked = np.all(every == 0, axis=1)  # (L, T, T)
-        rows = token_rows(piece, document, words_of(document, subject.texts), subject.preparer)
-        places = {where: number for number, where in enumerate(stitch(prepared.inputs))}
-        one, seen = every[layer - 1, head - 1], np.ix_(shown, shown)
-        grid = (..., *seen)
+        rows = token_rows(piece, document, text.words, subject.preparer)
+        seen = np.ix_(shown, shown)
+        one = window.weights[layer - 1, head - 1]
+        small, small_masked = self._overview((*key, shown.tobytes()), window, shown)
         return Attention(
             tuple(rows[at] for at in shown),
-            tuple(places.get((window, int(at)), -1) for at in shown),
-            window + 1,
-            len(prepared.inputs),
+            tuple(text.places.get((number, int(at)), -1) for at in shown),
+            number + 1,
+            len(inputs),
             layer,
             head,
-            pooled(every[grid], THUMB),
-            ~pooled(~masked[grid], THUMB),
-            entropies(every),
+            small,
+            small_masked,
+            window.entropies,
             one[seen],
-            masked[layer - 1][seen],
+            window.masked[layer - 1][seen],
             1 - one[seen].sum(1) if len(shown) < len(piece) else np.zeros(len(shown), np.float32),
-            mask_kind(masked),
-            bool(prepared.cut[0]),
+            window.mask,
+            bool(text.prepared.cut[0]),
         )
 
-    def _weights(self, subject: Subject, piece: EncodedInput) -> np.ndarray:
-        """float32 (L, H, T, T) of one input."""
-        key = (id(subject), piece.ids.tobytes(), piece.text.tobytes())
-        if self._last is None or self._last[0] != key:
-            found = attentions(subject, piece)
-            if found.nbytes > MOST_KEPT:
-                return found
-            self._last = key, found
-        return self._last[1]
+    def _read(self, subject: Subject, document: Document) -> _Text:
+        key = (id(subject), document.texts, dict(document.tokens))
+        if self._text is None or self._text[0] != key:
+            prepared = subject.prepared(document, longest=LONGEST)
+            places = {where: number for number, where in enumerate(stitch(prepared.inputs))}
+            words = words_of(document, subject.texts)
+            self._text = key, _Text(prepared, words, places)
+        return self._text[1]
+
+    def _weights(self, key: tuple, subject: Subject, piece: EncodedInput) -> _Window:
+        if self._window is not None and self._window[0] == key:
+            return self._window[1]
+        self._window = None  # two of the largest need not be there at once
+        weights = attentions(subject, piece)
+        masked = np.all(weights == 0, axis=1)
+        found = _Window(weights, masked, entropies(weights), mask_kind(masked))
+        if weights.nbytes <= MOST_KEPT:
+            self._window = key, found
+        return found
+
+    def _overview(
+        self, key: tuple, window: _Window, shown: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The heads and the masks in small."""
+        if self._small is None or self._small[0] != key:
+            grid = (..., *np.ix_(shown, shown))
+            whole = len(shown) == window.weights.shape[-1]
+            weights = window.weights if whole else window.weights[grid]
+            masked = window.masked if whole else window.masked[grid]
+            self._small = key, (pooled(weights, THUMB), ~pooled(~masked, THUMB))
+        return self._small[1]
 
 
 def attentions(subject: Subject, piece: EncodedInput) -> np.ndarray:
