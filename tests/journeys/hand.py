@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QWidget
 
@@ -90,7 +90,7 @@ class Hand:
         table = self.find(name, kind=QAbstractItemView)
         self.wait(lambda: table.model().rowCount() > row)
         area = table.visualRect(
-            table.model().index(row, min(column, table.model().columnCount() - 1))
+            table.model().index(row, min(column, table.model().columnCount(QModelIndex()) - 1))
         )
         self.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, NO, area.center())
 

@@ -117,8 +117,12 @@ class InspectView(View):
         side = column(
             model, (self._listed, 1), self._bar(), gap=8, margins=(12, 14, 12, 10), part="side"
         )
-        side.setFixedWidth(theme.px(SIDE))
+        self._left = side
         return side
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._left.setFixedWidth(min(theme.px(SIDE), self.width() // 4))
 
     def _asking(self) -> QWidget:
         self._input, self._second = QLineEdit(), QLineEdit()

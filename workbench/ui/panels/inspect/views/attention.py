@@ -34,7 +34,7 @@ class AttentionView(InspectorView):
         super().__init__(state)
         self._heads, self._matrix, self._lines = HeadsMap(), HeadMatrix(), HeadLines()
         self._legend = Legend()
-        self._size, self._title = words("", "small", "muted"), words("", weight=600)
+        self._size, self._title = Elided("", "small", "muted"), words("", weight=600)
         self._about, self._cell = Elided("", "small", "muted"), Elided("", "small")
         self._special = QCheckBox(_("Special tokens"))
         self._special.setAccessibleName(_("Show special tokens"))
@@ -57,15 +57,14 @@ class AttentionView(InspectorView):
         self._scroll = scrolled(self._heads)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         heads = card(
-            row(words(_("All heads"), weight=600), self._size, None, self._special),
+            row(words(_("All heads"), weight=600), (self._size, 1), self._special),
             self._scroll,
             self._legend,
             gap=10,
         )
         lines = card(words(_("Lines"), weight=600), (self._lines, 1), gap=4)
-        found = column(heads, (lines, 1), gap=12)
-        found.setFixedWidth(theme.px(LEFT))
-        return found
+        self._side = column(heads, (lines, 1), gap=12)
+        return self._side
 
     def _one_head(self):
         menu = QMenu(self)
@@ -128,7 +127,10 @@ class AttentionView(InspectorView):
         self._fit()
 
     def _fit(self) -> None:
-        """The overview takes what it needs, as long as the lines have room."""
+        """The left side has its share; the overview takes what it needs if the lines have room."""
+        wide = min(theme.px(LEFT), self.width() * 2 // 5)
+        self._side.setFixedWidth(wide)
+        self._size.setVisible(wide == theme.px(LEFT))
         wanted = self._heads.sizeHint().height() + 2
         room = self.height() - theme.px(LEAST_LINES) - theme.px(130)
         self._scroll.setFixedHeight(max(theme.px(90), min(wanted, room)))

@@ -169,6 +169,8 @@ class HeadMatrix(_Tokens):
     def whole(self) -> QPixmap:
         """A picture of all cells, those out of sight too."""
         made = HeadMatrix()
+        made.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         made.set(self.result)
         side = self.count * self.cell + 2 * PAD
         made.resize(int(self.label * 1.5 + side), int(self.above + side))
@@ -340,7 +342,7 @@ class HeadLines(_Tokens):
     def measure(self) -> None:
         if not self.count:
             return
-        self.label = self.widest()
+        self.label = min(self.widest(), self.viewport().width() * 0.3)
         self.above = float(theme.px(22))
         room = (self.viewport().height() - self.above - PAD) / self.count
         self.cell = float(int(min(max(room, theme.px(LEAST) + 3), theme.px(24))))
