@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QTableView, QWidget
 
 PATIENCE = (
     240_000  # milliseconds for what trains, exports or loads a model; a slow machine is no failure
@@ -89,9 +89,8 @@ class Hand:
     def click_row(self, name: str, row: int, column: int = 1) -> None:
         table = self.find(name, kind=QAbstractItemView)
         self.wait(lambda: table.model().rowCount() > row)
-        area = table.visualRect(
-            table.model().index(row, min(column, table.model().columnCount(QModelIndex()) - 1))
-        )
+        columns = table.model().columnCount() if isinstance(table, QTableView) else 1
+        area = table.visualRect(table.model().index(row, min(column, columns - 1)))
         self.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, NO, area.center())
 
     # ---------------------------------------------------------------- keys
