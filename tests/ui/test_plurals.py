@@ -20,6 +20,8 @@ NO_COUNT = {
     "layer",
     "folder",
     "ms",
+    "bits",
+    "query",
 }
 
 

@@ -22,7 +22,8 @@ def to_plain(value: Any) -> Any:
     """Dataclasses as dicts, sequences as lists; anything else (numbers, texts, arrays) as it is."""
     if isinstance(value, _PLAIN):
         return value
-    if names := _names(type(value)):
+    kind: Any = type(value)
+    if names := _names(kind):
         return {name: to_plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): to_plain(one) for key, one in value.items()}
