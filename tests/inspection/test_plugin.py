@@ -53,7 +53,7 @@ class Lengths:
 
 
 INFO = InspectorInfo(
-    "toy.lengths", "Word lengths", Lengths, (Option("least", "int", 1, "", low=1),), "Shows lengths."
+    "toy.lengths", "Word lengths", Lengths, (Option("least", "int", 1, "", low=1),), "Lengths."
 )
 """
 INSPECTOR = """
@@ -156,7 +156,7 @@ def test_the_page_shows_its_view_and_a_table_for_one_without(state, qtbot):
     state.show("toy.lengths")
     state.type_text("the tram")
     assert view._pages.currentWidget().label.text() == "the 3, tram 4"
-    assert "Shows lengths." in view._shows.text()
+    assert "Lengths." in view._shows.text()
 
     state.show("toy.bare")
     assert isinstance(view._pages.currentWidget(), PlainView)

@@ -193,7 +193,10 @@ def _refusal(lacks: Sequence[str]) -> str:
 
 
 class Inspector:
-    """One model at a time in a host. `changed(status)`: asleep, starting, ready, failed, crashed or closed."""
+    """One model at a time in a host.
+
+    `changed(status)`: asleep, starting, ready, failed, crashed or closed.
+    """
 
     def __init__(
         self, *, dispatch: Dispatch | None = None, spare: Spare | None = None, device: str = "auto"
@@ -374,7 +377,7 @@ def compare(given: Gold, spans: Sequence[Span]) -> tuple[Difference, ...]:
 
 
 def token_warning(choice: Choice, document: Document) -> str:
-    """What to say where a tagger learned from imported tokens and this text has none; "" elsewhere."""
+    """What to say of a text without tokens to a tagger that learned from them; "" elsewhere."""
     by_word = bool(choice.task) and tasks.info(choice.task).windows
     return predict.token_note(Path(choice.folder), [document]) if by_word else ""
 

@@ -1,4 +1,4 @@
-"""The Inspect page's state: which model, which text, what comes back. No window, no worker: the host is played by the test."""
+"""The state of the Inspect page. No window, no worker: the test plays the host."""
 
 from dataclasses import replace
 from types import SimpleNamespace

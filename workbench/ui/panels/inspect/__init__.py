@@ -12,7 +12,7 @@ def _document(panel) -> bool:
 
 
 class InspectPanel(Panel):
-    """The model stays loaded in a process of its own until another one is chosen or the project closes."""
+    """The model stays loaded in its own process until another is chosen or the project closes."""
 
     commands = (
         Command(

@@ -70,7 +70,7 @@ class InspectView(View):
         hint = _("It stays loaded, so the answers after the first one come at once.")
         self._opening = EmptyState("scan-search", _("The model is being loaded"), hint)
         self._stand_ins = (self._empty, self._opening)
-        self._answered: dict[str, object] = {}  # inspector → the model whose result was last shown
+        self._answered: dict[str, object] = {}  # inspector → the model of its last result
         self._shows = words("", "caption", "muted", wrap=True)
         self._foot = row(IconLabel("info", "muted", 14), (self._shows, 1), gap=6)
         for page in (self._empty, self._opening):
@@ -156,7 +156,7 @@ class InspectView(View):
             self.state.type_text(text, self._second.text())
 
     def _ask_at_once(self) -> None:
-        """Return asks even about an unchanged text; a document that is shown stays that document."""
+        """Return asks even about an unchanged text; a document on show stays that document."""
         waiting = self._pause.isActive()
         self._pause.stop()
         if waiting or self.state.document is None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from workbench.inspection.transitions.info import TransitionScores
 
 SCORE, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()  # the parent of a table
 CELL, HIGH = 54, 26  # pixels at 100 %
 
 
@@ -93,10 +95,10 @@ class _Scores(QAbstractTableModel):
         allowed = self._values[~self._forbidden]
         return (float(allowed.min()), float(allowed.max())) if allowed.size else (0.0, 0.0)
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._down)
 
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._across)
 
     def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
