@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -14,7 +15,7 @@ import pytest
 from workbench.base import scratch
 from workbench.base.errors import JobFailed
 from workbench.base.privacy import TELEMETRY_OFF
-from workbench.jobs import steps
+from workbench.jobs import machine, steps
 from workbench.jobs.events import Finished, Output, Queued, Started, recorded
 from workbench.jobs.process import Grace
 from workbench.jobs.queue import Queue
@@ -257,6 +258,20 @@ def test_a_worker_is_offline_low_in_priority_and_light(queue, tmp_path):
     assert (job.result["HF_HUB_OFFLINE"], job.result["EXTRA"]) == ("1", "yes")
     assert {name: job.result[name] for name in TELEMETRY_OFF} == TELEMETRY_OFF
     assert int(job.result["OMP_NUM_THREADS"]) >= 1
+
+
+def test_a_short_job_beside_a_long_one_is_told_its_part_of_the_threads(
+    queue, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(machine, "cores", lambda: 8)
+    long = queue.add(spec("counts", tmp_path, total=1000, pause=0.05))
+    until_told(queue, long)
+
+    short = queue.add(replace(spec("environment", tmp_path), short=True))
+    assert queue.wait(short, 20) and long.status == "running"
+    assert short.result["OMP_NUM_THREADS"] == "2"
+    alone = queue.add(replace(spec("environment", tmp_path / "again", device="other"), short=True))
+    assert queue.wait(alone, 20) and alone.spec.threads == 0
 
 
 def test_closing_the_queue_stops_what_runs_and_tells_the_endings(tmp_path):
