@@ -102,6 +102,14 @@ class Walk:
             if action.menu() is not None:
                 self.menu(action.menu())
 
+    def context_menu(self, place: str, choices) -> None:
+        """The lines of a context menu, without the keys at their right."""
+        self.seen.place = place
+        for one in choices:
+            if one is not None:
+                self.seen.note(one.title, "context menu")
+                self.context_menu(place, one.choices)
+
 
 def broken(*error) -> None:
     traceback.print_exception(*error)
@@ -146,6 +154,7 @@ def data(way: Walk) -> None:
     panel = way.go("data")
     panel.view.table.selectAll()
     way.at("data, all selected")
+    way.context_menu("menu of documents", panel.view._row_choices())
     panel.state.set_filter(text="τίποτα")
     way.at("data, nothing found")
     panel.state.clear_filters()
@@ -166,6 +175,15 @@ def annotate(way: Walk) -> None:
     for id in panel.state.ids[-4:]:
         panel.state.open(id)
         way.at("annotate, another document")
+    menus = panel.view._menus
+    way.context_menu("menu of the text", menus._words(panel.view._paper.text))
+    way.context_menu("menu of the queue", menus.document())
+    for name in [("gold", one.id) for one in panel.state.spans] + [
+        ("suggested", one.id) for one in panel.state.suggestions
+    ]:
+        panel.state.choose(name)
+        way.context_menu(f"menu of a {name[0]} span", menus.chosen())
+    way.context_menu("menu of an answer", menus._answer())
     panel = way.go("annotate", "annotate, errors of a run", run=1, errors=(1, 2, 5), document=1)
     panel.state.next_error(1)
     way.at("annotate, next error")
@@ -194,6 +212,7 @@ def results(way: Walk) -> None:
     for run in panel.state.runs:
         panel.state.choose((run.id,))
         way.at(f"results of a run that is {run.status}")
+        way.context_menu("menu of a run", panel.view._run_choices())
     first, second = panel.state.runs[-1].id, panel.state.runs[-2].id
     panel.state.choose((first, second))
     way.at("results of two runs")
@@ -459,6 +478,7 @@ def dialogs(way: Walk) -> None:
     from workbench.ui.dialogs.error import ErrorDialog
     from workbench.ui.panels.data.dialogs import DeleteDocuments
     from workbench.ui.panels.models.dialogs import Delete, Trust
+    from workbench.ui.panels.models.view import _choices
 
     for act in ("settings", "palette", "keys", "about", "new"):
         way.dialog(act, lambda act=act: way.app.act(act))
@@ -474,6 +494,8 @@ def dialogs(way: Walk) -> None:
     way.dialog("trust", lambda: Trust(way.window, card).exec())
     way.dialog("delete a download", lambda: Delete(way.window, card).exec())
     models = way.go("models")
+    for card in models.view._cards:
+        way.context_menu("menu of a model", _choices(models.view, card.info))
     for stage in ("ask", "looking", "told", "fetching", "done"):
         told = {
             "id": "α",
