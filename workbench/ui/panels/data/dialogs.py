@@ -19,7 +19,9 @@ class DeleteDocuments(Dialog):
         told = (
             _("These are all documents of the project.")
             if count == total
-            else _("The project has {total:,} documents.").format(total=total)
+            else ngettext(
+                "The project has {total:,} document.", "The project has {total:,} documents.", total
+            ).format(total=total)
         )
         effect = _("Their labels, spans and suggestions are deleted with them. Undo restores all.")
         self.put(words(f"{told}\n{effect}", wrap=True))
