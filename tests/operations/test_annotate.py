@@ -136,6 +136,52 @@ def test_a_layer_of_several_classes_keeps_them_side_by_side(s):
     assert [mark.label_id for mark in s.view().marks] == [second]
 
 
+@pytest.fixture
+def tags(s):
+    """Label ids of a layer with one tag per token."""
+    id = labels.add_layer(s.project, "pos", "tag", labels=["NOUN", "VERB"])
+    layer = next(layer for layer in labels.layers(s.project) if layer.id == id)
+    return id, *(label.id for label in layer.labels)
+
+
+def test_a_token_has_one_tag(s, tags):
+    _layer, noun, verb = tags
+    annotate.add_span(s.project, s.one, 0, 3, s.per)
+    annotate.add_span(s.project, s.one, 0, 3, noun)
+    annotate.add_span(s.project, s.one, 4, 7, noun)
+
+    annotate.add_span(s.project, s.one, 0, 3, verb)
+
+    assert [(row.start, row.label_id) for row in s.view().spans] == [
+        (0, s.per), (0, verb), (4, noun),
+    ]  # fmt: skip
+    s.project.undo()
+    assert noun in [row.label_id for row in s.view().spans if row.start == 0]
+
+
+def test_an_accepted_tag_takes_the_place_of_the_one_there(s, tags):
+    layer, noun, verb = tags
+    annotate.add_span(s.project, s.one, 0, 3, noun)
+    s.suggest(NewSuggestion(s.one, layer, verb, 0, 3, score=0.9))
+
+    annotate.accept(s.project, [row.id for row in s.view().suggestions])
+
+    assert [(row.start, row.label_id) for row in s.view().spans] == [(0, verb)]
+
+
+def test_a_document_without_a_tag_is_not_submitted(s, tags):
+    layer, noun, _verb = tags
+
+    assert annotate.submit(s.project, s.one, [layer]) == (
+        "pos has no label yet, so it stays a draft.",
+    )
+    id = annotate.add_span(s.project, s.one, 0, 3, noun)
+    assert annotate.submit(s.project, s.one, [layer]) == ()
+    assert s.view().states[layer] == "submitted"
+    annotate.delete_span(s.project, id)
+    assert s.view().states[layer] == "draft"
+
+
 # ---------------------------------------------------------------- states
 
 

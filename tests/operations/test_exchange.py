@@ -254,6 +254,46 @@ def test_a_layer_of_another_kind_with_that_name_is_left_alone(project, bring, ad
     assert any("topic 2" in one for one in found.warnings)
 
 
+TAGGED = "Ada\tPROPN\nmet\tVERB\nBob\tPROPN\n\nHi\tINTJ\n"
+
+
+def test_a_tag_for_every_token_makes_a_layer_of_tags_and_comes_back(project, bring, tmp_path):
+    bring(TAGGED, "pos.conll")
+
+    (layer,) = labels.layers(project.db)
+    assert (layer.name, layer.kind) == ("tags", "tag")
+    assert [label.key for label in layer.labels] == ["1", "2", "3"]
+    corpus.export_data(project, tmp_path / "out.conll", format="conll")
+    assert (tmp_path / "out.conll").read_text() == TAGGED
+
+
+def test_tokens_without_a_tag_are_written_so_and_read_so(project, bring, tmp_path):
+    bring(TAGGED.replace("VERB", "_"), "pos.conll")
+    corpus.export_data(project, tmp_path / "out.conll", format="conll")
+
+    assert (tmp_path / "out.conll").read_text() == TAGGED.replace("VERB", "_")
+
+
+def test_parts_of_speech_of_a_treebank_make_a_layer_of_tags(project, bring):
+    rows = ("1\tAda\t_\tPROPN", "2\tmet\t_\tVERB")
+    bring("".join(f"{row}\t_\t_\t0\t_\t_\t_\n" for row in rows) + "\n", "x.conllu")
+
+    (layer,) = labels.layers(project.db)
+    assert (layer.name, layer.kind, layer.names) == ("upos", "tag", ("PROPN", "VERB"))
+
+
+def test_spans_do_not_go_into_a_layer_of_tags(project, bring, add_layer):
+    add_layer("tags", "tag", ("PROPN",))
+
+    bring(LINES)
+    bring(TAGGED, "pos.conll")
+
+    assert [(one.name, one.kind) for one in labels.layers(project.db)] == [
+        ("tags", "tag"),
+        ("spans", "span"),
+    ]
+
+
 def test_pairs_get_a_layer_for_two_texts(project, bring):
     bring([{"premise": "a", "hypothesis": "b", "label": "same"}])
 

@@ -3,15 +3,16 @@
 import numpy as np
 
 from workbench.runtime.decoding import Alignment, softmax
-from workbench.runtime.words import borders_of, word_scores
+from workbench.runtime.words import word_scores
 from workbench.text.document import Document
+from workbench.text.segment import tokens_of
 
 
 def test_the_documents_own_tokens_go_before_its_words():
     tokens = {"text": ((0, 3), (3, 4), (5, 5), (5, 6))}
 
-    assert borders_of(Document("a", (("text", "a.b  c"),), tokens=tokens)) == [(0, 3), (5, 6)]
-    assert borders_of(Document("a", (("text", "a.b"),))) == [(0, 1), (1, 2), (2, 3)]
+    assert tokens_of(Document("a", (("text", "a.b  c"),), tokens=tokens)) == [(0, 3), (5, 6)]
+    assert tokens_of(Document("a", (("text", "a.b"),))) == [(0, 1), (1, 2), (2, 3)]
 
 
 def test_a_word_takes_the_scores_of_its_first_subword_and_without_one_is_outside():

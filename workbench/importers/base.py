@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.base.i18n import _
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, TEXT_B
-from workbench.text.labels import LONGEST_NAME, Layer
+from workbench.text.labels import LONGEST_NAME, Layer, LayerKind
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
     from workbench.importers.source import Source
 
-CLASS, SPANS, PAIRS = "class", "spans", "pairs"  # layers of formats that name none
+CLASS, SPANS, PAIRS, TAGS = "class", "spans", "pairs", "tags"  # layers of formats that name none
 STATES = ("draft", "submitted", "discarded")
 SPLIT_WORDS = {
     "training": "train",
@@ -61,7 +61,15 @@ class Row:
     record: Record
 
 
-Item = Row | Skipped | Remark | Layer
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """The kind of a layer whose labels the file has, where it is not the usual one."""
+
+    layer: str
+    kind: LayerKind
+
+
+Item = Row | Skipped | Remark | Layer | Hint
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,7 @@ class Options:
     class_layer: str = CLASS
     span_layer: str = SPANS
     pair_layer: str = PAIRS
+    tag_layer: str = TAGS
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ CoNLL-2000, 2002 and 2003, two-column BIO, nested annotation with a column for e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from workbench.importers import jsonl, roles
 from workbench.importers.base import (
     Fault,
     Guess,
+    Hint,
     Item,
     Options,
     Remark,
@@ -42,6 +44,7 @@ from workbench.text import schemes
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
 from workbench.text.joining import join
+from workbench.text.labels import TAG
 from workbench.text.spans import Span
 
 _WIDEST = 1000  # columns; a known corpus has 16
@@ -105,6 +108,7 @@ class ConllImporter:
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         form = _Form.of(source, options)
         yield from (Remark(text) for text in _remarks(source.name, form))
+        yield from (Hint(layer, TAG) for layer in form.tag_layers())
         left_out = {str(column + 1): 0 for column in form.unmapped_tags()}
         for block in blocks(source, form):
             _add_counts(left_out, block, form)
@@ -166,6 +170,15 @@ class _Form:
         form.schemes.update(_detect_schemes(source, form))
         return form
 
+    def tag_layers(self) -> tuple[str, ...]:
+        """The layers all of whose columns hold a tag for every token."""
+        found: dict[str, bool] = {}
+        for layer, column in self.tags:
+            is_tag = self.schemes[str(column + 1)] == schemes.EVERY
+            found[layer] = found.get(layer, True) and is_tag
+        counts = Counter(layer for layer, _column in self.tags)
+        return tuple(layer for layer, is_tag in found.items() if is_tag and counts[layer] == 1)
+
     def unmapped_tags(self) -> list[int]:
         mapped = {column for _layer, column in self.tags}
         return [column for column in self.tagged if column not in mapped and column != self.text]
@@ -197,9 +210,17 @@ def _check_width(width: int, name: str) -> None:
 def _guessed_mapping(
     rows: list[list[str]], words: str, tagged: list[int], options: Options
 ) -> tuple[tuple[str, str], ...]:
-    layers = layers_of(rows, tagged, options.span_layer)
+    main = options.tag_layer if _for_every_token(rows, max(tagged)) else options.span_layer
+    layers = layers_of(rows, tagged, main)
     tags = ((f"tag:{layers[column]}", str(column + 1)) for column in sorted(layers))
     return (("text", words), *tags)
+
+
+def _for_every_token(rows: list[list[str]], column: int) -> bool:
+    """Whether a column has a tag without a prefix for every token."""
+    detector = schemes.Detector()
+    detector.feed(row[column] for row in rows if len(row) > column and row[0] != DOCSTART)
+    return detector.scheme == schemes.EVERY
 
 
 def _places(
@@ -310,15 +331,15 @@ def _left_out(name: str, column: str, count: int) -> str:
 def _remarks(name: str, form: _Form) -> Iterator[str]:
     for _layer, column in form.tags:
         scheme = form.schemes[str(column + 1)]
-        if scheme in ("IO", "POS"):
-            kind = (
-                _("neighbours with one label became one span")
-                if scheme == "IO"
-                else _("each token became a span")
-            )
+        if scheme == "IO":
             yield _(
-                "{name}: the tags of column {column} have no B- and I- before them; {kind}."
-            ).format(name=name, column=column + 1, kind=kind)
+                "{name}: the tags of column {column} have no B- and I- before them; neighbours with "
+                "one label became one span."
+            ).format(name=name, column=column + 1)
+        elif scheme == schemes.EVERY:
+            yield _("{name}: column {column} has a tag for every token.").format(
+                name=name, column=column + 1
+            )
 
 
 # ---------------------------------------------------------------- lines

@@ -6,7 +6,8 @@ Source: universaldependencies.org/format.html.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from workbench.base.i18n import _, ngettext
@@ -14,6 +15,7 @@ from workbench.importers import roles
 from workbench.importers.base import (
     Fault,
     Guess,
+    Hint,
     Item,
     Options,
     Remark,
@@ -30,6 +32,7 @@ from workbench.text import schemes
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
 from workbench.text.joining import join
+from workbench.text.labels import TAG
 from workbench.text.spans import Span
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -95,13 +98,18 @@ class ConlluImporter:
         )
         roles.check_columns(found, COLUMNS, source.name)
         tags = [(role.name, COLUMNS.index(role.column)) for role in found if role.in_text]
+        plain = _plain_columns(source.head(), [column for _layer, column in tags])
+        layers = Counter(layer for layer, _column in tags)
+        for layer, column in tags:
+            if column in plain and layers[layer] == 1:
+                yield Hint(layer, TAG)
         extra = False
         for sentence in _sentences(source):
             extra |= sentence.extra
             try:
                 if sentence.fault:
                     raise Fault(sentence.fault[1])
-                record = _record(sentence, tags)
+                record = _record(sentence, tags, plain)
                 check(record)
                 yield Row(sentence.line, record)
             except Fault as fault:
@@ -214,7 +222,17 @@ def _words(rows: list[list[str]]) -> list[_Word]:
     return found
 
 
-def _record(sentence: _Sentence, tags: list[tuple[str, int]]) -> Record:
+def _plain_columns(head: str, columns: Collection[int]) -> set[int]:
+    """Those of the columns in which no tag of the file's beginning has a prefix of a scheme."""
+    rows = [_cells(line) for line in head.split("\n")[:-1] or [head] if not line.startswith("#")]
+    return {
+        column
+        for column in columns
+        if not any(schemes.split_tag(row[column]) for row in rows if len(row) > column)
+    }
+
+
+def _record(sentence: _Sentence, tags: list[tuple[str, int]], plain: set[int]) -> Record:
     words = _words(sentence.rows)
     if not words or any(not word.form for word in words):
         raise Fault(
@@ -224,7 +242,7 @@ def _record(sentence: _Sentence, tags: list[tuple[str, int]]) -> Record:
     spans: dict[str, tuple[Span, ...]] = {}
     for layer, column in tags:
         row = ["+".join(dict.fromkeys(part[column] for part in word.rows)) for word in words]
-        scheme = schemes.detect([row]) if any(schemes.split_tag(tag) for tag in row) else "POS"
+        scheme = schemes.EVERY if column in plain else schemes.detect([row])
         add_spans(
             spans,
             layer,

@@ -146,6 +146,7 @@ def add_span(
     _check_borders(document, field, start, end)
     with project.edit(_("Add {label}").format(label=label), origin=origin):
         who = project.annotator_id
+        _make_room(project, document_id, layer, start, end, field)
         id = annotations.add_span(
             project.db,
             document_id,
@@ -370,22 +371,36 @@ def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
         if len(chosen) == 1
         else _("Accept {n} suggestions").format(n=len(chosen))
     )
-    kinds = {layer.id: layer.traits for layer in labels.layers(project.db)}
+    found = {layer.id: layer for layer in labels.layers(project.db)}
     with project.edit(title, origin=origin):
         for one in chosen:
-            _make_gold(project, one, many=kinds[one.layer_id].several)
+            _make_gold(project, one, found[one.layer_id])
             _begun(project, one.document_id, one.layer_id)
         proposals.set_suggestion_status(project.db, [one.id for one in chosen], "accepted")
     return len(chosen)
 
 
-def _make_gold(project: Project, one: SuggestionRow, *, many: bool) -> None:
+def _make_room(
+    project: Project, document_id: int, layer: Layer, start: int, end: int, field: str
+) -> None:
+    """Where a place in the text has one label, a new one takes the place of the old."""
+    if not layer.traits.several:
+        annotations.delete_overlapping(project.db, document_id, layer.id, start, end, field)
+
+
+def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
     kept = {"annotator_id": project.annotator_id, "source_id": one.source_id, "score": one.score}
     if one.start is None:
         annotations.set_mark(
-            project.db, one.document_id, one.layer_id, one.label_id, many=many, **kept
+            project.db,
+            one.document_id,
+            one.layer_id,
+            one.label_id,
+            many=layer.traits.several,
+            **kept,
         )
-    else:
+    elif one.end is not None:
+        _make_room(project, one.document_id, layer, one.start, one.end, one.field)
         annotations.add_span(
             project.db,
             one.document_id,
@@ -467,7 +482,7 @@ def take_answer(
     The source is the run, with its scores; the state of the document stays as it is.
     """
     name = storage_runs.get(project.db, run_id).name
-    many = labels.layer(project.db, layer_id).traits.several
+    layer = labels.layer(project.db, layer_id)
     with project.edit(_("Accept prediction of {run}").format(run=name), origin=origin):
         source = project.source("run", str(run_id), annotator=False)
         who = {"annotator_id": project.annotator_id, "source_id": source}
@@ -479,9 +494,10 @@ def take_answer(
             if given.start is None:
                 annotations.set_mark(
                     project.db, document_id, layer_id, given.label_id,
-                    many=many, score=given.score, **who,
+                    many=layer.traits.several, score=given.score, **who,
                 )  # fmt: skip
-            else:
+            elif given.end is not None:
+                _make_room(project, document_id, layer, given.start, given.end, given.field)
                 annotations.add_span(
                     project.db, document_id, layer_id, given.label_id, given.start, given.end,
                     field=given.field, score=given.score, **who,

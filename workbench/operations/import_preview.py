@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
-from workbench.importers.base import CLASS, PAIRS, SPANS, Options, Row, Skipped
-from workbench.text.labels import MARKS
-from workbench.text.labels import SPANS as IN_TEXT
+from workbench.importers.base import CLASS, PAIRS, SPANS, TAGS, Options, Row, Skipped
+from workbench.text import labels
 
 if TYPE_CHECKING:
     from workbench.importers.base import Importer, TableRow
     from workbench.importers.source import Source
-    from workbench.text.labels import Layer
+    from workbench.text.labels import Layer, LayerKind
 
 ROWS = 20
 SCANNED = 4 << 20  # bytes from which the encoding is guessed
@@ -159,8 +158,8 @@ def options_for(
     The layer of the usual name, else the only one of its kind, else a new one of the usual name.
     """
 
-    def choose(name: str, part: str, texts: int) -> str:
-        fitting = [one.name for one in layers if one.traits.record == part and one.texts == texts]
+    def choose(name: str, texts: int, *kinds: LayerKind) -> str:
+        fitting = [one.name for one in layers if one.texts == texts and one.traits in kinds]
         if target_layer and (
             target_layer in fitting or all(one.name != target_layer for one in layers)
         ):
@@ -170,9 +169,10 @@ def options_for(
     return Options(
         delimiter=delimiter,
         mapping=mapping,
-        class_layer=choose(CLASS, MARKS, 1),
-        span_layer=choose(SPANS, IN_TEXT, 1),
-        pair_layer=choose(PAIRS, MARKS, 2),
+        class_layer=choose(CLASS, 1, labels.CLASS, labels.MULTI),
+        span_layer=choose(SPANS, 1, labels.SPAN),
+        pair_layer=choose(PAIRS, 2, labels.CLASS, labels.MULTI),
+        tag_layer=choose(TAGS, 1, labels.TAG),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _, ngettext
-from workbench.importers.base import Options, Remark, Row, Skipped
+from workbench.importers.base import Hint, Options, Remark, Row, Skipped
 from workbench.importers.brat import annotations_of
 from workbench.importers.detect import chosen, detect, importer
 from workbench.importers.source import Source
@@ -114,6 +114,8 @@ class _Intake:
                 self.writer.warn(item.message)
             elif isinstance(item, Layer):
                 self.writer.declare(item)
+            elif isinstance(item, Hint):
+                self.writer.hint(item.layer, item.kind)
             if (now := time.monotonic()) - told > _TELL_EVERY:
                 told = now
                 part = (number + min(1.0, source.position / max(1, source.size))) / files

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from workbench.runtime.decoding import Alignment, align
-from workbench.runtime.words import borders_of
 from workbench.text.document import Document
+from workbench.text.segment import tokens_of
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def prepared_windows(
     documents: Sequence[Document], windows: Sequence[Sequence[EncodedInput]]
 ) -> Prepared:
     """Windows of every document with the words and where each stands in the windows."""
-    words = [borders_of(document) for document in documents]
+    words = [tokens_of(document) for document in documents]
     alignments = [
         align(borders, [(window.offsets, window.text == 0) for window in found])
         for borders, found in zip(words, windows, strict=True)

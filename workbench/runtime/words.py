@@ -7,18 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.runtime.decoding import Alignment, softmax
-from workbench.text.document import TEXT, Document
-from workbench.text.segment import words as segment
 
 OVERLAP = 4  # a quarter of the window is shared with its neighbour
-
-
-def borders_of(document: Document) -> list[tuple[int, int]]:
-    """The document's own tokens, white space and empty ones left out, else its words."""
-    given = document.tokens.get(TEXT)
-    if not given:
-        return list(segment(document.text))
-    return [(start, end) for start, end in sorted(given) if document.text[start:end].strip()]
 
 
 def word_logits(

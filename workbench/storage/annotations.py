@@ -177,6 +177,19 @@ def update_span(
     )
 
 
+def delete_overlapping(
+    db: Database, document_id: int, layer_id: int, start: int, end: int, field: str
+) -> None:
+    """Delete the spans of a layer that share a character with [start, end) of a text."""
+    statement = (
+        'select id from span where document_id = ? and layer_id = ? and field = ? and "end" > ?'
+        " and start < ?"
+    )
+    found = db.writer.execute(statement, (document_id, layer_id, field, start, end)).fetchall()
+    for (id,) in found:
+        delete_span(db, id)
+
+
 def delete_span(db: Database, id: int) -> None:
     db.writer.execute("delete from span where id = ?", (id,))
 

@@ -64,6 +64,7 @@ class StagingWriter:
         self._layers: dict[tuple[str, int], int] = {}
         self._declared: dict[str, int] = {}
         self._info: dict[int, Layer] = {}
+        self._kinds: dict[str, LayerKind] = {}  # of layers with spans, if not SPAN
         self._several: set[int] = set()  # layers with more than one class on a document
         self._labels: dict[tuple[int, str], int] = {}
         self._rows: dict[str, list[tuple]] = {table: [] for table in _INSERTS}
@@ -85,6 +86,10 @@ class StagingWriter:
         self._declared[layer.name] = number
         for label in layer.labels:
             self._label(number, label)
+
+    def hint(self, layer: str, kind: LayerKind) -> None:
+        """The kind of a layer that is not declared, where it is not the usual one."""
+        self._kinds.setdefault(layer, kind)
 
     def add(self, record: Record, key: str, file: int, line: int) -> None:
         document = record.document
@@ -116,7 +121,7 @@ class StagingWriter:
         for name, labels in record.marks.items():
             self._marks(seq, self._layer(name, CLASS, texts), labels)
         for name, spans in record.spans.items():
-            layer = self._layer(name, SPAN, texts)
+            layer = self._layer(name, self._kinds.get(name, SPAN), texts)
             known = self._labels
             for one in spans:
                 label = known.get((layer, one.label)) or self._label(layer, Label(one.label))
@@ -126,7 +131,11 @@ class StagingWriter:
                 rows["state"].append(
                     (
                         seq,
-                        self._layer(name, CLASS if name in record.marks else SPAN, texts),
+                        self._layer(
+                            name,
+                            CLASS if name in record.marks else self._kinds.get(name, SPAN),
+                            texts,
+                        ),
                         state,
                     )
                 )

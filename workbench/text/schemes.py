@@ -11,6 +11,7 @@ from dataclasses import dataclass
 _BEGIN, _INSIDE, _END, _SINGLE = "B", "IM", "EL", "SUW"  # M of BMES, W of BMEWO
 _PREFIXES = frozenset(_BEGIN + _INSIDE + _END + _SINGLE)
 OUTSIDE = ("O", "", "_")
+EVERY = "POS"  # a tag without a prefix for every token
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Detector:
             parts = split_tag(tag)
             if parts is None:
                 if tag in OUTSIDE:
-                    self._outside = True
+                    self._outside |= tag != "_"  # "_": not annotated
                 else:
                     self._bare = True
                     self.labels.add(tag)
@@ -66,14 +67,14 @@ class Detector:
 
     @property
     def scheme(self) -> str:
-        """IOB1, IOB2, IOBES, BILOU, BMES, IO or POS.
+        """IOB1, IOB2, IOBES, BILOU, BMES, IO or EVERY.
 
-        IO: bare labels beside O, neighbours with the same label are one span. POS: no O at all,
-        each token is a span of its own. A column in which nothing tells is IOB2.
+        IO: bare labels beside O, neighbours with the same label are one span. EVERY: no O at all,
+        each token has a tag of its own. A column in which nothing tells is IOB2.
         """
         prefixes = self._prefixes
         if not prefixes:
-            return "IO" if self._bare and self._outside else "POS" if self._bare else "IOB2"
+            return "IO" if self._bare and self._outside else EVERY if self._bare else "IOB2"
         if "U" in prefixes or ("L" in prefixes and "E" not in prefixes):
             return "BILOU"
         if "M" in prefixes or "W" in prefixes:
@@ -85,7 +86,7 @@ class Detector:
 
 def spans(tags: Sequence[str], scheme: str = "IOB2") -> tuple[TokenSpan, ...]:
     """Spans of one sentence. Tags that break the scheme are read as generously as conlleval does: I- after another label begins a span."""
-    if scheme == "POS":
+    if scheme == EVERY:
         return tuple(TokenSpan(n, n + 1, tag) for n, tag in enumerate(tags) if tag not in OUTSIDE)
     found: list[TokenSpan] = []
     first, label = 0, None
@@ -116,7 +117,13 @@ def _read(tag: str, scheme: str) -> tuple[str, str | None]:
 
 
 def tags(found: Iterable[TokenSpan], length: int, scheme: str = "IOB2") -> list[str]:
-    """The tags of `length` tokens. Of spans that share a token, the first given has it. IOB2 and IOBES are written."""
+    """The tags of `length` tokens. Of spans that share a token, the first given has it.
+
+    IOB2, IOBES and EVERY are written; in the last, "_" is a token without a tag.
+    """
+    if scheme == EVERY:
+        names = {span.first: span.label for span in reversed([*found])}
+        return [names.get(n, "_") for n in range(length)]
     row = ["O"] * length
     for one in found:
         if any(tag != "O" for tag in row[one.first : one.last]):

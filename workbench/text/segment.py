@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import regex
 
+from workbench.text.document import TEXT, Document
+
 # Scripts written without spaces between words: each letter (with its marks) is a word of its own.
 SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(
@@ -21,6 +23,14 @@ def words(text: str) -> tuple[tuple[int, int], ...]:
     Letters, digits, marks and underscores run together; Chinese, Japanese, Thai, Lao, Khmer and Burmese letters stand alone.
     """
     return tuple(match.span() for match in _WORD.finditer(text))
+
+
+def tokens_of(document: Document, field: str = TEXT) -> list[tuple[int, int]]:
+    """The tokens that came with a text, white space and empty ones left out, else its words."""
+    text, given = document.content(field), document.tokens.get(field)
+    if not given:
+        return list(words(text))
+    return [(start, end) for start, end in sorted(given) if text[start:end].strip()]
 
 
 def graphemes(text: str) -> tuple[tuple[int, int], ...]:

@@ -13,7 +13,8 @@ from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled
 from workbench.text.alignment import Audit, tags
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT
-from workbench.text.labels import Layer
+from workbench.text.labels import TAG, Layer
+from workbench.text.schemes import EVERY
 from workbench.text.segment import words
 
 DOCSTART = "-DOCSTART-"
@@ -85,9 +86,8 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
     ]
     columns, audit = [], Audit()
     for layer in layers:
-        column, found = tags(
-            borders, [one for one in record.spans.get(layer.name, ()) if one.field == TEXT]
-        )
+        given = [one for one in record.spans.get(layer.name, ()) if one.field == TEXT]
+        column, found = tags(borders, given, EVERY if layer.traits == TAG else "IOB2")
         columns.append(column)
         audit += found
     if layers and not labelled(record, layers[0].name):
