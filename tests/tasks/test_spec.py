@@ -8,6 +8,8 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.text.labels import Layer
+from workbench.text.segment import tokens_of
+from workbench.text.spans import Span
 
 DOCUMENT = Document("a", (("text", "Ada met Bob."),))
 ALL = [info.id for info in spec.all_tasks()]
@@ -20,7 +22,9 @@ def ids(tasks):
 def test_a_layer_is_learned_by_the_task_of_its_kind_and_number_of_texts():
     assert ids(spec.fitting(Layer("c", "class"))) == ["classify"]
     assert ids(spec.fitting(Layer("p", "class", texts=2))) == ["pairs"]
-    assert ids(spec.fitting(Layer("s", "span"))) == ids(spec.fitting(Layer("t", "tag"))) == ["tag"]
+    assert ids(spec.fitting(Layer("m", "multi"))) == ["multilabel"]
+    assert ids(spec.fitting(Layer("s", "span"))) == ["tag"]
+    assert ids(spec.fitting(Layer("t", "tag"))) == ["token"]
     assert spec.fitting(Layer("r", "relation")) == spec.fitting(Layer("s", "span", texts=2)) == ()
 
 
@@ -34,7 +38,7 @@ def test_an_unknown_task_names_the_known_ones():
     with pytest.raises(SpecError, match="'nonsense'") as caught:
         spec.info("nonsense")
 
-    assert caught.value.hint == "Known: classify, pairs, multilabel, tag."
+    assert caught.value.hint == "Known: classify, pairs, multilabel, tag, token."
 
 
 def test_only_submitted_documents_are_used_and_a_class_needs_a_mark():
@@ -65,7 +69,8 @@ def test_a_task_describes_itself_in_terms_that_exist(task):
 def test_scoring_gives_the_scores_that_the_task_lists(task):
     info = spec.info(task)
 
-    record = Record(DOCUMENT, {"l": "submitted"}, {"l": ("x",)})
+    word = next(iter(tokens_of(DOCUMENT)))
+    record = Record(DOCUMENT, {"l": "submitted"}, {"l": ("x",)}, {"l": (Span(*word, "x"),)})
 
     found = info.score([info.gold(record, "l")], [Prediction()])
     assert set(found) == {score.name for score in info.scores}

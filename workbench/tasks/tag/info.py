@@ -70,7 +70,7 @@ class TagInfo(TaskInfo):
         "micro-averaged). Overlapping gold spans are reduced to flat ones: the longest is kept, "
         "the earliest on a tie."
     )
-    layer_kinds = ("span", "tag")
+    layer_kinds = ("span",)
     scores = (
         ScoreInfo("span_precision", N_("Precision"), selects=False),
         ScoreInfo("span_recall", N_("Recall"), selects=False),

@@ -1,0 +1,1 @@
+"""A tag for every token, as parts of speech are labelled."""

@@ -1,0 +1,226 @@
+"""A tag for every token: the light half."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import N_, _
+from workbench.tasks.spec import NONE, Answer, ErrorText, ScoreInfo, TaskInfo
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.segment import tokens_of
+from workbench.text.spans import Span
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.classes import LabelScore
+    from workbench.metrics.confusion import Confusion
+    from workbench.runtime.inputs import Prepared, Preparer
+    from workbench.text.document import Document
+    from workbench.text.fields import Prediction
+
+LISTED = 50  # tokens that an error names
+
+
+@dataclass(frozen=True)
+class TagsGold:
+    """The tags of the first text's tokens, in order; tokens without one are left out.
+
+    `left_out` counts tags that do not cover one token, second tags of a token, and those of other
+    texts.
+    """
+
+    spans: tuple[Span, ...]
+    left_out: int = 0
+
+    def labels(self) -> Iterable[str]:
+        return (span.label for span in self.spans)
+
+    def to_json(self) -> object:
+        return [[span.start, span.end, span.label] for span in self.spans]
+
+
+class TokenInfo(TaskInfo):
+    id = "token"
+    title = N_("Tag for every token")
+    short = N_("Tags")
+    predicts = N_("a tag for every token")
+    definition = N_(
+        "Share of the tagged tokens whose predicted tag is correct. Macro F1 is the mean of the "
+        "F1 of every tag that is gold or predicted. Tokens without a gold tag are not counted."
+    )
+    layer_kinds = ("tag",)
+    scores = (
+        ScoreInfo("accuracy", N_("Accuracy"), hub="accuracy"),
+        ScoreInfo("macro_f1", N_("Macro F1"), hub="f1"),
+    )
+    main = "accuracy"
+    second = "macro_f1"
+    beside = ("accuracy", "macro_f1")
+    outputs = ("TokenScores", "SpanScores", "WordTags")
+    logits = {"logits": "token"}
+    windows = True
+    few_steps = 150
+    learning_rate = 3e-4
+    pipeline = "token-classification"
+
+    def gold(self, record: Record, layer: str) -> TagsGold | None:
+        given = record.spans.get(layer, ())
+        wanted = set(tokens_of(record.document)) if given else set()
+        found: dict[tuple[int, int], Span] = {}
+        for span in sorted(given):
+            place = span.start, span.end
+            if span.field == TEXT and place in wanted and place not in found:
+                found[place] = Span(span.start, span.end, span.label)
+        return TagsGold(tuple(found.values()), len(given) - len(found)) if found else None
+
+    def why_unusable(self) -> str:
+        return _("submitted without a tag")
+
+    def problem(self, counts: Mapping[str, int], layer: str) -> str:
+        if len(counts) >= 2:
+            return ""
+        return _(
+            "The training documents of layer {layer!r} have fewer than two tags; at least two are "
+            "needed."
+        ).format(layer=layer)
+
+    def prepare(
+        self, preparer: Preparer, documents: Sequence[Document], max_length: int
+    ) -> Prepared:
+        return preparer.windows(documents, max_length)
+
+    # ---------------------------------------------------------------- predictions
+
+    def decode(
+        self,
+        logits: Sequence[Mapping[str, np.ndarray]],
+        prepared: Prepared,
+        labels: Sequence[str],
+        decoder: Mapping[str, Any],
+    ) -> list[Prediction]:
+        """A token without a subword of its own has no tag."""
+        from workbench.runtime.words import word_scores
+
+        tokens = [found["logits"] for found in logits]
+        return [
+            _tagged(
+                prepared.words[number],
+                word_scores(tokens, prepared.first(number), where, len(labels)),
+                where.window >= 0,
+                labels,
+            )
+            for number, where in enumerate(prepared.alignments)
+        ]
+
+    def answers(self, prediction: Prediction) -> list[Answer]:
+        return [Answer(span.label, span.score, span.start, span.end) for span in prediction.spans]
+
+    # ---------------------------------------------------------------- scores
+
+    def score(
+        self, golds: Sequence[TagsGold], predictions: Sequence[Prediction]
+    ) -> dict[str, float]:
+        from workbench.metrics import classes
+
+        found = classes.scores(*_sides(golds, predictions))
+        return {"accuracy": found["accuracy"], "macro_f1": found["macro_f1"]}
+
+    def per_label(
+        self, golds: Sequence[TagsGold], predictions: Sequence[Prediction]
+    ) -> tuple[LabelScore, ...]:
+        from workbench.metrics import classes
+
+        rows = classes.per_label(*_sides(golds, predictions))
+        return tuple(row for row in rows if row.label != NONE)
+
+    def interval(
+        self, golds: Sequence[TagsGold], predictions: Sequence[Prediction]
+    ) -> tuple[str, float, float]:
+        """Documents are drawn again, as the tokens of one are not independent."""
+        from workbench.metrics.significance import pooled_f1_interval
+
+        counts = []
+        for gold, prediction in zip(golds, predictions, strict=True):
+            pairs = list(_pairs(gold, prediction))
+            right = sum(tag.label == answer for tag, answer in pairs)
+            counts.append((right, len(pairs), len(pairs)))
+        return "accuracy", *pooled_f1_interval(counts)
+
+    def agrees(self, gold: TagsGold, prediction: Prediction) -> bool:
+        return all(tag.label == answer for tag, answer in _pairs(gold, prediction))
+
+    def error(self, document: Document, gold: TagsGold, prediction: Prediction) -> ErrorText:
+        wrong = [pair for pair in _pairs(gold, prediction) if pair[0].label != pair[1]]
+        scores = {(word.start, word.end): word.score for word in prediction.words}
+        text = document.text
+        return ErrorText(
+            _listed([(text[tag.start : tag.end], tag.label) for tag, _answer in wrong]),
+            _listed([(text[tag.start : tag.end], answer) for tag, answer in wrong]),
+            max((scores.get((tag.start, tag.end), 0.0) for tag, _answer in wrong), default=0.0),
+        )
+
+    def confusion(
+        self,
+        golds: Sequence[TagsGold],
+        predictions: Sequence[Prediction],
+        labels: Sequence[str],
+    ) -> Confusion:
+        from workbench.metrics import confusion
+
+        gold, predicted = _sides(golds, predictions)
+        return confusion.confusion(gold, predicted, labels)
+
+
+def _tagged(
+    words: Sequence[tuple[int, int]],
+    scores: np.ndarray,
+    has_subword: Sequence[bool],
+    labels: Sequence[str],
+) -> Prediction:
+    """scores (W, L): the most probable tag of each word, as words and as spans."""
+    from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags
+
+    best, highest = scores.argmax(axis=-1), scores.max(axis=-1)
+    found = tuple(
+        WordTag(start, end, labels[tag], float(score)) if known else WordTag(start, end, None, 0.0)
+        for (start, end), tag, score, known in zip(words, best, highest, has_subword, strict=True)
+    )
+    spans = tuple(
+        Span(word.start, word.end, word.label, score=word.score)
+        for word in found
+        if word.label is not None
+    )
+    return Prediction((WordTags(found), SpanScores(spans)))
+
+
+def _pairs(gold: TagsGold, prediction: Prediction) -> Iterator[tuple[Span, str]]:
+    """Every gold tag with what was predicted for its token, NONE for nothing."""
+    found = {(word.start, word.end): word.label for word in prediction.words}
+    for tag in gold.spans:
+        yield tag, found.get((tag.start, tag.end)) or NONE
+
+
+def _sides(
+    golds: Sequence[TagsGold], predictions: Sequence[Prediction]
+) -> tuple[list[str], list[str]]:
+    pairs = [
+        (tag.label, answer)
+        for gold, prediction in zip(golds, predictions, strict=True)
+        for tag, answer in _pairs(gold, prediction)
+    ]
+    return [gold for gold, _answer in pairs], [answer for _gold, answer in pairs]
+
+
+def _listed(tags: Sequence[tuple[str, str]]) -> str:
+    """At most LISTED tokens: a table cell cannot show thousands."""
+    shown = ", ".join(f"{label} “{word[:40]}”" for word, label in tags[:LISTED])
+    if len(tags) > LISTED:
+        return _("{some} and {n:,} more").format(some=shown, n=len(tags) - LISTED)
+    return shown or NONE
+
+
+INFO = TokenInfo()

@@ -1,0 +1,64 @@
+"""A tag for every token: the heavy half, with the library's token classification head.
+
+Tokens are the document's own, else those of text.segment. Long texts run in overlapping windows;
+a token is trained and predicted at its first subword, in the window where it has the most context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.models.base import Encoder
+from workbench.runtime.inputs import Prepared
+from workbench.tasks.base import IGNORED, Loss, Model, Task
+from workbench.tasks.heads.linear import TokenHead
+from workbench.tasks.spec import TaskInfo
+from workbench.tasks.token.info import INFO, TagsGold
+
+
+class TokenTags(Task):
+    info: TaskInfo = INFO
+    native = "token"
+    loss_targets = {"task": "tags"}
+
+    def head(
+        self, encoder: Encoder, labels: Sequence[str], options: Mapping[str, Any]
+    ) -> nn.Module:
+        return TokenHead(encoder.width, len(labels))
+
+    def targets(
+        self,
+        prepared: Prepared,
+        golds: Sequence[TagsGold],
+        labels: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> dict[str, list[np.ndarray]]:
+        """tags: int64 (T,) per window, IGNORED but at the first subwords of tagged tokens.
+
+        Raises KeyError for a tag that is not in `labels`.
+        """
+        number = {label: position for position, label in enumerate(labels)}
+        found = [np.full(len(window), IGNORED, dtype=np.int64) for window in prepared.inputs]
+        for document, gold in enumerate(golds):
+            tags = {(tag.start, tag.end): number[tag.label] for tag in gold.spans}
+            first, where = prepared.first(document), prepared.alignments[document]
+            for word, place in enumerate(prepared.words[document]):
+                if place in tags and where.window[word] >= 0:
+                    window = found[first + where.window[word]]
+                    if window[where.first[word]] == IGNORED:  # a subword may serve two words
+                        window[where.first[word]] = tags[place]
+        return {"tags": found}
+
+    def losses(
+        self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
+    ) -> dict[str, Loss]:
+        tags = targets["tags"].flatten()  # (B, T) → (B * T)
+        total = F.cross_entropy(
+            logits["logits"].flatten(0, 1), tags, ignore_index=IGNORED, reduction="sum"
+        )
+        return {"task": Loss(total, (tags != IGNORED).sum())}
