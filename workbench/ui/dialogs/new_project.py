@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
+from workbench.text.labels import CLASS, MULTI, SPAN, TAG
 from workbench.ui import theme
 from workbench.ui.dialogs.files import folder_of
 from workbench.ui.widgets.button import Button
@@ -40,7 +41,7 @@ KINDS = (
         N_("Class"),
         N_("One label per document: topic, sentiment, intent"),
         "class",
-        "class",
+        CLASS.id,
         1,
         N_("delay, crowding, driver"),
     ),
@@ -49,7 +50,7 @@ KINDS = (
         N_("Spans"),
         N_("Labelled pieces of text: names, times, places"),
         "spans",
-        "span",
+        SPAN.id,
         1,
         N_("PERSON, PLACE, TIME"),
     ),
@@ -58,9 +59,32 @@ KINDS = (
         N_("Pairs"),
         N_("One label per two texts: same, contradiction"),
         "pairs",
-        "class",
+        CLASS.id,
         2,
         N_("same, other"),
+    ),
+)
+
+
+# What a layer can hold besides, where layers are added one by one.
+MORE_KINDS = (
+    Kind(
+        "classes",
+        N_("Classes"),
+        N_("Any number of labels per document: topics, complaints"),
+        "topics",
+        MULTI.id,
+        1,
+        N_("delay, crowding, driver"),
+    ),
+    Kind(
+        "tags",
+        N_("Tags"),
+        N_("A tag for every token: parts of speech"),
+        "tags",
+        TAG.id,
+        1,
+        N_("NOUN, VERB, ADJ"),
     ),
 )
 

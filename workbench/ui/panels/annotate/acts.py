@@ -8,26 +8,22 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations import annotate
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.fields import DocumentLabels
+from workbench.text.labels import TOKENS
 from workbench.ui.panels.annotate.queue import DONE, Narrowed
 from workbench.ui.panels.annotate.state import (
     GOLD,
     SUGGESTED,
-    AnnotateState,
-    Name,
     Target,
 )
+from workbench.ui.panels.annotate.tokens import TokenState
 
 
-class AnnotateActs(AnnotateState):
+class AnnotateActs(TokenState):
     """The state with its acts. Every act is saved when it is made; errors are told, never raised."""
 
     _found: tuple | None = None  # rows, name and the row of that name
 
     # ------------------------------------------------------------ choosing
-
-    def choose(self, name: Name | None) -> None:
-        if name != self.chosen:
-            self.update(chosen=name)
 
     def choose_step(self, way: int, field: str, caret: int) -> None:
         """The next (+1) or previous (-1) span or suggestion in order of the text; from the caret where none is chosen."""
@@ -82,6 +78,8 @@ class AnnotateActs(AnnotateState):
         layer, label = found
         if layer.traits.on_document:
             self._toggle_class(layer, label.id)
+        elif layer.traits.editor == TOKENS:
+            self.set_tag(label)
         elif (span := self.chosen_span()) is not None:
             self._relabel(span, layer, label.id)
         elif (row := self.chosen_suggestion()) is not None and row.start is not None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
 from workbench.ui import key_places
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.text_view import TextView
+from workbench.ui.widgets.token_grid import TokenGrid
 
 _Key, _Mod = Qt.Key, Qt.KeyboardModifier
+_CLEAR = (_Key.Key_Backspace, _Key.Key_Delete)
 _BRACKETS = {
     "[": _Key.Key_BracketLeft,
     "]": _Key.Key_BracketRight,
@@ -43,7 +47,7 @@ class Keys(QObject):
 
     def _pressed(self, watched, event: QKeyEvent) -> bool:
         modifiers = event.modifiers() & ~(_Mod.KeypadModifier | _Mod.GroupSwitchModifier)
-        in_text = isinstance(watched, TextView)
+        in_text, in_tokens = isinstance(watched, TextView), isinstance(watched, TokenGrid)
         if self._bracket(event, modifiers):
             return True
         if modifiers & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier):
@@ -59,13 +63,17 @@ class Keys(QObject):
             and event.key() in (_Key.Key_Left, _Key.Key_Right)
         ):
             return self._stretch(event.key() == _Key.Key_Right)
+        if in_tokens and not modifiers and event.key() in _CLEAR:
+            self._state.clear_tag()
+            return True
         if not modifiers and event.key() in self._acts:
             if not event.isAutoRepeat():  # a key held down must not run through the queue
                 self._acts[_Key(event.key())]()
             return True
-        return self._letter(event)
+        return self._letter(event, self._state.tag_keys if in_tokens else {}, in_tokens)
 
-    def _letter(self, event: QKeyEvent) -> bool:
+    def _letter(self, event: QKeyEvent, first: Mapping[str, int], in_tokens: bool) -> bool:
+        """`first`: keys that have another meaning where the focus is."""
         letter = self._letter_of(event)
         if len(letter) != 1 or not letter.isprintable():
             return False
@@ -73,8 +81,11 @@ class Keys(QObject):
             return True
         if letter == "/":
             self._view.open_palette()
+        elif letter in first:
+            self._view.label(first[letter])
         elif letter == "a":
-            self._state.accept()
+            if not (in_tokens and self._state.accept_tag()):
+                self._state.accept()
         elif letter == "x":
             self._state.reject()
         elif letter == "u":

@@ -7,7 +7,9 @@ from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
+from workbench.text.labels import TEXT
 from workbench.ui import theme
+from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.layout import line
@@ -15,6 +17,7 @@ from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
+FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
 UNBOUNDED = 16_777_215  # Qt's own largest size
 NO_LABEL = ("?", theme.NO_LABEL)  # name and tint of a span whose label is not known (any more)
 
@@ -62,6 +65,9 @@ class Paper(QFrame):
         layout.addWidget(self._remark)
         layout.addWidget(self._lower)
         layout.addLayout(self._spans)
+        self.tokens = TokenPane(state)
+        self.tokens.grid.installEventFilter(self)
+        self._middle.addWidget(self.tokens, 1)
         self._rest = QWidget()  # below short texts of a pair
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._rest.hide()
@@ -100,7 +106,7 @@ class Paper(QFrame):
         if event.type() == QEvent.Type.FocusIn and watched in self.texts:
             self._last = self.texts.index(watched)
             self.update()
-        elif event.type() == QEvent.Type.FocusOut and watched in self.texts:
+        elif event.type() in FOCUS and watched in (*self.texts, self.tokens.grid):
             self.update()
         return super().eventFilter(watched, event)
 
@@ -108,7 +114,7 @@ class Paper(QFrame):
         """A card; while a text in it has the focus, its border is the focus ring."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        focused = any(text.hasFocus() for text in self.texts)
+        focused = any(part.hasFocus() for part in (*self.texts, self.tokens.grid))
         width = 2.0 if focused else 1.0
         painter.setPen(QPen(theme.qcolour("accent" if focused else "line"), width))
         painter.setBrush(theme.qcolour("surface"))
@@ -126,7 +132,9 @@ class Paper(QFrame):
         doc = self.state.doc
         texts = doc.document.texts if doc else (("text", ""),)
         self._need_texts(len(texts))
-        lanes = int(any(layer.traits.in_text for layer in self.state.active))
+        in_text = any(layer.traits.editor == TEXT for layer in self.state.active)
+        tagging = bool(self.state.tag_layers) and doc is not None
+        lanes = int(in_text)
         spans = self._text_spans()
         if new:
             self._last = 0
@@ -138,7 +146,22 @@ class Paper(QFrame):
                 text.shown_text = content
                 text.set_text(content, doc.document.tokens.get(name, ()) if doc else ())
             text.set_spans(spans.get(name, ()))
+        self.tokens.setVisible(tagging)
+        self.tokens.render_tokens()
+        if tagging and not in_text:
+            self.texts[0].hide()
         self._fit_texts()
+
+    def focus_text(self, text: QWidget | None = None) -> None:
+        """A text, by default the last with the focus, or the tokens that stand in its place."""
+        text = text or self.text
+        (text if text.isVisibleTo(self) else self.tokens.grid).setFocus()
+
+    @property
+    def panes(self) -> list[QWidget]:
+        """What takes the keys, in order."""
+        grids = [self.tokens.grid] if self.tokens.isVisible() else []
+        return [*(text for text in self.texts if text.isVisible()), *grids]
 
     def _fit_texts(self) -> None:
         """A text alone takes all the room; the texts of a pair stand one below the other, each as tall as it needs to be."""
@@ -169,7 +192,7 @@ class Paper(QFrame):
                 sum(other.traits.in_text for other in shown.values()) > 1
                 or layer.traits.on_document
             )
-            title = layer.name if many else _("Span")
+            title = layer.name if many else _("Tag") if state.tag_layers else _("Span")
             self._bars[layer.id].set(
                 title,
                 state.with_keys(layer),
@@ -217,7 +240,9 @@ class Paper(QFrame):
         if looks != self._looks or missed != self._missed:
             self._looks, self._missed = looks, missed
             self._made.clear()
-        known, rows = self._made, state.spans
+        tags = {layer.id for layer in state.tag_layers}
+        rows = state.spans if not tags else [r for r in state.spans if r.layer_id not in tags]
+        known = self._made
         made = {
             row.id: kept if (kept := known.get(row.id)) and kept[0] is row else self._make(row)
             for row in rows
@@ -232,7 +257,7 @@ class Paper(QFrame):
             for field in fields
         }
         for row in () if state.errors else state.suggestions:
-            if row.start is not None:
+            if row.start is not None and row.layer_id not in tags:
                 name, tint = looks.get(row.label_id, NO_LABEL)
                 found.setdefault(row.field, []).append(
                     TextSpan(
@@ -241,7 +266,7 @@ class Paper(QFrame):
                 )
         learned = next((layer.labels for layer in state.layers if layer.id == state.run_layer), ())
         tints = {label.name: label.colour or label.position for label in learned}
-        for number, one in enumerate(extra, 1):
+        for number, one in enumerate(() if state.run_layer in tags else extra, 1):
             tint = tints.get(one.label, NO_LABEL[1])
             found.setdefault(one.field, []).append(
                 TextSpan(
@@ -258,6 +283,8 @@ class Paper(QFrame):
     def show_chosen(self) -> None:
         name = self.state.chosen
         row = self.state.chosen_span() or self.state.chosen_suggestion()
+        if row is not None and row.layer_id in {layer.id for layer in self.state.tag_layers}:
+            row = None  # it stands under its token
         for text in self.texts:
             mine = row is not None and row.start is not None and row.field == text.field
             text.choose(name if mine else None)
@@ -271,8 +298,11 @@ class Paper(QFrame):
                 self._last = number
                 text.select(start, end, show=False)
                 text.show_range(start, end)
+        if field == self.texts[0].field and self.tokens.isVisible():
+            self.state.choose_token_at(start)
 
     def restyle(self) -> None:
         for bar in self._bars.values():
             bar.restyle()
+        self.tokens.render_tokens()
         self.update()

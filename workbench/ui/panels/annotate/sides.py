@@ -260,7 +260,8 @@ class RightSide(QFrame):
         self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
         self.spans.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._number = words("", "small", "muted")
-        head = row(words(_("Spans"), weight=600), None, self._number, margins=(14, 12, 14, 4))
+        self._title = words(_("Spans"), weight=600)
+        head = row(self._title, None, self._number, margins=(14, 12, 14, 4))
         self._no_spans = words("", "small", "muted", wrap=True)
         self._no_spans_part = column(self._no_spans, None, margins=(14, 0, 14, 10))
         self._spans_part = column(head, (self.spans, 1), (self._no_spans_part, 1), gap=0)
@@ -334,10 +335,13 @@ class RightSide(QFrame):
         self.spans.set_rows(spans)
         self.spans.setVisible(bool(spans))
         self._no_spans_part.setVisible(not spans)
+        self._title.setText(_("Tags") if state.only_tags else _("Spans"))
         has_layer = any(layer.traits.in_text for layer in state.active)
         self._number.setText(f"{len(spans):,}" if has_layer else "")
         self._no_spans.setText(
-            _("None yet. Choose words and press a label's key.")
+            _("None yet. Choose a token and press a label's key.")
+            if state.only_tags
+            else _("None yet. Choose words and press a label's key.")
             if has_layer
             else _("No span layer is shown.")
         )

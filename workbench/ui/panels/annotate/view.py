@@ -68,6 +68,7 @@ class AnnotateView(View):
         for part in (self.queue.list, self.right.spans, self.right.suggestions):
             self._keys.watch(part)
         self._menus = ContextMenus(self)
+        self._keys.watch(self._paper.tokens.grid)
         for text in self._paper.texts:
             self._watch_text(text)
         self._paper.text_made.connect(self._watch_text)
@@ -259,6 +260,8 @@ class AnnotateView(View):
             self.right.render()
             self._show_head()
             self._show_find()
+        if concerns(fields, "token"):
+            self._paper.tokens.render_tokens()
         if concerns(fields, "sure"):
             self.right.show_sure()
         if concerns(fields, "chosen", "doc", "off", "predicted"):
@@ -359,7 +362,7 @@ class AnnotateView(View):
 
     def take_focus(self) -> None:
         if self._stack.currentIndex() == 0:
-            self._paper.texts[0].setFocus()
+            self._paper.focus_text(self._paper.texts[0])
         else:
             self._stack.currentWidget().findChild(Button).setFocus()  # the one thing to do next
 
@@ -411,7 +414,7 @@ class AnnotateView(View):
     def leave_find(self) -> None:
         """Close the search; the current match stays chosen, so that a key can label it."""
         self.state.finder.close_search()
-        self._paper.text.setFocus()
+        self._paper.focus_text()
 
     def _show_find(self) -> None:
         finder = self.state.finder
@@ -462,7 +465,7 @@ class AnnotateView(View):
             if table.isVisible() and table.rows()
         ]
         return [
-            *(text for text in self._paper.texts if text.isVisible()),
+            *self._paper.panes,
             *tables,
             *([self.queue.list] if self.queue.isVisible() else []),
         ]
@@ -490,7 +493,7 @@ class AnnotateView(View):
         part = self.queue if side == "left" else self.right
         fold = not self.folded(side)
         if fold and part.isAncestorOf(QApplication.focusWidget() or self):
-            self._paper.text.setFocus()
+            self._paper.focus_text()
         part.setVisible(not fold)
         self._kept[f"annotate.{side}"] = fold
 
@@ -515,5 +518,6 @@ class AnnotateView(View):
 
     def _zoomed(self, per_cent: int) -> None:
         self._kept["annotate.zoom"] = per_cent
+        self._paper.tokens.grid.set_zoom(per_cent)
         for text in self._paper.texts:
             text.set_zoom(per_cent)

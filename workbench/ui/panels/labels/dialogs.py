@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.ui import theme
-from workbench.ui.dialogs.new_project import KINDS, split_labels
+from workbench.ui.dialogs.new_project import KINDS, MORE_KINDS, split_labels
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
@@ -26,7 +26,9 @@ class AddLayer(Dialog):
             width=480,
         )
         self._state = state
-        self.kind = Segments(*[(kind.id, _(kind.title)) for kind in KINDS], name=_("Kind"))
+        self.kind = Segments(
+            *[(kind.id, _(kind.title)) for kind in (*KINDS, *MORE_KINDS)], name=_("Kind")
+        )
         self._told = words("", "caption", "muted", wrap=True)
         self.name, self.labels = QLineEdit(), QPlainTextEdit()
         self.labels.setTabChangesFocus(True)
@@ -53,7 +55,7 @@ class AddLayer(Dialog):
         self.labels.setPlaceholderText(_(kind.example))
 
     def _kind(self):
-        return next(kind for kind in KINDS if kind.id == self.kind.value())
+        return next(kind for kind in (*KINDS, *MORE_KINDS) if kind.id == self.kind.value())
 
     def make(self) -> None:
         kind = self._kind()

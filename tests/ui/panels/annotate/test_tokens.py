@@ -1,0 +1,172 @@
+"""Tags of tokens in Annotate: the state, and the page by keys."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from workbench.operations import annotate, labels
+from workbench.operations.annotate import NewSuggestion
+from workbench.ui.panels.annotate import tokens
+from workbench.ui.panels.annotate.view import AnnotateView
+
+Key = Qt.Key
+
+
+@pytest.fixture
+def tagging(state):
+    """The state with a layer of tags, all other layers switched off."""
+    labels.add_layer(state.project, "pos", "tag", labels=["NOUN", "VERB", "DET"])
+    for layer in state.layers:
+        state.switch_layer(layer.id, layer.name in ("pos", "pairs"))
+    return state
+
+
+def tags(state) -> dict[str, str]:
+    """Token → tag, of the tagged tokens."""
+    text, names = state.doc.document.text, state.label_of
+    return {
+        text[slice(*place)]: names[rows[0].label_id][1].name for place, rows in state.tags().items()
+    }
+
+
+def label(state, name):
+    return next(found for _layer, found in state.label_of.values() if found.name == name)
+
+
+def word(state):
+    return state.doc.document.text[slice(*state.token_place)]
+
+
+def test_a_label_tags_the_chosen_token_and_leads_to_the_next(tagging):
+    first = word(tagging)
+
+    tagging.label(label(tagging, "NOUN").id)
+    second = word(tagging)
+    tagging.label(label(tagging, "VERB").id)
+
+    assert tags(tagging) == {first: "NOUN", second: "VERB"} and tagging.token == 2
+
+
+def test_another_tag_takes_the_place_of_the_one_there(tagging):
+    first = word(tagging)
+    for name in ("NOUN", "VERB"):
+        tagging.choose_token(0)
+        tagging.label(label(tagging, name).id)
+
+    assert tags(tagging) == {first: "VERB"}
+    tagging.project.undo()
+    assert tags(tagging) == {first: "NOUN"}
+
+
+def test_a_tag_is_cleared_and_a_suggestion_rejected_where_there_is_none(tagging):
+    (layer,) = tagging.tag_layers
+    tagging.label(label(tagging, "NOUN").id)
+    place = tagging.token_place
+    annotate.add_suggestions(
+        tagging.project,
+        None,
+        [NewSuggestion(tagging.document_id, layer.id, label(tagging, "DET").id, *place)],
+        kind="rule",
+    )
+
+    tagging.clear_tag()
+    assert tagging.suggested_tags() == {} and len(tags(tagging)) == 1
+    tagging.choose_token(0)
+    tagging.clear_tag()
+
+    assert tags(tagging) == {}
+
+
+def test_an_accepted_suggestion_becomes_the_tag_and_leads_on(tagging):
+    (layer,) = tagging.tag_layers
+    annotate.add_suggestions(
+        tagging.project,
+        None,
+        [
+            NewSuggestion(
+                tagging.document_id, layer.id, label(tagging, "DET").id, *tagging.token_place
+            )
+        ],
+        kind="rule",
+    )
+    first = word(tagging)
+
+    assert tagging.accept_tag() and not tagging.accept_tag()
+    assert tags(tagging) == {first: "DET"} and tagging.token == 1
+
+
+def test_a_tag_chosen_in_the_list_chooses_its_token(tagging):
+    tagging.choose_token(1)
+    tagging.label(label(tagging, "NOUN").id)
+    tagging.choose_token(0)
+
+    tagging.choose(("gold", tagging.spans[0].id))
+
+    assert tagging.token == 1
+
+
+def test_the_token_chosen_stays_within_the_text(tagging):
+    tagging.choose_token(10_000)
+    assert tagging.token == len(tagging.tokens) - 1
+    tagging.choose_token(-5)
+    assert tagging.token == 0
+
+
+def test_a_long_text_is_shown_by_the_page(tagging, monkeypatch):
+    monkeypatch.setattr(tokens, "PAGE", 2)
+
+    assert list(tagging.token_page) == [0, 1]
+    tagging.choose_token(2)
+    assert tagging.token_page.start == 2
+
+
+@pytest.fixture
+def view(tagging, look, qtbot):
+    made = AnnotateView(tagging)
+    qtbot.addWidget(made)
+    made.resize(1100, 700)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.take_focus()
+    return made
+
+
+def test_the_tokens_stand_in_place_of_the_text_and_take_the_keys(view, qtbot):
+    state, grid = view.state, view._paper.tokens.grid
+    assert grid.hasFocus() and not view._paper.texts[0].isVisible()
+    keys = {
+        found.name: key for key, id in state.tag_keys.items() for found in [state.label_of[id][1]]
+    }
+    first = word(state)
+
+    qtbot.keyClicks(grid, keys["VERB"])
+    assert tags(state) == {first: "VERB"} and grid.number == 1
+    qtbot.keyClick(grid, Key.Key_Left)
+    qtbot.keyClick(grid, Key.Key_Backspace)
+
+    assert tags(state) == {} and grid.number == 0
+
+
+def test_with_a_span_layer_the_text_stands_above_the_tokens(view):
+    state = view.state
+    names = next(layer for layer in state.layers if layer.name == "names")
+
+    state.switch_layer(names.id, True)
+
+    assert view._paper.texts[0].isVisible() and view._paper.tokens.isVisible()
+    assert [cell.text for cell in view._paper.tokens.grid._cells][:1] == [word(state)]
+
+
+def test_tags_are_not_drawn_as_spans_in_the_text(view):
+    state = view.state
+    state.label(label(state, "NOUN").id)
+
+    assert view._paper._text_spans() == {}
+
+
+def test_without_a_layer_of_tags_there_are_no_tokens(view):
+    state = view.state
+    for layer in state.tag_layers:
+        state.switch_layer(layer.id, False)
+
+    assert not view._paper.tokens.isVisible()

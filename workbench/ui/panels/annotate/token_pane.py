@@ -1,0 +1,90 @@
+"""The tokens of the first text with a tag under each, where a layer of tags is labelled."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.ui.widgets.layout import scrolled
+from workbench.ui.widgets.span_layout import starts_rtl
+from workbench.ui.widgets.token_grid import NONE, PREDICTED, SUGGESTED, Cell, Tag, TokenGrid
+from workbench.ui.widgets.words import words
+
+
+class TokenPane(QWidget):
+    """Shows the page of tokens that holds the chosen one."""
+
+    def __init__(self, state):
+        super().__init__()
+        self.state = state
+        self.grid = TokenGrid(_("Tokens"), see=self._see)
+        self.grid.chosen.connect(state.choose_token)
+        self.grid.left.connect(lambda step: state.choose_token(state.token + step))
+        self._told = words("", "caption", "muted")
+        self._scroll = scrolled(self.grid)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self._told)
+        layout.addWidget(self._scroll, 1)
+        self.hide()
+
+    def render_tokens(self) -> None:
+        if not self.isVisibleTo(self.parentWidget()):
+            return
+        state, page = self.state, self.state.token_page
+        text = state.doc.document.text
+        self.grid.set(self._cells(text), rtl=starts_rtl(text))
+        self.show_chosen()
+        count = len(state.tokens)
+        self._told.setVisible(len(page) < count)
+        self._told.setText(
+            _("Tokens {first:,} to {last:,} of {count:,}").format(
+                first=page.start + 1, last=page.stop, count=count
+            )
+        )
+
+    def show_chosen(self) -> None:
+        if self.grid.number != self.state.token:
+            self.grid.choose(self.state.token)
+
+    def _cells(self, text: str) -> list[Cell]:
+        state, names = self.state, self.state.label_of
+        gold, suggested, predicted = state.tags(), state.suggested_tags(), self._predicted()
+        cells, end = [], 0
+        for number in state.token_page:
+            place = state.tokens[number]
+            tags = []
+            for layer in state.tag_layers:
+                row = next((r for r in gold.get(place, ()) if r.layer_id == layer.id), None)
+                tags.append(_tag(names, row) if row is not None else Tag("", kind=NONE))
+            tags += [_tag(names, row, SUGGESTED) for row in suggested.get(place, ())]
+            tags += predicted.get(place, [])
+            before = text[end : place[0]] if number != state.token_page.start else ""
+            cells.append(Cell(number, text[slice(*place)], tuple(tags), "\n" in before))
+            end = place[1]
+        return cells
+
+    def _predicted(self) -> dict[tuple[int, int], list[Tag]]:
+        """In an error review what the run answered otherwise, by place."""
+        state = self.state
+        layer = next((one for one in state.tag_layers if one.id == state.run_layer), None)
+        if layer is None:
+            return {}
+        labels = {label.name: label for label in layer.labels}
+        return {
+            (one.start, one.end): [Tag(one.label, labels.get(one.label), PREDICTED)]
+            for one in state.differences.spans
+        }
+
+    def _see(self, area: QRectF) -> None:
+        point = area.center().toPoint()
+        self._scroll.ensureVisible(
+            point.x(), point.y(), int(area.width() / 2) + 8, int(area.height() / 2) + 8
+        )
+
+
+def _tag(names, row, kind: str = "gold") -> Tag:
+    found = names.get(row.label_id)
+    return Tag(found[1].name, found[1], kind) if found else Tag("?", None, kind)

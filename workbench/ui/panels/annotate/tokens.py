@@ -1,0 +1,157 @@
+"""Tags of tokens: which token is chosen, what stands under it, and what keys do. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from workbench.operations import annotate
+from workbench.operations.annotate import SpanRow, SuggestionRow
+from workbench.text.document import TEXT
+from workbench.text.labels import TOKENS, Label, Layer
+from workbench.text.segment import tokens_of
+from workbench.ui.panels.annotate.state import GOLD, SUGGESTED, AnnotateState, Name
+
+PAGE = 1000  # tokens shown at once
+Place = tuple[int, int]
+
+
+class TokenState(AnnotateState):
+    """`token`: the number of the chosen token of the first text."""
+
+    token = 0
+    _tokens: tuple[object, Sequence[Place]] = (None, ())
+
+    @property
+    def tag_layers(self) -> tuple[Layer, ...]:
+        """The layers shown whose labels stand under tokens."""
+        return tuple(layer for layer in self.active if layer.traits.editor == TOKENS)
+
+    @property
+    def only_tags(self) -> bool:
+        """Whether all labels that are shown in the text are tags of tokens."""
+        in_text = [layer for layer in self.active if layer.traits.in_text]
+        return bool(in_text) and all(layer.traits.editor == TOKENS for layer in in_text)
+
+    @property
+    def tokens(self) -> Sequence[Place]:
+        """Tokens of the first text: those of the import, else its words."""
+        if self.doc is None:
+            return ()
+        document = self.doc.document
+        if self._tokens[0] is not document:
+            self._tokens = document, tokens_of(document)
+        return self._tokens[1]
+
+    @property
+    def token_page(self) -> range:
+        """Numbers of the tokens that are shown."""
+        first = self.token // PAGE * PAGE
+        return range(first, min(first + PAGE, len(self.tokens)))
+
+    @property
+    def token_place(self) -> Place | None:
+        """Code points of the chosen token."""
+        return self.tokens[self.token] if self.token < len(self.tokens) else None
+
+    @property
+    def tag_keys(self) -> Mapping[str, int]:
+        """Key → label id, of the layers of tags alone."""
+        labels = [label for layer in self.tag_layers for label in self.with_keys(layer)]
+        return {label.key: label.id for label in reversed(labels) if label.key}
+
+    def tags(self) -> dict[Place, list[SpanRow]]:
+        """Gold tags by the place of their token."""
+        return _by_place(self._tag_rows(self.spans))
+
+    def suggested_tags(self) -> dict[Place, list[SuggestionRow]]:
+        return _by_place(self._tag_rows(self.suggestions))
+
+    def _tag_rows(self, rows: Iterable) -> list:
+        ids = {layer.id for layer in self.tag_layers}
+        return [row for row in rows if row.layer_id in ids and row.field == TEXT]
+
+    # ------------------------------------------------------------ acts
+
+    def open(self, document_id: int, chosen: Name | None = None) -> None:
+        if document_id != self.document_id:
+            self.token = 0
+        super().open(document_id, chosen)
+        self._follow_chosen()
+
+    def choose(self, name: Name | None) -> None:
+        if name != self.chosen:
+            self.update(chosen=name)
+            self._follow_chosen()
+
+    def _follow_chosen(self) -> None:
+        """The token of a tag that is chosen elsewhere, in the list of spans say."""
+        rows = {GOLD: self.spans, SUGGESTED: self.suggestions}.get(
+            self.chosen[0] if self.chosen else "", ()
+        )
+        row = next((row for row in rows if row.id == self.chosen[1]), None) if self.chosen else None
+        if row is not None and self._tag_rows([row]):
+            place = row.start, row.end
+            number = next((n for n, token in enumerate(self.tokens) if token == place), None)
+            if number is not None and number != self.token:
+                self.update(token=number)
+
+    def choose_token(self, number: int) -> None:
+        """Numbers outside of the text lead to its first or last token."""
+        number = min(max(number, 0), max(0, len(self.tokens) - 1))
+        if self.chosen is not None:
+            self.update(chosen=None)
+        if number != self.token:
+            self.update(token=number)
+
+    def choose_token_at(self, position: int) -> None:
+        """The token at or after a code point of the first text."""
+        number = next((n for n, (_start, end) in enumerate(self.tokens) if end > position), 0)
+        self.choose_token(number)
+
+    def set_tag(self, label: Label) -> None:
+        """Tag the chosen token and go on to the next."""
+        place = self.token_place
+        if not self.can_edit or place is None:
+            return
+        if label.id not in {row.label_id for row in self.tags().get(place, ())}:
+            self.context.attempt(
+                annotate.add_span, self.project, self.document_id, *place, label.id, origin=self
+            )
+        self.choose_token(self.token + 1)
+
+    def clear_tag(self) -> None:
+        """Clear the tags of the chosen token; a suggestion is rejected where there is none."""
+        place = self.token_place
+        if not self.can_edit or place is None:
+            return
+        rows = self.tags().get(place, [])
+        if rows:
+            self.context.attempt(_delete, self.project, [row.id for row in rows], origin=self)
+        elif suggested := self.suggested_tags().get(place, ()):
+            ids = [row.id for row in suggested]
+            self.context.attempt(annotate.reject, self.project, ids, origin=self)
+
+    def accept_tag(self) -> bool:
+        """Accept what is suggested for the chosen token and go on; False if nothing is."""
+        suggested = self.suggested_tags().get(self.token_place, ()) if self.token_place else ()
+        if not self.can_edit or not suggested:
+            return False
+        ids = [row.id for row in suggested]
+        self.context.attempt(annotate.accept, self.project, ids, origin=self)
+        self.choose_token(self.token + 1)
+        return True
+
+
+def _delete(project, ids: Sequence[int], *, origin) -> None:
+    from workbench.base.i18n import _
+
+    with project.edit(_("Clear tag"), origin=origin):
+        for id in ids:
+            annotate.delete_span(project, id, origin=origin)
+
+
+def _by_place(rows: Sequence) -> dict[Place, list]:
+    found: dict[Place, list] = {}
+    for row in rows:
+        found.setdefault((row.start, row.end), []).append(row)
+    return found
