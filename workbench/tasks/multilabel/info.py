@@ -39,7 +39,7 @@ class LabelsGold:
 class MultilabelInfo(TaskInfo):
     id = "multilabel"
     title = N_("Document classes, several per document")
-    short = N_("Classes")
+    short = N_("Multi")
     predicts = N_("any number of classes per document")
     definition = N_(
         "Every label is decided by itself: its probability against a threshold that gives the "

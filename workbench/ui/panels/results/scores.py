@@ -103,7 +103,8 @@ class ScoresView(QFrame):
         self._beside.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
-        room = (self.width() - 12) // 2 - 34 if beside else self.width() - 48
+        shared = beside and self._of_today[1].isVisibleTo(self._whole)
+        room = (self.width() - 12) // 2 - 34 if shared else self.width() - 48
         self._fit_columns(room)
         self._matrix.set_most_height(max(560, self._whole.viewport().height() - theme.px(110)))
 
@@ -200,6 +201,8 @@ class ScoresView(QFrame):
         self._tiles(found)
         for part in self._of_today:
             part.setVisible(found.results.today is not None and bool(found.results.today.n))
+        by_label, matrix = self._of_today
+        matrix.setVisible(by_label.isVisibleTo(self._whole) and found.results.matrix is not None)
         self._show_by_label()
         self._scores.set_rows(state.score_rows())
         self._scores.fit_height(8)
