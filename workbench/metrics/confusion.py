@@ -29,11 +29,18 @@ class Confusion:
 
 
 def confusion(
-    gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None
+    gold: Sequence[str],
+    predicted: Sequence[str],
+    labels: Sequence[str] | None = None,
+    *,
+    documents: Sequence[int] | None = None,
 ) -> Confusion:
-    """One label per document. Labels that `labels` lacks are added behind, sorted; without it, all sorted."""
-    cells = [(g, p, position) for position, (g, p) in enumerate(zip(gold, predicted, strict=True))]
-    return _fill(cells, labels)
+    """Labels that `labels` lacks are added behind, sorted; without it, all sorted.
+
+    documents: the position of the document of each label, in order; by default each has its own.
+    """
+    positions = range(len(gold)) if documents is None else documents
+    return _fill(list(zip(gold, predicted, positions, strict=True)), labels)
 
 
 def span_confusion(

@@ -72,6 +72,8 @@ def test_scores_are_those_of_scikit_learn_over_the_tagged_tokens():
     )
     matrix = INFO.confusion(golds, found, ("A", "B", "C"))
     assert sum(map(sum, matrix.counts)) == 5
+    assert matrix.documents("A", "A") == (0,) and matrix.documents("C", "C") == (1,)
+    assert matrix.documents("A", "B") == (1,)
 
 
 def test_each_token_gets_the_most_probable_tag_and_one_without_a_subword_none():

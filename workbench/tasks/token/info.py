@@ -172,7 +172,12 @@ class TokenInfo(TaskInfo):
         from workbench.metrics import confusion
 
         gold, predicted = _sides(golds, predictions)
-        return confusion.confusion(gold, predicted, labels)
+        documents = [
+            number
+            for number, one in enumerate(zip(golds, predictions, strict=True))
+            for _pair in _pairs(*one)
+        ]
+        return confusion.confusion(gold, predicted, labels, documents=documents)
 
 
 def _tagged(
