@@ -59,7 +59,6 @@ class TokenInfo(TaskInfo):
     )
     main = "accuracy"
     second = "macro_f1"
-    beside = ("accuracy", "macro_f1")
     outputs = ("TokenScores", "SpanScores", "WordTags")
     logits = {"logits": "token"}
     windows = True

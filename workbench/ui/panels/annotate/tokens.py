@@ -77,6 +77,13 @@ class TokenState(AnnotateState):
             self.token = 0
         super().open(document_id, chosen)
         self._follow_chosen()
+        if self.errors and self.run_layer in {layer.id for layer in self.tag_layers}:
+            self._choose_first_difference()
+
+    def _choose_first_difference(self) -> None:
+        places = [span.start for span in self.differences.spans]
+        if places:
+            self.choose_token_at(min(places))
 
     def choose(self, name: Name | None) -> None:
         if name != self.chosen:

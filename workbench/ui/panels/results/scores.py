@@ -235,6 +235,7 @@ class ScoresView(QFrame):
             title = _("{score}, dev").format(score=tasks.score_title(name))
             tile.set(points(results.as_run.get(name)), _today_told(found, name), title)
             plain.set_tip(tile, _(info.definition))
+        self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
             scores = results.as_run
             self._third.set(
