@@ -1,5 +1,6 @@
 import pytest
 
+from workbench.text import labels
 from workbench.text.labels import CLASS_KEYS, SPAN_KEYS, Label, Layer, free_key
 
 
@@ -36,3 +37,19 @@ def test_keys_of_classes_and_spans_never_meet_nor_take_those_of_suggestions():
         and not {*"axu"} & {*CLASS_KEYS}
         and len({*CLASS_KEYS}) == len(CLASS_KEYS)
     )
+
+
+def test_a_layer_takes_the_labels_of_its_own_kind_and_of_a_stricter_one():
+    kinds = labels.LAYER_KINDS
+
+    takes = {
+        (one, other)
+        for one in kinds
+        for other in kinds
+        if kinds[one].holds(kinds[other])
+        and one != other
+        and kinds[one].editor
+        and kinds[other].editor
+    }
+
+    assert takes == {("multi", "class"), ("span", "tag")}

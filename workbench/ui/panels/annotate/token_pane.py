@@ -21,6 +21,7 @@ class TokenPane(QWidget):
         self.grid = TokenGrid(_("Tokens"), see=self._see)
         self.grid.chosen.connect(state.choose_token)
         self.grid.left.connect(lambda step: state.choose_token(state.token + step))
+        self._page = range(0)
         self._told = words("", "caption", "muted")
         self._scroll = scrolled(self.grid)
         layout = QVBoxLayout(self)
@@ -34,6 +35,7 @@ class TokenPane(QWidget):
         if not self.isVisibleTo(self.parentWidget()):
             return
         state, page = self.state, self.state.token_page
+        self._page = page
         text = state.doc.document.text
         self.grid.set(self._cells(text), rtl=starts_rtl(text))
         self.show_chosen()
@@ -45,6 +47,13 @@ class TokenPane(QWidget):
             )
         )
 
+    def show_token(self) -> None:
+        """After another token was chosen: its page, with the token outlined."""
+        if self._page == self.state.token_page:
+            self.show_chosen()
+        else:
+            self.render_tokens()
+
     def show_chosen(self) -> None:
         if self.grid.number != self.state.token:
             self.grid.choose(self.state.token)
@@ -53,15 +62,17 @@ class TokenPane(QWidget):
         state, names = self.state, self.state.label_of
         gold, suggested, predicted = state.tags(), state.suggested_tags(), self._predicted()
         cells, end = [], 0
-        for number in state.token_page:
+        page = state.token_page
+        layers = state.tag_layers
+        for number in page:
             place = state.tokens[number]
             tags = []
-            for layer in state.tag_layers:
+            for layer in layers:
                 row = next((r for r in gold.get(place, ()) if r.layer_id == layer.id), None)
                 tags.append(_tag(names, row) if row is not None else Tag("", kind=NONE))
             tags += [_tag(names, row, SUGGESTED) for row in suggested.get(place, ())]
             tags += predicted.get(place, [])
-            before = text[end : place[0]] if number != state.token_page.start else ""
+            before = text[end : place[0]] if number != page.start else ""
             cells.append(Cell(number, text[slice(*place)], tuple(tags), "\n" in before))
             end = place[1]
         return cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.operations import annotate
@@ -60,8 +61,15 @@ class TokenState(AnnotateState):
         return {label.key: label.id for label in reversed(labels) if label.key}
 
     def tags(self) -> dict[Place, list[SpanRow]]:
-        """Gold tags by the place of their token."""
-        return _by_place(self._tag_rows(self.spans))
+        """Gold tags by the place of their token, of the tokens shown."""
+        page = self.token_page
+        if not page:
+            return {}
+        low, high = self.tokens[page.start][0], self.tokens[page.stop - 1][1]
+        rows = self.spans  # in order of field and start
+        first = bisect_left(rows, (TEXT, low), key=_order)
+        after = bisect_left(rows, (TEXT, high), first, key=_order)
+        return _by_place(self._tag_rows(rows[first:after]))
 
     def suggested_tags(self) -> dict[Place, list[SuggestionRow]]:
         return _by_place(self._tag_rows(self.suggestions))
@@ -155,6 +163,10 @@ def _delete(project, ids: Sequence[int], *, origin) -> None:
     with project.edit(_("Clear tag"), origin=origin):
         for id in ids:
             annotate.delete_span(project, id, origin=origin)
+
+
+def _order(row: SpanRow) -> tuple[str, int]:
+    return row.field, row.start
 
 
 def _by_place(rows: Sequence) -> dict[Place, list]:

@@ -261,7 +261,7 @@ class AnnotateView(View):
             self._show_head()
             self._show_find()
         if concerns(fields, "token"):
-            self._paper.tokens.render_tokens()
+            self._paper.tokens.show_token()
         if concerns(fields, "sure"):
             self.right.show_sure()
         if concerns(fields, "chosen", "doc", "off", "predicted"):
