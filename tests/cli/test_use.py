@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench.cli.use import _in_words
 from workbench.operations import corpus
 from workbench.project.project import Project
 from workbench.storage import runs
@@ -113,3 +114,11 @@ def test_a_template_that_runs_without_end_is_ended(call, tmp_path):
     )
 
     assert code == 1 and "takes too long (limit 2 s)" in err and out == ""
+
+
+def test_several_classes_are_said_with_their_scores_and_none_with_a_dash():
+    line = {"text": "late again", "scores": {"a": 0.9, "b": 0.2}, "label": None, "spans": []}
+
+    assert _in_words({**line, "labels": ["a"]}) == "a  0.900  late again"
+    assert _in_words({**line, "labels": []}) == "–  late again"
+    assert _in_words({**line, "label": "a"}) == "a  0.900  late again"

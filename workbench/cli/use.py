@@ -73,13 +73,18 @@ def show_scores(title: str, report: dict) -> None:
     )
     say("  ".join(f"{name} {value:.3f}" for name, value in report["scores"].items()))
     say()
-    head = (_("Label"), _("Precision"), _("Recall"), _("F1"), _("Support"))
+    rows = report["per_label"]
+    titles = {
+        "label": _("Label"),
+        "precision": _("Precision"),
+        "recall": _("Recall"),
+        "f1": _("F1"),
+        "average_precision": _("AP"),
+        "support": _("Support"),
+    }
+    shown = [name for name in titles if any(name in row for row in rows)]
     table(
-        head,
-        [
-            (one["label"], one["precision"], one["recall"], one["f1"], one["support"])
-            for one in report["per_label"]
-        ],
+        [titles[name] for name in shown], [[row.get(name, "–") for name in shown] for row in rows]
     )
     say()
     say(_(report["definition"]))
@@ -190,8 +195,10 @@ def _model(run_or_folder: str, file: Path | None) -> Path:
 
 
 def _in_words(line: dict) -> str:
-    if line["scores"]:
-        return f"{line['label']}  {line['scores'][line['label']]:.3f}  {line['text']}"
+    if (scores := line["scores"]) is not None:
+        chosen = line["labels"] if "labels" in line else [line["label"]]
+        found = ", ".join(f"{label}  {scores[label]:.3f}" for label in chosen)
+        return f"{found or '–'}  {line['text']}"
     found = ", ".join(
         f"{one['label']} “{line['text'][one['start'] : one['end']]}”" for one in line["spans"]
     )
