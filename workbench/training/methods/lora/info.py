@@ -91,7 +91,9 @@ class LoraInfo(MethodInfo):
     title = N_("LoRA")
     help = N_("Trains the head, the pooler and small matrices beside the frozen weights.")
     options = (RANK, ALPHA, DROPOUT, MODULES)
-    rate_factor = 10.0  # measured on the sample project; also what peft's documentation advises
+    # The only factor tried. Classes of the sample, rank 8, seeds 1 to 3: mean macro F1 on dev 62.8,
+    # full fine-tuning 63.0; by seed -2.4, -2.9 and +4.8 points, on 60 documents.
+    rate_factor = 10.0
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
         """Counted from the shapes of the weights; without them two square modules per layer."""
