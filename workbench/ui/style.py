@@ -12,6 +12,7 @@ from workbench.base.settings import Settings
 from workbench.ui import theme
 from workbench.ui.icons import file as icon_file
 
+ARROW, BOX = 14, 15  # pixels at 100 % of arrows, and of check boxes and radio buttons
 _ROLES = {
     "Window": "window",
     "Base": "surface",
@@ -93,7 +94,7 @@ def _words() -> str:
 
 
 def _frame() -> str:
-    t, r = theme.colours(), theme.RADIUS
+    t, r, arrow = theme.colours(), theme.RADIUS, theme.px(ARROW)
     soft = "\n".join(
         f'QFrame[part="callout"][tone="{tone}"] {{ background: {t[tone + "_soft"]}; border-radius: {r}px; }}'
         for tone in ("accent", "good", "warn", "bad")
@@ -105,11 +106,11 @@ def _frame() -> str:
     QMenuBar::item {{ padding: 4px 9px; border-radius: 4px; background: transparent; }}
     QMenuBar::item:selected {{ background: {t["sunken"]}; }}
     QMenu {{ background: {t["surface"]}; border: 1px solid {t["line"]}; padding: 5px; }}
-    QMenu::item {{ padding: 5px 28px 5px 26px; border-radius: 4px; color: {t["text"]}; }}
+    QMenu::item {{ padding: 5px 28px 5px {arrow + 12}px; border-radius: 4px; color: {t["text"]}; }}
     QMenu::item:selected {{ background: {t["accent_soft"]}; color: {t["text"]}; }}
     QMenu::item:disabled {{ color: {t["faint"]}; }}
     QMenu::separator {{ height: 1px; background: {t["line"]}; margin: 5px 8px; }}
-    QMenu::indicator {{ width: 14px; height: 14px; left: 6px; }}
+    QMenu::indicator {{ width: {arrow}px; height: {arrow}px; left: 6px; }}
     QMenu::indicator:checked {{ image: url({icon_file("check", "text")}); }}
     QStatusBar {{ background: {t["window"]}; border-top: 1px solid {t["line"]}; color: {t["muted"]}; }}
     QStatusBar::item {{ border: 0; }}
@@ -118,6 +119,7 @@ def _frame() -> str:
     QFrame[part="rail"] {{ background: {t["window"]}; border-right: 1px solid {t["line"]}; }}
     QFrame[part="rail"] QToolButton {{ border: 2px solid transparent; border-radius: {r}px; color: {t["muted"]};
         padding: 5px 0 3px 0; font-size: {theme.size("caption")}px; margin: 0 6px; }}
+    QFrame[part="rail"] QToolButton[beside="true"] {{ padding: 0 4px; margin: 0 4px; }}
     QFrame[part="rail"] QToolButton:hover {{ background: {t["sunken"]}; color: {t["text"]}; }}
     QFrame[part="rail"] QToolButton:checked {{ background: {t["accent_soft"]}; color: {t["accent"]}; font-weight: 600; }}
     QFrame[part="rail"] QToolButton:focus {{ border-color: {t["accent"]}; }}
@@ -140,6 +142,7 @@ def _frame() -> str:
 
 def _buttons() -> str:
     t, tall, small = theme.colours(), theme.px(theme.CONTROL), theme.px(theme.CONTROL_SMALL)
+    arrow, box = theme.px(ARROW), theme.px(BOX)
     return f"""
     QPushButton, QToolButton, QCheckBox, QRadioButton, QTabBar, QComboBox {{ outline: 0; }}
     QPushButton {{ background: {t["surface"]}; border: 1px solid {t["strong_line"]}; border-radius: 6px; padding: 0 12px;
@@ -166,9 +169,9 @@ def _buttons() -> str:
     QPushButton[kind="card"]:focus {{ border: 2px solid {t["accent"]}; }}
     QPushButton[small="true"] {{ min-height: {small - 2}px; padding: 0 9px; font-size: {theme.size("small")}px; }}
     QPushButton[small="true"]:focus {{ min-height: {small - 4}px; padding: 0 8px; }}
-    QPushButton::menu-indicator {{ image: url({icon_file("chevron-down", "muted")}); width: 14px; height: 14px;
+    QPushButton::menu-indicator {{ image: url({icon_file("chevron-down", "muted")}); width: {arrow}px; height: {arrow}px;
         subcontrol-origin: padding; subcontrol-position: right center; right: 6px; }}
-    QPushButton[menu="true"] {{ padding-right: 26px; }}
+    QPushButton[menu="true"] {{ padding-right: {arrow + 12}px; }}
     QFrame[part="segments"] {{ background: {t["sunken"]}; border-radius: 7px; }}
     QFrame[part="segments"] QPushButton {{ background: transparent; border: 2px solid transparent; border-radius: {theme.RADIUS_SMALL}px;
         min-height: {theme.px(24)}px; padding: 0 10px; color: {t["muted"]}; margin: 2px; }}
@@ -178,19 +181,19 @@ def _buttons() -> str:
     QFrame[part="segments"] QPushButton:focus {{ border: 2px solid {t["accent"]}; padding: 0 10px; min-height: {theme.px(24)}px; }}
     QCheckBox, QRadioButton {{ spacing: 8px; border: 2px solid transparent; border-radius: {theme.RADIUS_SMALL}px; padding: 2px; }}
     QCheckBox:focus, QRadioButton:focus {{ border-color: {t["accent"]}; }}
-    QCheckBox::indicator, QRadioButton::indicator, QTableView::indicator, QListView::indicator {{ width: 15px; height: 15px;
+    QCheckBox::indicator, QRadioButton::indicator, QTableView::indicator, QListView::indicator {{ width: {box}px; height: {box}px;
         background: {t["surface"]}; border: 1px solid {t["strong_line"]}; }}
     QCheckBox::indicator, QTableView::indicator, QListView::indicator {{ border-radius: 4px; }}
-    QRadioButton::indicator {{ border-radius: 8px; }}
+    QRadioButton::indicator {{ border-radius: {box // 2 + 1}px; }}
     QCheckBox::indicator:checked, QTableView::indicator:checked, QListView::indicator:checked {{ background: {t["accent"]};
         border-color: {t["accent"]}; image: url({icon_file("check", "on_accent")}); }}
-    QRadioButton::indicator:checked {{ background: {t["accent"]}; border: 4px solid {t["surface"]}; width: 9px; height: 9px; }}
+    QRadioButton::indicator:checked {{ background: {t["accent"]}; border: 4px solid {t["surface"]}; width: {box - 6}px; height: {box - 6}px; }}
     QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {t["line"]}; }}
     """
 
 
 def _inputs() -> str:
-    t, tall = theme.colours(), theme.px(theme.CONTROL)
+    t, tall, arrow = theme.colours(), theme.px(theme.CONTROL), theme.px(ARROW)
     boxes = "QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox"
     focused = ", ".join(f"{one}:focus" for one in boxes.split(", "))
     disabled = ", ".join(f"{one}:disabled" for one in boxes.split(", "))
@@ -203,7 +206,7 @@ def _inputs() -> str:
     {disabled} {{ color: {t["faint"]}; border-color: {t["line"]}; background: {t["window"]}; }}
     QPlainTextEdit, QTextEdit {{ background: {t["surface"]}; border: 1px solid {t["strong_line"]}; border-radius: 6px; padding: 6px;
         color: {t["text"]}; selection-background-color: {t["accent"]}; selection-color: {t["on_accent"]}; }}
-    QPlainTextEdit:focus, QTextEdit:focus {{ border: 2px solid {t["accent"]}; padding: 5px; }}
+    QPlainTextEdit:focus, QTextEdit:focus {{ border: 1px solid {t["accent"]}; padding: 6px; }}
     {wrong} {{ border-color: {t["bad"]}; }}
     QPlainTextEdit[kind="mono"], QTextEdit[kind="mono"], QLineEdit[kind="mono"] {{ font-family: '{theme.family(mono=True)}';
         font-size: {theme.size("mono")}px; }}
@@ -214,11 +217,11 @@ def _inputs() -> str:
         min-height: 0; padding: 0; background: transparent; }}
     QSpinBox, QDoubleSpinBox, QSpinBox:focus, QDoubleSpinBox:focus {{ padding: 0; }}
     QSpinBox, QDoubleSpinBox {{ max-height: {tall - 2}px; }} QSpinBox:focus, QDoubleSpinBox:focus {{ max-height: {tall - 4}px; }}
-    QComboBox {{ padding-right: 26px; }} QComboBox:focus {{ padding-right: 25px; }}
+    QComboBox {{ padding-right: {arrow + 12}px; }} QComboBox:focus {{ padding-right: {arrow + 11}px; }}
     QComboBox::drop-down, QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
-        border: 0; width: 22px; background: transparent; }}
-    QComboBox::down-arrow, QSpinBox::down-arrow, QDoubleSpinBox::down-arrow {{ image: url({down}); width: 14px; height: 14px; }}
-    QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ image: url({up}); width: 14px; height: 14px; }}
+        border: 0; width: {arrow + 8}px; background: transparent; }}
+    QComboBox::down-arrow, QSpinBox::down-arrow, QDoubleSpinBox::down-arrow {{ image: url({down}); width: {arrow}px; height: {arrow}px; }}
+    QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ image: url({up}); width: {arrow}px; height: {arrow}px; }}
     QComboBox QAbstractItemView {{ background: {t["surface"]}; border: 1px solid {t["line"]}; padding: 4px;
         selection-background-color: {t["accent_soft"]}; selection-color: {t["text"]}; }}
     QComboBox QAbstractItemView::item {{ min-height: {theme.px(26)}px; padding: 0 6px; }}
@@ -227,9 +230,9 @@ def _inputs() -> str:
 
 
 def _tables() -> str:
-    t, pad = theme.colours(), theme.px(30)
+    t, pad, arrow = theme.colours(), theme.px(30), theme.px(ARROW - 2)
     return f"""
-    QTableView, QListView, QTreeView {{ background: {t["surface"]}; border: 2px solid transparent; gridline-color: {t["line"]};
+    QTableView, QListView, QTreeView {{ background: {t["surface"]}; border: 1px solid transparent; gridline-color: {t["line"]};
         outline: 0; color: {t["text"]}; selection-background-color: {t["accent_soft"]}; selection-color: {t["text"]}; }}
     QTableView:focus, QListView:focus, QTreeView:focus {{ border-color: {t["accent"]}; }}
     QTableView::item {{ padding: 0 10px; border-bottom: 1px solid {t["line"]}; }}
@@ -245,8 +248,8 @@ def _tables() -> str:
     QTableView[part="matrix"] QHeaderView::section:vertical {{ padding: 0 8px 0 0; }}
     QTableView[part="matrix"]::item {{ border: 0; padding: 0; }}
     QTableCornerButton::section {{ background: {t["surface"]}; border: 0; }}
-    QHeaderView::down-arrow {{ image: url({icon_file("chevron-down", "muted")}); width: 12px; height: 12px; }}
-    QHeaderView::up-arrow {{ image: url({icon_file("chevron-up", "muted")}); width: 12px; height: 12px; }}
+    QHeaderView::down-arrow {{ image: url({icon_file("chevron-down", "muted")}); width: {arrow}px; height: {arrow}px; }}
+    QHeaderView::up-arrow {{ image: url({icon_file("chevron-up", "muted")}); width: {arrow}px; height: {arrow}px; }}
     """
 
 

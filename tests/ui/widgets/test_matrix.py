@@ -128,3 +128,13 @@ def test_it_asks_for_no_more_height_than_its_cells_can_use(matrix):
 def test_a_zero_is_shown_as_zero():
     assert cell_text(0, 0.0, as_shares=False) == cell_text(0, 0.0, as_shares=True) == "0"
     assert cell_text(3, 0.25, as_shares=False) == "3" and cell_text(3, 0.25, as_shares=True) == "25"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_an_empty_cell_shows_a_zero_that_can_be_read(look, dark):
+    from workbench.base.settings import Settings
+
+    style.apply(look, Settings(theme="dark" if dark else "light"))
+    ground, number = cell_colours(0, 0.0)
+    assert theme.contrast(ground, number) >= 4.5
+    style.apply(look, Settings(theme="light"))

@@ -439,3 +439,71 @@ def test_the_list_of_a_narrow_combo_box_shows_its_names_whole(look, qtbot):
     assert longest > 120
     qtbot.waitUntil(lambda: box.view().width() > longest)
     box.hidePopup()
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_the_error_of_a_narrow_field_is_shown_in_full(look, qtbot, percent):
+    from workbench.ui import style
+
+    style.apply(look, settings.Settings(theme="light", text_size=percent))
+    first, second = Field("Epochs", QLineEdit()), Field("Learning rate", QLineEdit())
+    whole = layout.row((first, 1), (second, 1))
+    page = layout.column(whole, None)
+    qtbot.addWidget(page)
+    page.resize(320, 600)
+    page.show()
+    first.set_error("epochs is 'abc', expected a whole number from 1 to 1000 or auto.")
+    look.processEvents()
+
+    message = first._message
+    assert message.height() >= message.heightForWidth(message.width())
+    assert message.mapTo(first, message.rect().bottomLeft()).y() <= first.height()
+    assert (
+        first.control.mapTo(page, QPoint(0, 0)).y() == second.control.mapTo(page, QPoint(0, 0)).y()
+    )
+    style.apply(look, settings.Settings(theme="light"))
+
+
+def test_arrows_and_check_boxes_grow_with_the_text(look):
+    import re
+
+    from workbench.ui import style
+
+    def arrows() -> set[int]:
+        found = re.findall(r"-arrow[^{}]*\{ image[^}]*?width: (\d+)px", style.style_sheet())
+        return set(map(int, found))
+
+    at_100 = arrows()
+    theme.set_up(dark=False, percent=150)
+    assert {round(one * 1.5) for one in at_100} == arrows() and len(at_100) == 2
+    theme.set_up(dark=False)
+
+
+def test_choices_without_room_are_cut_in_the_middle_not_at_the_edges(look, qtbot):
+    choices = Segments(("a", "Run on dev: scores"), ("b", "Answers for this text"), name="Below")
+    qtbot.addWidget(choices)
+    wide = choices.sizeHint().width()
+    choices.resize(wide // 2, choices.sizeHint().height())
+    choices.show()
+
+    assert choices.minimumSizeHint().width() < wide // 2
+    assert all(choices.button(one).geometry().right() <= choices.width() for one in "ab")
+
+
+def test_columns_of_words_narrow_before_a_number_is_out_of_sight(look, qtbot):
+    columns = (
+        Column("Label", str, 190),
+        Column("Key", str, 60),
+        Column("Count", str, 76, right=True),
+        Column("Description", str),
+    )
+    table = Table(columns, name="Labels")
+    qtbot.addWidget(table)
+    table.set_rows(["12"])
+    table.resize(300, 200)
+    table.show()
+    assert sum(map(table.columnWidth, range(4))) <= table.viewport().width()
+    assert table.columnWidth(2) >= 76
+
+    table.resize(900, 200)
+    assert table.columnWidth(0) == 190

@@ -6,10 +6,22 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+)
 
 from workbench.ui import icons, plain, theme
 
+LEAST_SEGMENT = 72  # pixels at 100 % that a choice has at the least
+SEGMENT_PAD = 24  # pixels beside its words
 _TONES = {"primary": "on_accent", "danger": "bad", "quiet": "muted"}
 
 
@@ -97,7 +109,10 @@ def icon_button(
 
 
 class _Segment(QPushButton):
-    """A choice with room for its words in the bold letters that they get when chosen."""
+    """A choice with room for its words in the bold letters that they get when chosen.
+
+    Where there is none, they are cut in the middle and stand whole in the tooltip.
+    """
 
     def sizeHint(self) -> QSize:
         hint, bold = (
@@ -107,7 +122,23 @@ class _Segment(QPushButton):
         return QSize(max(hint.width(), bold + 26), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+        hint = self.sizeHint()
+        return QSize(min(hint.width(), theme.px(LEAST_SEGMENT)), hint.height())
+
+    def paintEvent(self, _event) -> None:
+        painter, option = QStylePainter(self), QStyleOptionButton()
+        self.initStyleOption(option)
+        metrics = QFontMetrics(theme.font("ui", 600 if self.isChecked() else 400))
+        room = self.width() - SEGMENT_PAD
+        option.text = metrics.elidedText(option.text, Qt.TextElideMode.ElideMiddle, room)
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and not self.toolTip():
+            if self.width() < self.sizeHint().width():
+                plain.show_tip(event.globalPos(), self.text(), self)
+            return True
+        return super().event(event)
 
 
 class Segments(QFrame):

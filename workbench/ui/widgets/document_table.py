@@ -30,6 +30,7 @@ WIDTHS = {STATE_ICON: 40, KEY: 132, CLASSES: 150, SPANS: 82, LENGTH: 88, SPLIT: 
 NUMBERS = (SPANS, LENGTH)
 NARROW = 900  # below this width the state is told by its icon alone
 NARROWER = 780  # below this one the length is not told
+CRAMPED, CRAMPED_WIDTHS = 640, {KEY: 92, CLASSES: 110}
 BY = {  # column → what a click on its header sorts by
     STATE_ICON: "state",
     KEY: "key",
@@ -216,6 +217,16 @@ class DocumentTable(QTableView):
         self.verticalHeader().setDefaultSectionSize(theme.px(theme.ROW))
         for column, width in WIDTHS.items():
             self.setColumnWidth(column, theme.px(width))
+        self._cramped = False
+        self._fit_keys()
+
+    def _fit_keys(self) -> None:
+        """Keys and classes give room to the text where there is little."""
+        cramped = self.viewport().width() < theme.px(CRAMPED)
+        if cramped != self._cramped:
+            self._cramped = cramped
+            for column, narrow in CRAMPED_WIDTHS.items():
+                self.setColumnWidth(column, theme.px(narrow if cramped else WIDTHS[column]))
 
     def show_columns(self, *, classes: bool, spans: bool) -> None:
         """Hide the columns of labels that the layers shown do not have."""
@@ -304,6 +315,7 @@ class DocumentTable(QTableView):
         super().resizeEvent(event)
         self.setColumnHidden(STATE, self.viewport().width() < theme.px(NARROW))
         self.setColumnHidden(LENGTH, self.viewport().width() < theme.px(NARROWER))
+        self._fit_keys()
 
     def focusInEvent(self, event) -> None:
         super().focusInEvent(event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QComboBox,
@@ -47,7 +47,23 @@ class Field(QFrame):
             QSizePolicy.Policy.Preferred,
             QSizePolicy.Policy.Expanding if grows else QSizePolicy.Policy.Maximum,
         )
+        self.setProperty("field", True)  # stands at the top of a row
         self.set_error("")
+
+    def sizeHint(self) -> QSize:
+        """As tall as the message is at this width: a wrapped one may take no less."""
+        hint = super().sizeHint()
+        if self._message.text() and self.width() > 0:
+            hint.setHeight(max(hint.height(), self.layout().heightForWidth(self.width())))
+        return hint
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width() and self._message.text():
+            self.updateGeometry()
 
     def put_beside(self, *parts: QWidget) -> None:
         """Buttons on the line of the control, whatever hint or error stands below."""
@@ -72,6 +88,7 @@ class Field(QFrame):
         set_tone(self._message, "bad" if message else "muted")
         self._mark.setVisible(bool(message))
         self._below.setVisible(bool(message or self._hint))
+        self.updateGeometry()
         if bool(self.control.property("wrong")) != bool(message):
             self.control.setProperty("wrong", bool(message))
             self.control.style().unpolish(self.control)

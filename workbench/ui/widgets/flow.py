@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QSpacerItem, QWidget
+
+Line = list[QLayoutItem]
 
 
 class FlowLayout(QLayout):
-    """Left to right, then down; all parts at the size they ask for."""
+    """Left to right, then down; all parts at the size they ask for, in the middle of their line.
+
+    A spring (`add_spring`) takes what is left of its line; lines that begin behind it end at the
+    right edge as well.
+    """
 
     def __init__(self, parent: QWidget | None = None, *, gap: int = 8):
         super().__init__(parent)
@@ -17,6 +23,10 @@ class FlowLayout(QLayout):
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
+
+    def add_spring(self) -> None:
+        policy = QSizePolicy.Policy
+        self.addItem(QSpacerItem(0, 0, policy.Expanding, policy.Minimum))
 
     def count(self) -> int:
         return len(self._items)
@@ -41,34 +51,72 @@ class FlowLayout(QLayout):
         self._place(area, move=True)
 
     def sizeHint(self) -> QSize:
-        return self.minimumSize()
+        """All in one line."""
+        sizes = [item.sizeHint() for item in self._shown()]
+        return QSize(
+            sum(one.width() for one in sizes) + self._gap * max(0, len(sizes) - 1),
+            max((one.height() for one in sizes), default=0),
+        )
 
     def minimumSize(self) -> QSize:
-        sizes = [item.minimumSize() for item in self._items]
+        sizes = [item.minimumSize() for item in self._shown()]
         return QSize(
             max((one.width() for one in sizes), default=0),
             max((one.height() for one in sizes), default=0),
         )
 
+    def _shown(self) -> Line:
+        return [item for item in self._items if item.widget() is not None and not item.isEmpty()]
+
+    def _lines(self, width: int) -> list[Line]:
+        """Which parts, and springs, stand on which line."""
+        lines: list[Line] = [[]]
+        x = 0
+        for item in self._items:
+            if item.widget() is None:
+                lines[-1].append(item)
+                continue
+            if item.isEmpty():
+                continue
+            wide = min(item.sizeHint().width(), width)
+            if x and x + wide > width:
+                lines.append([])
+                x = 0
+            lines[-1].append(item)
+            x += wide + self._gap
+        return lines
+
     def _place(self, area: QRect, *, move: bool) -> int:
         """Height that is needed at this width."""
-        x, y, high = area.x(), area.y(), 0
-        for item in self._items:
-            size = item.sizeHint()
-            if x > area.x() and x + size.width() > area.x() + area.width():
-                x, y, high = area.x(), y + high + self._gap, 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x, high = x + size.width() + self._gap, max(high, size.height())
-        return y + high - area.y()
+        y, behind = area.y(), False
+        for line in self._lines(area.width()):
+            sizes = [item.sizeHint().boundedTo(QSize(area.width(), 16_777_215)) for item in line]
+            widgets = [size for item, size in zip(line, sizes, strict=True) if item.widget()]
+            high = max((size.height() for size in widgets), default=0)
+            used = sum(size.width() + self._gap for size in widgets) - self._gap
+            left = max(0, area.width() - used)
+            x = area.x() + (left if behind else 0)
+            for item, size in zip(line, sizes, strict=True):
+                if item.widget() is None:
+                    x, behind = x + (0 if behind else left), True
+                    continue
+                if move:
+                    at = QPoint(x, y + (high - size.height()) // 2)
+                    item.setGeometry(QRect(at, size))
+                x += size.width() + self._gap
+            y += high + self._gap if widgets else 0
+        return max(0, y - self._gap - area.y())
 
 
-def flow(*parts: QWidget, gap: int = 8) -> QFrame:
-    """A frame whose parts wrap."""
+def flow(*parts: QWidget | None, gap: int = 8) -> QFrame:
+    """A frame whose parts wrap; `None` is a spring."""
     it = QFrame()
     layout = FlowLayout(it, gap=gap)
     for part in parts:
-        layout.addWidget(part)
+        if part is None:
+            layout.add_spring()
+        else:
+            layout.addWidget(part)
     policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
     policy.setHeightForWidth(True)
     it.setSizePolicy(policy)

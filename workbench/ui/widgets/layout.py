@@ -5,7 +5,7 @@ A part is a widget, `None` (takes what is left), a number (that many pixels) or 
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -47,6 +47,32 @@ def card(
     return column(*parts, gap=gap, margins=margins, part="card")
 
 
+class TurningRow(QFrame):
+    """Parts beside one another; one below the other where they have no room for that."""
+
+    def __init__(self, *parts: Part, gap: int = 10):
+        super().__init__()
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._line.setContentsMargins(0, 0, 0, 0)
+        self._line.setSpacing(gap)
+        for one in parts:
+            add(self._line, one)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        items = [self._line.itemAt(number) for number in range(self._line.count())]
+        needed = sum(one.minimumSize().width() for one in items if not one.isEmpty())
+        needed += self._line.spacing() * (len(items) - 1)
+        way = QBoxLayout.Direction
+        self._line.setDirection(way.LeftToRight if needed <= self.width() else way.TopToBottom)
+
+    def minimumSizeHint(self) -> QSize:
+        """Of the widest part alone, so that it may be too narrow for all."""
+        items = [self._line.itemAt(number) for number in range(self._line.count())]
+        widest = max((one.minimumSize().width() for one in items), default=0)
+        return QSize(widest, super().minimumSizeHint().height())
+
+
 def bar(*parts: Part, margins=(24, 8, 24, 8), gap: int = 8) -> QFrame:
     """The strip with acts at the bottom of a page."""
     return row(*parts, gap=gap, margins=margins, part="bar")
@@ -61,10 +87,9 @@ def line() -> QFrame:
 
 
 def scrolled(widget: QWidget) -> QScrollArea:
-    """`widget` in a frame that scrolls up and down, never sideways."""
+    """`widget` in a frame that scrolls up and down, sideways only if it cannot be as narrow."""
     it = QScrollArea()
     it.setWidgetResizable(True)
-    it.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     it.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     widget.setProperty("part", widget.property("part") or "scrolled")
     it.setWidget(widget)
@@ -103,6 +128,8 @@ def add(layout: QBoxLayout, part: Part) -> None:
         layout.addSpacing(part)
     elif isinstance(part, tuple):
         layout.addWidget(part[0], part[1])
+        if isinstance(layout, QHBoxLayout) and part[0].property("field"):
+            layout.setAlignment(part[0], Qt.AlignmentFlag.AlignTop)
     elif isinstance(part, QLayout):
         layout.addLayout(part)
     else:

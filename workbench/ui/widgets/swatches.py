@@ -9,13 +9,14 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QColorDialog,
     QFrame,
-    QGridLayout,
     QSizePolicy,
+    QVBoxLayout,
 )
 
 from workbench.base.i18n import _
 from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.flow import flow
 
 NAMES = {262: _("blue"), 150: _("green"), 35: _("orange"), 305: _("purple"), 85: _("yellow"), 200: _("turquoise"), 350: _("pink"),
          120: _("lime"), 235: _("sky blue"), 60: _("amber"), 330: _("magenta"), 175: _("teal")}  # fmt: skip
@@ -23,7 +24,6 @@ LIGHTNESS, CHROMA = (
     0.6,
     0.14,
 )  # of what is stored; the theme moves it to the lightness that all labels share
-IN_A_ROW = 6
 
 
 class Swatches(QFrame):
@@ -36,18 +36,16 @@ class Swatches(QFrame):
         self._group = QButtonGroup(self)
         self._group.setExclusive(False)
         self._chosen = ""
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(4)
-        grid.setAlignment(Qt.AlignmentFlag.AlignLeft)
+        lines = QVBoxLayout(self)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(4)
         self._buttons: dict[str, _Swatch] = {}
-        for number, hue in enumerate(sorted(theme.HUES)):
+        for hue in sorted(theme.HUES):
             colour = theme.oklch(LIGHTNESS, CHROMA, hue).lower()
             button = _Swatch(colour, NAMES[hue])
             button.clicked.connect(lambda _checked=False, colour=colour: self.picked.emit(colour))
             self._group.addButton(button)
             self._buttons[colour] = button
-            grid.addWidget(button, number // IN_A_ROW, number % IN_A_ROW)
         self._auto = Button(
             _("By place"),
             small=True,
@@ -55,9 +53,8 @@ class Swatches(QFrame):
             tip=_("The colour of its place in the list"),
         )
         self._own = Button(_("Other…"), small=True, on=self._ask, name=_("Other colour"))
-        last = (len(theme.HUES) - 1) // IN_A_ROW + 1
-        grid.addWidget(self._auto, last, 0, 1, 3)
-        grid.addWidget(self._own, last, 3, 1, 3)
+        lines.addWidget(flow(*self._buttons.values(), gap=4))
+        lines.addWidget(flow(self._auto, self._own, gap=4))
 
     def set(self, colour: str) -> None:
         """Mark the colour that is set; emits nothing."""

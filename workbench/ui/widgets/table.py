@@ -25,6 +25,7 @@ SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
 _NUMBER = re.compile(r"((?:^[+-])?\d[\d,]*(?:\.\d+)?)")
 CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
 NUMBER_PAD = 28  # pixels left and right of a number: of the style sheet and of Qt
+LEAST_WORDS = 56  # pixels at 100 % of a column of words where there is little room
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -245,6 +246,7 @@ class Table(QTableView):
         if sortable:
             columns = [one if one.sort else replace(one, sort=_by_text(one)) for one in columns]
         self.rows_model, self._most = Rows(columns, key, self), 0
+        self._squeezed = False
         self.setModel(self.rows_model)
         dress(self, name)
         mode = QAbstractItemView.SelectionMode
@@ -282,6 +284,7 @@ class Table(QTableView):
             if column.width is not None:
                 self.setColumnWidth(index, theme.px(column.width))
         self._fit_numbers()
+        self._squeeze()
         if self._most:
             self.fit_height(self._most)
 
@@ -303,6 +306,33 @@ class Table(QTableView):
                 texts = set(map(column.text, self.rows_model.rows))
                 widest = max(map(self.fontMetrics().horizontalAdvance, texts), default=0)
                 self.setColumnWidth(index, max(theme.px(column.width), widest + NUMBER_PAD))
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._squeeze()
+
+    def _squeeze(self) -> None:
+        """Narrow the columns of words where not all columns have room; numbers keep theirs."""
+        head, room, words = self.horizontalHeader(), self.viewport().width(), {}
+        for index, column in enumerate(self.rows_model.columns):
+            if self.isColumnHidden(index):
+                continue
+            mode = head.sectionResizeMode(index)
+            if mode == QHeaderView.ResizeMode.Stretch or column.width is None:
+                room -= theme.px(LEAST_WORDS)
+            elif column.right:
+                room -= self.columnWidth(index)
+            else:
+                words[index] = theme.px(column.width)
+        wanted = sum(words.values())
+        if wanted > room:
+            self._squeezed = True
+            for index, width in words.items():
+                self.setColumnWidth(index, max(theme.px(LEAST_WORDS), width * room // wanted))
+        elif self._squeezed:
+            self._squeezed = False
+            for index, width in words.items():
+                self.setColumnWidth(index, width)
 
     def rows(self) -> list[Any]:
         return self.rows_model.rows

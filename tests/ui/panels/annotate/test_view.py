@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QLineEdit, QWidget
 
 from workbench.operations import annotate, labels
 from workbench.operations.annotate import NewSuggestion
@@ -591,3 +591,50 @@ def test_what_is_framed_are_the_letters_that_were_found(view, text, content, wan
     high = max(max(box.left(), box.right()) for box in boxes)
     letter = 24  # pixels: the far edge of the last letter is that of a run, not of a caret
     assert low - letter <= min(changed) and max(changed) <= high + letter
+
+
+def test_with_both_sides_folded_the_text_stands_in_the_middle(view, text, qtbot):
+    view.resize(1300, 700)
+    view.fold("left")
+    view.fold("right")
+
+    def margins() -> tuple[int, int]:
+        left = text.mapTo(view._paper, QPoint(0, 0)).x()
+        return left, view._paper.width() - left - text.width()
+
+    qtbot.waitUntil(lambda: margins()[0] > 100)
+    assert text.width() == text.maximumWidth() and abs(margins()[0] - margins()[1]) <= 1
+
+
+def test_a_guideline_has_the_height_that_few_spans_do_not_need(view):
+    view.toggle_guideline()
+    QApplication.processEvents()
+
+    assert view.right._guideline_part.height() > view.right.height() * 0.6
+    assert view.right.width() > 300
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(1100, (True, True)), (740, (True, False)), (500, (False, False))]
+)
+def test_sides_fold_where_the_text_has_no_room_and_come_back(view, width, shown):
+    view.layout().setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+    view.setMinimumWidth(0)
+    view.resize(width, 700)
+    QApplication.processEvents()
+    assert (view.queue.isVisible(), view.right.isVisible()) == shown
+
+    view.resize(1100, 700)
+    assert view.queue.isVisible() and view.right.isVisible()
+
+
+def test_a_side_that_folded_for_want_of_room_can_be_unfolded(view, context):
+    view.layout().setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+    view.setMinimumWidth(0)
+    view.resize(740, 700)
+    QApplication.processEvents()
+    assert view.folded("right")
+
+    view.fold("right")
+
+    assert not view.folded("right") and not context.settings.window.get("annotate.right")

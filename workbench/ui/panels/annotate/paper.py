@@ -18,6 +18,7 @@ from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
+SIDE = 22  # pixels beside the text at the least
 UNBOUNDED = 16_777_215  # Qt's own largest size
 NO_LABEL = ("?", theme.NO_LABEL)  # name and tint of a span whose label is not known (any more)
 
@@ -54,7 +55,7 @@ class Paper(QFrame):
         self._upper, self._lower = line(), line()
         self._remark = words("", "small", "muted", wrap=True)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(22, 14, 22, 12)
+        layout.setContentsMargins(SIDE, 14, SIDE, 12)
         layout.setSpacing(12)
         for part in (self._classes, self._middle, self._spans):
             part.setContentsMargins(0, 0, 0, 0)
@@ -110,12 +111,20 @@ class Paper(QFrame):
             self.update()
         return super().eventFilter(watched, event)
 
+    def _centre(self) -> None:
+        """The column of text, as wide as can be read well, in the middle of the card."""
+        column = max(text.maximumWidth() for text in self.texts)
+        side = max(SIDE, (self.width() - column) // 2)
+        margins = self.layout().contentsMargins()
+        if side != margins.left():
+            self.layout().setContentsMargins(side, margins.top(), side, margins.bottom())
+
     def paintEvent(self, _event) -> None:
         """A card; while a text in it has the focus, its border is the focus ring."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = any(part.hasFocus() for part in (*self.texts, self.tokens.grid))
-        width = 2.0 if focused else 1.0
+        width = 1.0
         painter.setPen(QPen(theme.qcolour("accent" if focused else "line"), width))
         painter.setBrush(theme.qcolour("surface"))
         painter.drawRoundedRect(
@@ -174,6 +183,7 @@ class Paper(QFrame):
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
+        self._centre()
         if self._rest.isVisibleTo(self):
             QTimer.singleShot(0, self._fit_texts)
 
@@ -305,4 +315,5 @@ class Paper(QFrame):
         for bar in self._bars.values():
             bar.restyle()
         self.tokens.render_tokens()
+        self._centre()
         self.update()

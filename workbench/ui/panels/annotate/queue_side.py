@@ -45,7 +45,7 @@ class QueueSide(QFrame):
         self._menu = FilterMenu(state, self)
         self._filter = icon_button("filter", _("Filter the queue"), self._ask_filter, small=True)
         self._key = KeyCap("Ctrl ↓")
-        self._onward = row(self._unlabelled, self._key, None, self._filter)
+        self._onward = flow(self._unlabelled, self._key, None, self._filter)
         self._filters = flow(gap=4)
         self._build_list()
         head = column(

@@ -30,7 +30,12 @@ from workbench.ui.widgets.words import Elided, KeyCap, call, words
 WIDEST_LEAST = 340  # pixels that a side claims at most, however large the text
 EXCERPT = 120  # code points of a span that a row shows
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
+GUIDELINE, SPANS = 5, 4  # shares of the height where there are many spans
+FEW_SPANS = 6  # so many are shown in full beside a guideline
 CROSS = 30  # pixels at the end of a span's row, at 100 %, where a click deletes it
+
+
+QWIDGETSIZE_MAX = 16_777_215  # Qt's own name: no limit
 
 
 class _Sign(QStyledItemDelegate):
@@ -171,16 +176,16 @@ class RightSide(QFrame):
         self.state = state
         self.setProperty("part", "side-right")
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
-        self.setMaximumWidth(600)
+        self.setMaximumWidth(700)
         self._build_guideline()
         self._build_suggestions()
         self._build_spans()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._guideline_part, 3)
+        layout.addWidget(self._guideline_part, GUIDELINE)
         layout.addWidget(self._suggested_part)
-        layout.addWidget(self._spans_part, 4)
+        layout.addWidget(self._spans_part, SPANS)
 
     # ------------------------------------------------------------ parts
 
@@ -336,6 +341,7 @@ class RightSide(QFrame):
         self.spans.setVisible(bool(spans))
         self._no_spans_part.setVisible(not spans)
         self._title.setText(_("Tags") if state.only_tags else _("Spans"))
+        self._share_height()
         has_layer = any(layer.traits.in_text for layer in state.active)
         self._number.setText(f"{len(spans):,}" if has_layer else "")
         self._no_spans.setText(
@@ -347,6 +353,16 @@ class RightSide(QFrame):
         )
         if self.guideline_shown:
             self._fill_guideline()
+
+    def _share_height(self) -> None:
+        """The guideline has what the spans do not need, half of it at the least."""
+        layout: QVBoxLayout = self.layout()
+        crowded = len(self.state.spans) > FEW_SPANS
+        takes = SPANS if crowded else 0 if self.guideline_shown else 1
+        layout.setStretchFactor(self._spans_part, takes)
+        few = self.guideline_shown and not crowded
+        rows = len(self.state.spans) * theme.px(theme.ROW) + 8
+        self.spans.setFixedHeight(rows) if few else _any_height(self.spans)
 
     def _fit_suggestions(self) -> None:
         """As tall as the suggestions are many, up to six."""
@@ -370,6 +386,7 @@ class RightSide(QFrame):
 
     def show_guideline(self, show: bool) -> None:
         self._guideline_part.setVisible(show)
+        self._share_height()
         if show:
             self._fill_guideline()
 
@@ -386,3 +403,9 @@ class RightSide(QFrame):
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self._sure.setFixedWidth(theme.px(74))
         self._fit_suggestions()
+        self._share_height()
+
+
+def _any_height(table: Table) -> None:
+    table.setMinimumHeight(0)
+    table.setMaximumHeight(QWIDGETSIZE_MAX)

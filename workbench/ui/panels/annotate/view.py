@@ -36,6 +36,8 @@ from workbench.ui.widgets.layout import bar, row
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, KeyCap, set_tone
 
+LEAST_CENTRE = 340  # pixels at 100 % of the text; below, sides fold
+GUIDELINE_WIDTH = 400  # pixels at 100 %
 LONGEST_FIND = 100  # code points of chosen text that Ctrl+F takes over
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 
@@ -74,8 +76,8 @@ class AnnotateView(View):
         self._paper.text_made.connect(self._watch_text)
         self._shown_document: int | None = None
         self._shown_layers: tuple | None = None
-        for side, part in (("left", self.queue), ("right", self.right)):
-            part.setVisible(not self._kept.get(f"annotate.{side}"))
+        self._no_room: frozenset[str] = frozenset()
+        self._show_sides()
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
         state.listen(theme.changed, self._restyle)
         self.first = self._paper.texts[0]
@@ -372,6 +374,7 @@ class AnnotateView(View):
         self.right.restyle()
         self._show_head()
         self._fit_acts()
+        self._fit_sides()
 
     # ------------------------------------------------------------ acts that need the view
 
@@ -486,16 +489,39 @@ class AnnotateView(View):
 
     # ------------------------------------------------------------ folding, guideline, zoom
 
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._fit_sides()
+
+    def _fit_sides(self) -> None:
+        """In a narrow window, or with large text, sides fold until the text can be read."""
+        left, right = self.queue.minimumWidth(), self.right.minimumWidth()
+        room = self.width() - theme.px(LEAST_CENTRE)
+        fitting = room >= left + right
+        found = frozenset() if fitting else {"right"} if room >= left else {"left", "right"}
+        if frozenset(found) != self._no_room:
+            self._no_room = frozenset(found)
+            self._show_sides()
+
+    def _show_sides(self) -> None:
+        for side, part in (("left", self.queue), ("right", self.right)):
+            shown = not self._kept.get(f"annotate.{side}") and side not in self._no_room
+            if not shown and part.isAncestorOf(QApplication.focusWidget() or self):
+                self._paper.text.setFocus()
+            part.setVisible(shown)
+
     def folded(self, side: str) -> bool:
         return not (self.queue if side == "left" else self.right).isVisibleTo(self)
 
     def fold(self, side: str) -> None:
-        part = self.queue if side == "left" else self.right
         fold = not self.folded(side)
         if fold and part.isAncestorOf(QApplication.focusWidget() or self):
             self._paper.focus_text()
         part.setVisible(not fold)
         self._kept[f"annotate.{side}"] = fold
+        if not fold:
+            self._no_room -= {side}
+        self._show_sides()
 
     @property
     def guideline_shown(self) -> bool:
@@ -507,6 +533,16 @@ class AnnotateView(View):
             self.fold("right")
         self.right.show_guideline(show)
         self._kept["annotate.guideline"] = show
+        if show:
+            self._widen_right()
+
+    def _widen_right(self) -> None:
+        """A guideline has tables and lists: as much room as the text can spare."""
+        left, centre, right = self._splitter.sizes()
+        least = max(theme.px(LEAST_CENTRE), self._centre.minimumSizeHint().width())
+        wanted = min(theme.px(GUIDELINE_WIDTH), right + centre - least)
+        if wanted > right:
+            self._splitter.setSizes([left, centre + right - wanted, wanted])
 
     @property
     def zoomed_by(self) -> int:

@@ -22,6 +22,7 @@ from workbench.ui.widgets.context_menu import fill as fill_menu
 from workbench.ui.widgets.document_table import DocumentTable
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, line, row
 from workbench.ui.widgets.words import Elided, call, words
@@ -420,7 +421,8 @@ class _Acts(QWidget):
             menu.aboutToShow.connect(lambda menu=menu, ask=ask: fill_menu(menu, ask(state)))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        strip = bar(*self._parts, self._hint, None, self._told, margins=(24, 8, 24, 8), gap=10)
+        acts = flow(*self._parts, self._hint, None, self._told, gap=10)
+        strip = bar((acts, 1), margins=(24, 8, 24, 8))
         strip.setMinimumHeight(theme.px(44))
         layout.addWidget(strip)
 

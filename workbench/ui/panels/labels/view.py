@@ -16,11 +16,13 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
+from workbench.ui import theme
 from workbench.ui.panel import View
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, card, column, line, row, scrolled
 from workbench.ui.widgets.markdown import MarkdownView
@@ -28,6 +30,7 @@ from workbench.ui.widgets.swatches import Swatches
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
+SIDE_WIDTH, CHOSEN_WIDTH = 230, 270  # pixels; large text wraps in them
 SAVE_AFTER = 1500  # milliseconds after the last letter typed into the guideline
 
 
@@ -48,7 +51,7 @@ class LabelsView(View):
         for part, stretch in ((self._side, 0), (self._middle, 1), (self._chosen, 0)):
             page.addWidget(part)
             page.setStretchFactor(page.count() - 1, stretch)
-        page.setSizes([230, 690, 270])
+        page.setSizes([SIDE_WIDTH, 690, CHOSEN_WIDTH])
         hint = _(
             "A layer is one thing that is labelled: a class for each text, or spans in it. Each has labels of its own."
         )
@@ -132,6 +135,10 @@ class _Layers(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.table)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self.table.setColumnHidden(1, self.width() < theme.px(160))  # the name goes first
 
     def _choose(self) -> None:
         if rows := self.table.chosen_rows():
@@ -269,7 +276,6 @@ class _Guideline(QFrame):
         self.state, self._layer_id = state, None
         self.setProperty("part", "surface")
         self._mode = Segments(("read", _("Read")), ("write", _("Write")), name=_("Guideline"))
-        self._mode.setFixedWidth(150)
         self._mode.chosen.connect(self._change_mode)
         self._editor = QPlainTextEdit()
         self._editor.setPlaceholderText(
@@ -347,8 +353,8 @@ class _Chosen(QFrame):
         super().__init__()
         self.state = state
         self.setProperty("part", "side-right")
-        self.setMinimumWidth(240)
-        self.setMaximumWidth(340)
+        self.setMinimumWidth(min(theme.px(CHOSEN_WIDTH), 320))
+        self.setMaximumWidth(460)
         self._chip, self._count = Chip(""), words("", "small", "muted")
         self._swatches = Swatches()
         self._swatches.picked.connect(state.recolour)
@@ -357,7 +363,7 @@ class _Chosen(QFrame):
             _("Delete label"), "trash-2", "danger", small=True, on=state.delete_chosen
         )
         self._hint = words(_("Choose a label to give it another colour or to delete it. A double click or F2 edits name, key and description."), "small", "muted", wrap=True)  # fmt: skip
-        self._label = card(row(self._chip, None, self._count), words(_("Colour"), "small", "muted", weight=500), self._swatches, 4, self._will_go, row(self._delete, None), gap=8)  # fmt: skip
+        self._label = card(flow(self._chip, None, self._count), words(_("Colour"), "small", "muted", weight=500), self._swatches, 4, self._will_go, row(self._delete, None), gap=8)  # fmt: skip
         self._layer_words = words("", "small", "muted", wrap=True)
         self._delete_layer = Button(
             _("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QSpinBox, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import plain
+from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.prompts.boxes import PreviewBox, TemplateBox
 from workbench.ui.panels.prompts.outcome import Outcome, set_outdated
@@ -16,13 +16,15 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import card, column, row
+from workbench.ui.widgets.layout import TurningRow, card, column, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
 PAUSE = 350  # milliseconds after the last keystroke until the preview is computed
+LEAST_TEMPLATE, LEAST_OUTCOME = 96, 200  # pixels at 100 %; below, the sides scroll
 NO_LAYER, NO_MODEL, PAGE = range(3)
 
 
@@ -111,17 +113,19 @@ class PromptsView(View):
         self._fault.hide()
         editor = Field(_("Template (Jinja2)"), self._template, name=_("Template"))
         variables = words(VARIABLES_HELP, "caption", "muted", wrap=True)
-        return column(
+        self._template.setMinimumHeight(theme.px(LEAST_TEMPLATE))
+        choices = self._choices()
+        above = column(
             Field(_("Start from"), self._known, name=_("Templates")),
             (editor, 1),
             self._fault,
             variables,
-            self._choices(),
-            row(self._run, self._try, None),
+            choices,
             gap=12,
-            margins=(20, 14, 20, 16),
-            part="surface",
+            margins=(20, 14, 20, 10),
         )
+        acts = column(flow(self._run, self._try), margins=(20, 6, 20, 16))
+        return column((scrolled(above), 1), acts, gap=0, part="surface")
 
     def _choices(self) -> QWidget:
         """Layer and model above examples, drawing, seed and calibration; also makes the buttons below."""
@@ -140,15 +144,19 @@ class PromptsView(View):
         self._seed.valueChanged.connect(lambda value: state.set(seed=value))
         self._run = Button(_("Run on dev"), "play", "primary", on=self.run_on_dev)
         self._try = Button(_("Try on this text"), on=self.try_text)
+        drawing = row(
+            (Field(_("Examples"), self._shots), 2),
+            (Field(_("Drawn"), self._order, name=_("Drawn")), 3),
+            gap=10,
+        )
+        scoring = row(
+            (Field(_("Seed"), self._seed), 2),
+            (Field(_("Calibration"), self._calibration, name=_("Calibration")), 4),
+            gap=10,
+        )
         return column(
             row((Field(_("Layer"), self._layer), 3), (Field(_("Model"), self._model), 4), gap=10),
-            row(
-                (Field(_("Examples"), self._shots), 2),
-                (Field(_("Drawn"), self._order, name=_("Drawn")), 3),
-                (Field(_("Seed"), self._seed), 2),
-                (Field(_("Calibration"), self._calibration, name=_("Calibration")), 4),
-                gap=10,
-            ),
+            TurningRow((drawing, 5), (scoring, 6)),
             gap=12,
         )
 
@@ -197,19 +205,14 @@ class PromptsView(View):
             "", "chevron-left", small=True, on=lambda: state.step(-1), name=_("Previous text")
         )
         on = Button("", "chevron-right", small=True, on=lambda: state.step(1), name=_("Next text"))
+        self._document.setMinimumWidth(theme.px(120))
+        which = row(words(_("with"), "small", "muted"), (self._candidate, 1), back, on, gap=6)
         self._shown = column(
             self._meter,
             self._outdated,
             (self._preview, 1),
             self._remark,
-            row(
-                (self._document, 1),
-                words(_("with"), "small", "muted"),
-                self._candidate,
-                back,
-                on,
-                gap=6,
-            ),
+            TurningRow((self._document, 1), which, gap=6),
             gap=8,
         )
         self._right_pages = LaterStack(lambda: self._shown, self._no_documents)
@@ -221,8 +224,10 @@ class PromptsView(View):
         )
         self._outcome = Outcome(state)
         self._teaching = Callout("", "warn")
-        return column(
-            (top, 9), (self._outcome, 10), self._teaching, gap=12, margins=(16, 14, 20, 16)
+        self._preview.setMinimumHeight(theme.px(LEAST_TEMPLATE))
+        self._outcome.setMinimumHeight(theme.px(LEAST_OUTCOME))
+        return scrolled(
+            column((top, 9), (self._outcome, 10), self._teaching, gap=12, margins=(16, 14, 20, 16))
         )
 
     # ---------------------------------------------------------------- showing

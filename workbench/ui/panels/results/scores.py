@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
 from workbench.tasks import spec as tasks
@@ -17,6 +17,7 @@ from workbench.ui.moments import points, when_iso
 from workbench.ui.panels.results.state import ResultsState, ScoreRow
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.matrix import Matrix
 from workbench.ui.widgets.meter import Tile
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 SPLITS = {"dev": _("Dev"), "test": _("Test")}
 GOLDS = {"today": _("Today"), "run": _("As run")}
 FEW_LABELS = 10  # so many are read side by side with their matrix in a window of common width
+TILES = 560  # pixels at 100 % that four tiles take
 MANY_ROWS = 30  # rows of the table by label that are shown without a bar of its own
 NUMBER_COLUMNS = (84, 66, 58, 58)  # pixels at 100 %: precision, recall, F1 and AP without bars
 RANKING_COLUMN = 4  # AP, only where labels have one
@@ -38,13 +40,15 @@ RANKING_COLUMN = 4  # AP, only where labels have one
 class ScoresView(QFrame):
     def __init__(self, state: ResultsState):
         super().__init__()
-        self._state = state
+        self._state, self._in_a_row = state, 0
         self._test_button = Button(_("Show test score"), "eye", small=True, on=state.show_test)
         self._main, self._second, self._third = Tile(""), Tile(""), Tile("")
         self._test = Tile(_("Test score"), control=self._test_button)
-        tiles = row(
-            *[(one, 1) for one in (self._main, self._second, self._third, self._test)], gap=10
-        )
+        tiles = QFrame()
+        self._tiles_grid = QGridLayout(tiles)
+        self._tiles_grid.setContentsMargins(0, 0, 0, 0)
+        self._tiles_grid.setSpacing(10)
+        self._lay_tiles(4)
         self._labels, self._scores = self._label_table(), self._score_table()
         self._matrix = Matrix(_("Confusion"))
         self._matrix.opened.connect(self._open_cell)
@@ -91,7 +95,7 @@ class ScoresView(QFrame):
         self._split.chosen.connect(lambda split: state.show_by_label(split, "today"))
         self._gold.chosen.connect(lambda gold: state.show_by_label(state.by_label[0], gold))
         self._gold_note = words("", "caption", "muted", wrap=True)
-        return row(words(_("By label"), weight=600), None, self._split, self._gold)
+        return flow(words(_("By label"), weight=600), None, self._split, self._gold)
 
     def resizeEvent(self, event) -> None:
         self._arrange()
@@ -106,7 +110,19 @@ class ScoresView(QFrame):
         shared = beside and self._of_today[1].isVisibleTo(self._whole)
         room = (self.width() - 12) // 2 - 34 if shared else self.width() - 48
         self._fit_columns(room)
+        self._lay_tiles(4 if self.width() > theme.px(TILES) else 2)
         self._matrix.set_most_height(max(560, self._whole.viewport().height() - theme.px(110)))
+
+    def _lay_tiles(self, columns: int) -> None:
+        """Four beside one another, or two by two."""
+        grid = self._tiles_grid
+        if grid.count() and columns == self._in_a_row:
+            return
+        self._in_a_row = columns
+        for number, one in enumerate((self._main, self._second, self._third, self._test)):
+            grid.addWidget(one, number // columns, number % columns)
+        for number in range(4):
+            grid.setColumnStretch(number, int(number < columns))
 
     def _fit_columns(self, room: int) -> None:
         """In `room` pixels: names take what they need where there are bars, else what the numbers leave."""

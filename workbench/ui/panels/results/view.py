@@ -33,6 +33,7 @@ from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.later import LaterStack
@@ -48,6 +49,7 @@ ICONS = {
     "waiting": ("clock", "faint"),
     "interrupted": ("triangle-alert", "warn"),
 }
+NARROW_LIST = 260  # pixels that the run list has at the least
 NONE, ONE, TWO = range(3)  # how many runs the right side shows
 TABS = (N_("Scores"), N_("Errors"), N_("Settings"), N_("Files"))
 
@@ -175,7 +177,7 @@ class ResultsView(WatchingView):
         self._export = Button(
             _("Export model"), "package-open", "primary", small=True, on=state.export
         )
-        acts = row(
+        acts = flow(
             self._suggest, self._inspect, self._apply, self._again, None, self._export, gap=6
         )
         self._title.setSizePolicy(
@@ -324,7 +326,8 @@ class ResultsView(WatchingView):
         wide = self.width() > theme.px(1240)
         room = self.width() - theme.px(610)  # what the acts of a run leave
         list_width = theme.px(420 if self.width() > theme.px(1600) else 340)
-        self._left.setFixedWidth(list_width if wide else min(theme.px(280), max(220, room)))
+        narrow = min(theme.px(280), max(NARROW_LIST, room))
+        self._left.setFixedWidth(list_width if wide else narrow)
         self._runs.setColumnHidden(
             1, self._left.width() < theme.px(270)
         )  # the name first: the task stands beside it at the right

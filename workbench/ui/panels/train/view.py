@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.tasks import spec as tasks
+from workbench.ui import theme
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.live import (
     MESSAGE_TONES,
@@ -58,7 +59,7 @@ class TrainView(WatchingView):
         self._splitter.addWidget(self._left)
         self._splitter.addWidget(self._right)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([360, 800])
+        self._splitter.setSizes([min(theme.px(360), 480), 800])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -92,7 +93,7 @@ class _Choices(QFrame):
         self.state = state
         self.setProperty("part", "side")
         self.setMinimumWidth(320)
-        self.setMaximumWidth(440)
+        self.setMaximumWidth(600)
         self._build_controls()
         self._form: Form | None = None
         self._form_for = ("", "")  # task and method whose settings it has

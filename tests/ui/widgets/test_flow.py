@@ -1,0 +1,59 @@
+"""Parts that wrap: lines, springs, and rows that turn into columns."""
+
+import pytest
+from PySide6.QtWidgets import QBoxLayout, QWidget
+
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import TurningRow
+
+
+def part(width: int, height: int = 20) -> QWidget:
+    it = QWidget()
+    it.setFixedSize(width, height)
+    return it
+
+
+def shown(frame, width: int, qtbot) -> QWidget:
+    qtbot.addWidget(frame)
+    frame.resize(width, frame.layout().heightForWidth(width))
+    frame.show()
+    return frame
+
+
+def test_parts_go_on_in_the_next_line_where_there_is_no_room(look, qtbot):
+    parts = [part(100) for _number in range(3)]
+    frame = shown(flow(*parts, gap=10), 215, qtbot)
+
+    assert [(one.x(), one.y()) for one in parts] == [(0, 0), (110, 0), (0, 30)]
+    assert frame.layout().heightForWidth(215) == 50 and frame.layout().heightForWidth(320) == 20
+    assert frame.sizeHint().width() == 320 and frame.minimumSizeHint().width() == 100
+
+
+@pytest.mark.parametrize(("width", "places"), [(300, [0, 220]), (150, [0, 70])])
+def test_what_follows_a_spring_ends_at_the_right_edge_on_any_line(look, qtbot, width, places):
+    left, right = part(80), part(80)
+    _frame = shown(flow(left, None, right, gap=10), width, qtbot)
+
+    assert [left.x(), right.x()] == places
+    assert (right.y() == left.y()) == (width == 300)
+
+
+def test_low_parts_stand_in_the_middle_of_their_line_and_hidden_ones_take_nothing(look, qtbot):
+    low, gone, high = part(50, 10), part(50), part(50, 30)
+    gone.hide()
+    _frame = shown(flow(low, gone, high, gap=10), 300, qtbot)
+
+    assert (low.y(), high.y(), high.x()) == (10, 0, 60)
+
+
+def test_a_row_turns_into_a_column_where_its_parts_have_no_room(look, qtbot):
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    row = TurningRow(part(100), part(100), gap=10)
+    row.setParent(holder)
+    holder.show()
+
+    for width, way in ((210, "LeftToRight"), (209, "TopToBottom"), (400, "LeftToRight")):
+        row.resize(width, 60)
+        assert row._line.direction() == getattr(QBoxLayout.Direction, way)
+    assert row.minimumSizeHint().width() == 100
