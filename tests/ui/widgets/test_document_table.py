@@ -45,3 +45,20 @@ def test_what_is_cut_away_is_not_marked(look):
 
     assert layout.text().endswith("…")
     assert [(part.start, part.length) for part in layout.formats()] == [(0, 4)]
+
+
+def test_of_a_key_cut_in_the_middle_what_is_in_sight_is_marked(look):
+    from PySide6.QtCore import Qt
+
+    key = "👍customer-00042-of-november-2026-transcript….txt"
+    found = ((0, 9), (20, 28), (len(key) - 4, len(key)))
+    layout = _laid_out(key, found, 150, Qt.TextElideMode.ElideMiddle)
+
+    units = layout.text().encode("utf-16-le")
+    marked = [
+        units[2 * one.start : 2 * (one.start + one.length)].decode("utf-16-le")
+        for one in layout.formats()
+    ]
+    assert layout.text().count("…") == 2
+    assert key.startswith(marked[0]) and len(marked[0]) > 3 and marked[-1] == ".txt"
+    assert len(marked) == 2

@@ -231,3 +231,23 @@ def test_the_row_shown_in_the_queue_has_its_neighbours_in_sight(look, qtbot):
             sight.contains(listed.visualRect(listed.documents.index(near)))
             for near in (at - 1, at, at + 1)
         )
+
+
+def test_more_lines_show_more_labels_and_all_of_them_need_no_more_button(look, qtbot):
+    bar = LabelBar()
+    qtbot.addWidget(bar)
+    bar.resize(600, 400)
+    bar.show()
+    bar.set(
+        "intent",
+        [Label(f"intent {number}", position=number, id=number + 1) for number in range(77)],
+    )
+    few = sum(chip.isVisible() for chip in bar.chips)
+
+    bar.set_most_lines(6)
+    more = sum(chip.isVisible() for chip in bar.chips)
+    bar.set_most_lines(bar.lines_wanted() + 1)
+
+    assert 0 < few < more < 77
+    qtbot.waitUntil(lambda: all(chip.isVisible() for chip in bar.chips))
+    assert not bar._more.isVisible()

@@ -507,3 +507,22 @@ def test_columns_of_words_narrow_before_a_number_is_out_of_sight(look, qtbot):
 
     table.resize(900, 200)
     assert table.columnWidth(0) == 190
+
+
+def test_names_in_tables_and_combo_boxes_are_cut_in_the_middle(look, qtbot, monkeypatch):
+    from PySide6.QtWidgets import QStyleOptionViewItem
+
+    columns = (Column("Key", str, 80), Column("Text", str, prose=True))
+    table = Table(columns, name="Documents")
+    qtbot.addWidget(table)
+    table.set_rows(["a-name-that-is-too-long.txt"])
+    middle = Qt.TextElideMode.ElideMiddle
+    option, index = QStyleOptionViewItem(), table.rows_model.index(0, 1)
+    table.itemDelegateForIndex(index).initStyleOption(option, index)
+    assert table.textElideMode() == middle and option.textElideMode == Qt.TextElideMode.ElideRight
+
+    box = combo([("a", "classify-starter-bert-1"), ("b", "classify-starter-bert-2")])
+    qtbot.addWidget(box)
+    monkeypatch.setattr(QComboBox, "showPopup", lambda _self: None)  # it grabs the keyboard
+    box.showPopup()
+    assert box.view().textElideMode() == middle

@@ -62,7 +62,7 @@ class _Drawing:
         cap = theme.px(17)
         room = area.width() - 22 - square - (cap + 7 if self.key else 0)
         shown = painter.fontMetrics().elidedText(
-            self.text, Qt.TextElideMode.ElideRight, int(room) + 1
+            self.text, Qt.TextElideMode.ElideMiddle, int(room) + 1
         )
         painter.drawText(
             QRectF(area.left() + 15 + square, area.top(), room, area.height()),

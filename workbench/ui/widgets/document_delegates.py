@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from os.path import commonprefix
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextCharFormat, QTextLayout
@@ -70,7 +71,7 @@ class Classes(QStyledItemDelegate):
             )
             painter.drawRoundedRect(QRectF(left, middle - 4, 8, 8), 2.5, 2.5)
             painter.setPen(theme.qcolour("text"))
-            words = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
+            words = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, room)
             painter.drawText(
                 QRectF(left + 15, box.top() - 1, room, box.height()),
                 Qt.AlignmentFlag.AlignVCenter,
@@ -80,12 +81,27 @@ class Classes(QStyledItemDelegate):
 
 
 class FoundText(QStyledItemDelegate):
-    """Words with what a search found marked. `places(text, wanted)` gives its code points."""
+    """Words with what a search found marked. `places(text, wanted)` gives its code points.
 
-    def __init__(self, parent, places: Callable[[str, str], Sequence[tuple[int, int]]]):
+    `middle`: cut in the middle where there is no room, as names are.
+    """
+
+    def __init__(
+        self,
+        parent,
+        places: Callable[[str, str], Sequence[tuple[int, int]]],
+        *,
+        middle: bool = False,
+    ):
         super().__init__(parent)
         self.wanted = ""
+        mode = Qt.TextElideMode
+        self._mode = mode.ElideMiddle if middle else mode.ElideRight
         self._places = lru_cache(maxsize=500)(places)
+
+    def initStyleOption(self, option, index) -> None:
+        super().initStyleOption(option, index)
+        option.textElideMode = self._mode
 
     def paint(self, painter: QPainter, option, index) -> None:
         text = index.data(Qt.ItemDataRole.DisplayRole) or "" if self.wanted.strip() else ""
@@ -98,29 +114,31 @@ class FoundText(QStyledItemDelegate):
         painter.setPen(theme.qcolour("text"))
         box = option.rect.adjusted(PAD, 0, -PAD, 0)
         painter.setClipRect(box)
-        layout = _laid_out(text, found, box.width())
+        layout = _laid_out(text, found, box.width(), self._mode)
         line = layout.lineAt(0)
         y = box.top() + (box.height() - 1 - line.height()) / 2
         layout.draw(painter, QPointF(box.left(), y))
         painter.restore()
 
 
-def _laid_out(text: str, found: Sequence[tuple[int, int]], width: int) -> QTextLayout:
+def _laid_out(
+    text: str,
+    found: Sequence[tuple[int, int]],
+    width: int,
+    mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+) -> QTextLayout:
     """One line, cut with an ellipsis, with a ground behind what was found."""
     font = theme.font()
-    shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, width)
+    shown = QFontMetrics(font).elidedText(text, mode, width)
     units, look = Utf16Map(text), QTextCharFormat()
     look.setBackground(theme.qcolour("warn_soft"))
     look.setFontUnderline(True)
     look.setUnderlineColor(theme.qcolour("warn"))
-    most = Utf16Map(shown).units - (1 if shown != text else 0)
     formats = []
     for start, end in found:
-        part = QTextLayout.FormatRange()
-        part.start = units.to_units(start)
-        part.length = min(units.to_units(end), most) - part.start
-        part.format = look
-        if part.length > 0:
+        for first, last in _in_sight(units.to_units(start), units.to_units(end), text, shown):
+            part = QTextLayout.FormatRange()
+            part.start, part.length, part.format = first, last - first, look
             formats.append(part)
     layout = QTextLayout(shown, font)
     layout.setFormats(formats)
@@ -130,6 +148,19 @@ def _laid_out(text: str, found: Sequence[tuple[int, int]], width: int) -> QTextL
     line.setPosition(QPointF(0, 0))
     layout.endLayout()
     return layout
+
+
+def _in_sight(start: int, end: int, text: str, shown: str) -> list[tuple[int, int]]:
+    """Where UTF-16 units `start` to `end` of a text stand in what is shown of it, in pieces."""
+    if shown == text:
+        return [(start, end)]
+    head_of_it = commonprefix([text, shown])
+    before = Utf16Map(head_of_it).units
+    behind = Utf16Map(shown).units - before - 1
+    gone = Utf16Map(text).units - before - behind  # units that the ellipsis stands for
+    head = start, min(end, before)
+    tail = max(start, before + gone) - gone + 1, end - gone + 1
+    return [piece for piece in (head, tail) if piece[0] < piece[1]]
 
 
 def in_key(key: str, wanted: str) -> tuple[tuple[int, int], ...]:

@@ -184,7 +184,7 @@ class DocumentTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setItemDelegateForColumn(STATE_ICON, StateIcon(self))
         self.setItemDelegateForColumn(CLASSES, Classes(self, labels))
-        self._found = {KEY: FoundText(self, in_key), TEXT: FoundText(self, marks)}
+        self._found = {KEY: FoundText(self, in_key, middle=True), TEXT: FoundText(self, marks)}
         for column, delegate in self._found.items():
             self.setItemDelegateForColumn(column, delegate)
         self.setMouseTracking(True)

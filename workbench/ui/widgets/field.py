@@ -99,7 +99,10 @@ class Field(QFrame):
 
 
 class _Combo(QComboBox):
-    """Words that do not fit end in "…" and stand whole in the tooltip; Qt would cut them in the middle of a letter."""
+    """Words that do not fit are cut in the middle and stand whole in the tooltip.
+
+    Names often differ at their end; Qt would cut them in the middle of a letter.
+    """
 
     def showPopup(self) -> None:
         """The list may be wider than the box: this is where long names are told apart."""
@@ -111,6 +114,7 @@ class _Combo(QComboBox):
             default=0,
         )
         wanted = longest + 40
+        self.view().setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.view().setMinimumWidth(min(max(wanted, self.width()), self.window().width() - 40))
         super().showPopup()
 
@@ -125,7 +129,7 @@ class _Combo(QComboBox):
             .width()
         )
         option.currentText = self.fontMetrics().elidedText(
-            self.currentText(), Qt.TextElideMode.ElideRight, room - 4
+            self.currentText(), Qt.TextElideMode.ElideMiddle, room - 4
         )
         plain.set_tip(self, self.currentText() if option.currentText != self.currentText() else "")
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)

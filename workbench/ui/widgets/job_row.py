@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
@@ -66,7 +66,7 @@ class JobRow(QFrame):
     def __init__(self, job: Any, *, stacked: bool = False, action: QWidget | None = None):
         super().__init__()
         self.job = job
-        self._title = Elided("", weight=600)
+        self._title = Elided("", weight=600, mode=Qt.TextElideMode.ElideMiddle)
         self._chip = Chip("")
         self._left = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Progress"))

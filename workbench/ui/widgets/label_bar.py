@@ -16,7 +16,7 @@ from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import Elided, KeyCap
 
 GAP, LINE_GAP = 8, 6
-MOST_LINES = 2
+MOST_LINES = 2  # unless `set_most_lines` says otherwise
 WIDEST = 240  # of a chip, at 100 %: a label of sixty letters must not take the line of ten others
 
 
@@ -26,6 +26,7 @@ class _Chips(QWidget):
     def __init__(self):
         super().__init__()
         self.chips: list[ChipButton] = []
+        self.most_lines = MOST_LINES
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def lines_for(
@@ -57,19 +58,22 @@ class _Chips(QWidget):
 
     def _lines_in_sight(self) -> list[list[tuple[ChipButton, int, int]]]:
         lines = self.lines_for(self.width())
-        if len(lines) <= MOST_LINES:
+        if len(lines) <= self.most_lines:
             return lines
-        first = [chip for line in lines[:MOST_LINES] for chip, _x, _wide in line]
+        first = [chip for line in lines[: self.most_lines] for chip, _x, _wide in line]
         chosen = [
-            chip for line in lines[MOST_LINES:] for chip, _x, _wide in line if chip.isChecked()
+            chip
+            for line in lines[self.most_lines :]
+            for chip, _x, _wide in line
+            if chip.isChecked()
         ]
         while (
             chosen
             and first
-            and len(lines := self.lines_for(self.width(), [*first, *chosen])) > MOST_LINES
+            and len(lines := self.lines_for(self.width(), [*first, *chosen])) > self.most_lines
         ):
             first.pop()
-        return lines[:MOST_LINES]
+        return lines[: self.most_lines]
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
@@ -131,6 +135,20 @@ class LabelBar(QWidget):
             self._chips.place()
         self._more.setEnabled(enabled)
 
+    @property
+    def most_lines(self) -> int:
+        return self._chips.most_lines
+
+    def set_most_lines(self, most: int) -> None:
+        """On how many lines chips may stand; the rest is behind "more"."""
+        if most != self._chips.most_lines:
+            self._chips.most_lines = most
+            self._arrange()
+
+    def lines_wanted(self) -> int:
+        """On how many lines all chips would stand."""
+        return len(self._chips.lines_for(max(1, self.width() - self._title.width() - 4)))
+
     def _size_ends(self) -> None:
         """Title and "more" stand at the middle of the first line."""
         self._title.setFixedSize(theme.px(self._wide_title), theme.px(28))
@@ -150,7 +168,7 @@ class LabelBar(QWidget):
 
     def _arrange(self) -> None:
         """Where all chips fit without it, "more" gives its room away."""
-        fits = len(self._chips.lines_for(self.width() - self._title.width() - 4)) <= MOST_LINES
+        fits = len(self._chips.lines_for(self.width() - self._title.width() - 4)) <= self.most_lines
         self._end.setVisible(self._always_more or not fits)
         self._chips.place()
 

@@ -180,7 +180,7 @@ class SpanPainter:
         if key not in self._elided:
             if len(self._elided) > 4000:
                 self._elided.clear()
-            text = self._metrics.elidedText(caption, Qt.TextElideMode.ElideRight, room)
+            text = self._metrics.elidedText(caption, Qt.TextElideMode.ElideMiddle, room)
             self._elided[key] = text, self._metrics.horizontalAdvance(text)
         return self._elided[key]
 

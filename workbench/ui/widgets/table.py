@@ -16,7 +16,13 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QTableView,
+    QWidget,
+)
 
 from workbench.ui import icons, plain, theme
 from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
@@ -49,6 +55,7 @@ class Column:
     chip: Callable[[Any], tuple | None] | None = None
     tip: Callable[[Any], str] | None = None
     sort: Callable[[Any], Any] | None = None
+    prose: bool = False  # sentences, cut at their end; names are cut in the middle
     hint: str = ""  # shown when hovering over the header: a definition
     edit: Callable[[Any, str], None] | None = (
         None  # called with (row, new text) after editing in place
@@ -217,6 +224,14 @@ def dress(view: QTableView, name: str) -> None:
     head.setMinimumSectionSize(28)
 
 
+class _Prose(QStyledItemDelegate):
+    """Cuts at the end of the words."""
+
+    def initStyleOption(self, option, index) -> None:
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideRight
+
+
 def _by_text(column: Column) -> Callable[[Any], Any]:
     return lambda row: natural(column.text(row))
 
@@ -249,6 +264,7 @@ class Table(QTableView):
         self._squeezed = False
         self.setModel(self.rows_model)
         dress(self, name)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names often differ at their end
         mode = QAbstractItemView.SelectionMode
         self.setSelectionMode(mode.ExtendedSelection if many else mode.SingleSelection)
         self._lay_out()
@@ -276,6 +292,8 @@ class Table(QTableView):
                 self.setItemDelegateForColumn(index, BarDelegate(self, SHARE))
             elif column.chip is not None:
                 self.setItemDelegateForColumn(index, ChipDelegate(self, CHIP))
+            elif column.prose:
+                self.setItemDelegateForColumn(index, _Prose(self))
 
     def _rescale(self) -> None:
         self.verticalHeader().setDefaultSectionSize(theme.px(theme.ROW))

@@ -225,7 +225,7 @@ class TokenStrip(QWidget):
         share = f" {100 * line.share:.0f}"
         room = painter.fontMetrics().horizontalAdvance(share)
         text = painter.fontMetrics().elidedText(
-            line.text, Qt.TextElideMode.ElideRight, int(area.width() - room)
+            line.text, Qt.TextElideMode.ElideMiddle, int(area.width() - room)
         )
         painter.drawText(area.adjusted(0, 0, 0, -8), _LEFT, text + share)
         track = QRectF(area.left(), area.bottom() - 7, area.width() - 2, 4)

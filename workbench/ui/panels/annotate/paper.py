@@ -11,13 +11,15 @@ from workbench.text.labels import TEXT
 from workbench.ui import theme
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets import span_layout
-from workbench.ui.widgets.label_bar import LabelBar
+from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
 from workbench.ui.widgets.layout import line
 from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
+BAR_LINE = 34  # pixels at 100 % of a line of labels
+ABOVE_LABELS = 60  # pixels at 100 % for the lines between text and labels, and a line of text
 SIDE = 22  # pixels beside the text at the least
 UNBOUNDED = 16_777_215  # Qt's own largest size
 NO_LABEL = ("?", theme.NO_LABEL)  # name and tint of a span whose label is not known (any more)
@@ -160,6 +162,7 @@ class Paper(QFrame):
         if tagging and not in_text:
             self.texts[0].hide()
         self._fit_texts()
+        self._fit_bars()
 
     def focus_text(self, text: QWidget | None = None) -> None:
         """A text, by default the last with the focus, or the tokens that stand in its place."""
@@ -181,9 +184,26 @@ class Paper(QFrame):
                 max(48, text.content_height() + 2) if len(shown) > 1 else UNBOUNDED
             )
 
+    def _fit_bars(self) -> None:
+        """Labels have the lines that the text does not need, at most half of the height."""
+        bars = list(self._bars.values())
+        if not bars:
+            return
+        needed = sum(text.content_height() for text in self.texts if not text.isHidden())
+        if not self.tokens.isHidden():
+            needed = self.height()  # a grid of tokens uses whatever there is
+        text = min(needed + theme.px(ABOVE_LABELS), self.height() // 2)
+        free = (self.height() - text - 2 * SIDE) // theme.px(BAR_LINE)
+        wanted = {bar: bar.lines_wanted() for bar in bars}
+        for number, bar in enumerate(sorted(bars, key=wanted.__getitem__)):
+            share = max(MOST_LINES, free // (len(bars) - number))
+            bar.set_most_lines(share)
+            free -= min(share, wanted[bar])
+
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
         self._centre()
+        self._fit_bars()
         if self._rest.isVisibleTo(self):
             QTimer.singleShot(0, self._fit_texts)
 

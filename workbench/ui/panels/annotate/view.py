@@ -20,6 +20,7 @@ from workbench.base.terms import term
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.context_menus import ContextMenus
+from workbench.ui.panels.annotate.folding import Sides
 from workbench.ui.panels.annotate.keys import Keys
 from workbench.ui.panels.annotate.paper import Paper
 from workbench.ui.panels.annotate.queue_side import QueueSide
@@ -36,8 +37,6 @@ from workbench.ui.widgets.layout import bar, row
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, KeyCap, set_tone
 
-LEAST_CENTRE = 340  # pixels at 100 % of the text; below, sides fold
-GUIDELINE_WIDTH = 400  # pixels at 100 %
 LONGEST_FIND = 100  # code points of chosen text that Ctrl+F takes over
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 
@@ -76,8 +75,8 @@ class AnnotateView(View):
         self._paper.text_made.connect(self._watch_text)
         self._shown_document: int | None = None
         self._shown_layers: tuple | None = None
-        self._no_room: frozenset[str] = frozenset()
-        self._show_sides()
+        leave = lambda: self._paper.focus_text()  # noqa: E731
+        self._sides = Sides(self._splitter, self._kept, leave)
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
         state.listen(theme.changed, self._restyle)
         self.first = self._paper.texts[0]
@@ -100,7 +99,7 @@ class AnnotateView(View):
 
     def _build_centre(self) -> None:
         state = self.state
-        self._key = Elided("", "ui", weight=600)
+        self._key = Elided("", "ui", weight=600, mode=Qt.TextElideMode.ElideMiddle)
         self._split, self._state_chip = Chip(""), Chip("")
         self._undo = icon_button("undo-2", _("Undo"), lambda: state.context.app.undo())
         self._redo = icon_button("redo-2", _("Redo"), lambda: state.context.app.redo())
@@ -374,7 +373,7 @@ class AnnotateView(View):
         self.right.restyle()
         self._show_head()
         self._fit_acts()
-        self._fit_sides()
+        self._sides.fit(self.width())
 
     # ------------------------------------------------------------ acts that need the view
 
@@ -491,37 +490,13 @@ class AnnotateView(View):
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
-        self._fit_sides()
-
-    def _fit_sides(self) -> None:
-        """In a narrow window, or with large text, sides fold until the text can be read."""
-        left, right = self.queue.minimumWidth(), self.right.minimumWidth()
-        room = self.width() - theme.px(LEAST_CENTRE)
-        fitting = room >= left + right
-        found = frozenset() if fitting else {"right"} if room >= left else {"left", "right"}
-        if frozenset(found) != self._no_room:
-            self._no_room = frozenset(found)
-            self._show_sides()
-
-    def _show_sides(self) -> None:
-        for side, part in (("left", self.queue), ("right", self.right)):
-            shown = not self._kept.get(f"annotate.{side}") and side not in self._no_room
-            if not shown and part.isAncestorOf(QApplication.focusWidget() or self):
-                self._paper.text.setFocus()
-            part.setVisible(shown)
+        self._sides.fit(self.width())
 
     def folded(self, side: str) -> bool:
-        return not (self.queue if side == "left" else self.right).isVisibleTo(self)
+        return self._sides.folded(side)
 
     def fold(self, side: str) -> None:
-        fold = not self.folded(side)
-        if fold and part.isAncestorOf(QApplication.focusWidget() or self):
-            self._paper.focus_text()
-        part.setVisible(not fold)
-        self._kept[f"annotate.{side}"] = fold
-        if not fold:
-            self._no_room -= {side}
-        self._show_sides()
+        self._sides.turn(side)
 
     @property
     def guideline_shown(self) -> bool:
@@ -534,15 +509,7 @@ class AnnotateView(View):
         self.right.show_guideline(show)
         self._kept["annotate.guideline"] = show
         if show:
-            self._widen_right()
-
-    def _widen_right(self) -> None:
-        """A guideline has tables and lists: as much room as the text can spare."""
-        left, centre, right = self._splitter.sizes()
-        least = max(theme.px(LEAST_CENTRE), self._centre.minimumSizeHint().width())
-        wanted = min(theme.px(GUIDELINE_WIDTH), right + centre - least)
-        if wanted > right:
-            self._splitter.setSizes([left, centre + right - wanted, wanted])
+            self._sides.widen_right()
 
     @property
     def zoomed_by(self) -> int:

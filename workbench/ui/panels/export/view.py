@@ -316,7 +316,7 @@ class _Outcome(QFrame):
 
 def _columns() -> tuple[Column, ...]:
     return (
-        Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, icon=_mark),
+        Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, icon=_mark, prose=True),
         Column(_("Format"), lambda one: SHORT.get(one.format, one.format), 76),
         Column(_("Labels"), lambda one: _("equal") if one.equal else _("differ"), 80),
         Column(

@@ -26,7 +26,9 @@ class HistoryView(View):
         super().__init__(state)
         self._current = 0  # the row of the current step
         columns = (
-            Column(_("Step"), lambda one: one.title, icon=_icon, tip=lambda one: one.title),
+            Column(
+                _("Step"), lambda one: one.title, icon=_icon, tip=lambda one: one.title, prose=True
+            ),
             Column("", _state, 96, chip=_chip),
             Column(
                 _("Rows"),

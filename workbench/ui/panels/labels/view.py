@@ -20,7 +20,7 @@ from workbench.ui import theme
 from workbench.ui.panel import View
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.widgets.button import Button, Segments, icon_button
-from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.chip import Chip, chip_width
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
@@ -31,6 +31,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
 SIDE_WIDTH, CHOSEN_WIDTH = 230, 270  # pixels; large text wraps in them
+NAMES, CHIP_PAD = 190, 24  # pixels: of the names at 100 % at the least; beside a chip
 SAVE_AFTER = 1500  # milliseconds after the last letter typed into the guideline
 
 
@@ -220,10 +221,10 @@ class _Labels(QFrame):
         state = self.state
         chip = lambda one: (one.label.name, one.label, "")  # noqa: E731
         columns = (
-            Column(_("Label"), lambda one: one.label.name, 190, chip=chip, tip=lambda one: one.label.name, edit=lambda one, text: state.rename(one.id, text)),
+            Column(_("Label"), lambda one: one.label.name, NAMES, chip=chip, tip=lambda one: one.label.name, edit=lambda one, text: state.rename(one.id, text)),
             Column(_("Key"), lambda one: one.label.key, 60, hint=_("One letter or digit that labels the selection in Annotate; classes have 1 to 9 there while no span layer is shown"), edit=lambda one, text: state.set_key(one.id, text)),
             Column(_("Count"), lambda one: f"{one.count:,}", 76, right=True, hint=_("Texts and spans that bear it")),
-            Column(_("Description"), lambda one: one.label.description, tip=lambda one: one.label.description, edit=lambda one, text: state.describe(one.id, text)),
+            Column(_("Description"), lambda one: one.label.description, tip=lambda one: one.label.description, prose=True, edit=lambda one, text: state.describe(one.id, text)),
         )  # fmt: skip
         table = Table(columns, name=_("Labels of the layer"), key=lambda one: one.id, many=True)
         table.chosen.connect(lambda: state.choose([one.id for one in table.chosen_rows()]))
@@ -252,11 +253,23 @@ class _Labels(QFrame):
                 self._triggers if state.editable else self.table.EditTrigger.NoEditTriggers
             )
             self.table.set_rows(state.labels)
+            self._fit_names()
             self._stack.setCurrentIndex(0 if state.labels else 1)
         if concerns(fields, "labels", "chosen"):
             _mark(self.table, set(state.chosen))
         self._enable()
         self.guideline.render(fields)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self._fit_names()
+
+    def _fit_names(self) -> None:
+        """The longest name in full, in half of the width at most."""
+        widest = max((chip_width(one.label.name) for one in self.state.labels), default=0)
+        room = self.table.viewport().width() // 2
+        if room > theme.px(NAMES):
+            self.table.setColumnWidth(0, min(max(widest + CHIP_PAD, theme.px(NAMES)), room))
 
     def _show_head(self, one: LayerRow | None) -> None:
         self._title.setText(one.layer.name if one else "")

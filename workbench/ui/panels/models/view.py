@@ -175,7 +175,11 @@ class ModelCard(QFrame):
             _("cannot be used") if broken else ORIGINS.get(info.origin, info.origin),
             tone="bad" if broken else "",
         )
-        top = row((Elided(info.name, "heading", weight=600), 1), chip, gap=10)
+        top = row(
+            (Elided(info.name, "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle), 1),
+            chip,
+            gap=10,
+        )
         return (
             column(top, where, gap=2)
             if info.origin != "starter"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
@@ -20,7 +21,7 @@ class ComparisonView(QFrame):
     def __init__(self, state: ResultsState):
         super().__init__()
         self._state = state
-        self._title = Elided("", "heading", weight=600)
+        self._title = Elided("", "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle)
         self._words, self._problem = words("", "small", "muted", wrap=True), Callout("", "warn")
         back = Button(
             _("Show the first alone"),
@@ -50,7 +51,9 @@ class ComparisonView(QFrame):
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(12)
         body.addWidget(card(self._scores, self._words, gap=8))
-        self._names = (Elided("", weight=600), Elided("", weight=600))
+        self._names = tuple(
+            Elided("", weight=600, mode=Qt.TextElideMode.ElideMiddle) for _side in range(2)
+        )
         self._counts = (words("", weight=600), words("", weight=600))
         sides = zip(self._names, self._counts, (self._first, self._second), strict=True)
         body.addWidget(
@@ -63,7 +66,7 @@ class ComparisonView(QFrame):
     def _documents(self, name: str) -> Table:
         columns = (
             Column(_("Key"), lambda one: one.key, 72, tip=lambda one: one.key),
-            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text),
+            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, prose=True),
             Column(_("Gold"), lambda one: one.gold, 92, tip=lambda one: one.gold),
             Column(
                 _("Answer"),

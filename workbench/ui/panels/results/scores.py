@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
@@ -176,7 +175,6 @@ class ScoresView(QFrame):
             ),
         )
         table = Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
-        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names often differ at their end
         return table
 
     def _score_table(self) -> Table:

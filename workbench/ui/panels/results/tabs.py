@@ -34,7 +34,7 @@ class ErrorsView(QFrame):
                 sort=lambda one: one.score,
             ),
             Column(_("Key"), lambda one: one.key, 96, tip=lambda one: one.key),
-            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text),
+            Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, prose=True),
             Column(
                 _("Gold"),
                 lambda one: one.gold,

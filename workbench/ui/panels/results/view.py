@@ -117,7 +117,6 @@ class ResultsView(WatchingView):
             ),
         )
         table = Table(columns, name=_("Runs"), key=lambda run: run.id, many=True, sortable=True)
-        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names often differ at their end
         table.chosen.connect(
             lambda: self.state.choose(tuple(run.id for run in table.chosen_rows()[:2]))
         )
@@ -157,7 +156,10 @@ class ResultsView(WatchingView):
 
     def _one_run(self) -> QFrame:
         state = self.state
-        self._title, self._chip = Elided("", "heading", weight=600), Chip("")
+        self._title, self._chip = (
+            Elided("", "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle),
+            Chip(""),
+        )
         self._suggest = Button(
             _("Suggest with this run"), "sparkles", small=True, on=lambda: state.suggest()
         )

@@ -365,7 +365,10 @@ class _LiveRun(QFrame):
         from workbench.ui.widgets.live_plot import LivePlot
 
         state = self.state
-        self._title, self._chip = Elided("", weight=600), Chip("")
+        self._title, self._chip = (
+            Elided("", weight=600, mode=Qt.TextElideMode.ElideMiddle),
+            Chip(""),
+        )
         self._when = Elided("", "small", "muted")
         self.stop = Button(_("Stop and keep best"), "square", on=state.stop)
         self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel)

@@ -127,7 +127,7 @@ class WelcomeView(View):
         )
         place = _("{folder}  ·  not found").format(folder=one.folder) if one.missing else one.folder
         middle = column(
-            Elided(one.name, weight=600),
+            Elided(one.name, weight=600, mode=Qt.TextElideMode.ElideMiddle),
             Elided(
                 place,
                 "small",
