@@ -62,6 +62,12 @@ def system_check(app) -> None:
     SystemCheckDialog(app).exec()
 
 
+def changes(app) -> None:
+    from workbench.ui.dialogs.changes import ChangesDialog
+
+    ChangesDialog(app.window).exec()
+
+
 def about(app) -> None:
     from workbench.ui.dialogs.about import About
 
@@ -79,4 +85,5 @@ ACTS: dict[str, Callable] = {
     "diagnostics": diagnostics,
     "system-check": system_check,
     "about": about,
+    "changes": changes,
 }

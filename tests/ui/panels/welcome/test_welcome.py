@@ -96,3 +96,38 @@ def test_a_file_written_a_minute_ago_is_of_today(app, project_file):
     recent(app, project_file)
 
     assert app.window.panel("welcome").state.recent[0].when.startswith("today")
+
+
+def test_what_is_new_are_the_newest_entries_of_the_newest_version():
+    from workbench.ui.panels.welcome.news import read
+
+    newer = "## 2.0\n\nWords.\n\n- One.\n- Two: more\n  words. Rest.\n- Three\n"
+    text = f"# Changes\n\n{newer}\n## 1.0\n\n- Old.\n"
+
+    assert read(text, 2) == ("2.0", ("Three", "Two"))
+    assert read("", 2) == ("", ())
+
+
+def test_the_page_shows_what_is_new_and_leads_to_all_changes(app, monkeypatch):
+    from workbench.ui.dialogs.changes import ChangesDialog
+
+    shown = []
+    monkeypatch.setattr(ChangesDialog, "exec", lambda self: shown.append(self.text.toPlainText()))
+
+    named(app, "All changes…").click()
+
+    state = app.window.panel("welcome").state
+    assert len(state.news) == 6 and state.version
+    assert "Changes" in shown[0] and state.version in shown[0]
+
+
+def test_the_steps_are_to_be_read_and_do_not_look_like_buttons(app):
+    from PySide6.QtWidgets import QAbstractButton, QLabel
+
+    view = app.window.stack.currentWidget()
+    step = next(one for one in view.findChildren(QLabel) if one.text() == "2. Label")
+
+    above = step.parentWidget()
+    while above is not view:
+        assert not isinstance(above, QAbstractButton) and above.property("part") != "card"
+        above = above.parentWidget()

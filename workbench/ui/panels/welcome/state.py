@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.ui.panels.welcome.news import newest
 from workbench.ui.recent import Recent, projects
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class WelcomeState(State):
         self.recent: tuple[Recent, ...] = ()
         self.jobs: tuple[Job, ...] = ()
         self.changed_job: Job | None = None  # the one that the last event was about
+        self.version, self.news = newest()
         self.listen(context.app.jobs_changed, self._job_changed)
         self.listen(context.app.recent_changed, self.look)
         self.look()

@@ -18,21 +18,22 @@ from PySide6.QtWidgets import (
 from workbench.base import paths
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
-from workbench.ui import plain
+from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.welcome.state import Recent, WelcomeState
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.job_list import JobList
 from workbench.ui.widgets.job_row import JobRow
-from workbench.ui.widgets.layout import card, clear, column, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, card, clear, column, line, row, scrolled
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
+LEAST_LEFT, LEAST_RIGHT, LEAST_STEP = 400, 300, 130  # pixels at 100 %; else they go below
 STEPS = (
     (N_("Bring text"), N_("JSONL, CSV, CoNLL or plain text, in any script."), "database"),
     (N_("Label"), N_("Classes and spans, by mouse or by keys alone."), "highlighter"),
     (N_("Fine-tune"), N_("In the background, on the GPU if there is one."), "activity"),
-    (N_("Inspect, correct"), N_("See every token's labels; mend the gold."), "scan-search"),
+    (N_("Inspect, correct"), N_("See every token's labels; fix gold labels."), "scan-search"),
     (N_("Export"), N_("A model folder and ONNX, checked on your texts."), "package-open"),
 )
 
@@ -45,18 +46,12 @@ class WelcomeView(View):
         self._running.layout().itemAt(0).widget().setContentsMargins(12, 0, 12, 0)
         self._recent = QVBoxLayout()
         self._recent.setSpacing(8)
-        right = QWidget()
-        right_layout = QVBoxLayout(right)
-        right_layout.setContentsMargins(0, 0, 0, 0)
-        right_layout.setSpacing(8)
-        right_layout.addWidget(self._running)
         self._recent_title = words(_("Recent"), "heading", weight=600)
-        self._recent_title.setContentsMargins(0, 8, 0, 0)
-        right_layout.addWidget(self._recent_title)
-        right_layout.addLayout(self._recent)
-        right_layout.addStretch(1)
+        left, right = self._left(), self._right()
+        left.setMinimumWidth(theme.px(LEAST_LEFT))
+        right.setMinimumWidth(theme.px(LEAST_RIGHT))
         page = column(
-            row((self._left(), 5), 56, (right, 4)), None, 24, _steps(), margins=(64, 64, 64, 40)
+            TurningRow((left, 5), (right, 4), gap=48), None, 16, _steps(), margins=(56, 48, 56, 32)
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -93,6 +88,35 @@ class WelcomeView(View):
             None,
             gap=12,
         )
+
+    def _right(self) -> QWidget:
+        it = QWidget()
+        layout = QVBoxLayout(it)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._running)
+        layout.addWidget(self._recent_title)
+        layout.addLayout(self._recent)
+        layout.addSpacing(8)
+        if self.state.news:
+            layout.addWidget(self._news())
+        layout.addStretch(1)
+        return it
+
+    def _news(self) -> QFrame:
+        entries = [
+            row(
+                column(IconLabel("sparkles", "accent", 14), None),
+                (words(one, "small", wrap=True), 1),
+                gap=8,
+            )
+            for one in self.state.news
+        ]
+        every = Button(
+            _("All changes…"), kind="quiet", small=True, on=lambda: self.state.act("changes")
+        )
+        title = _("New in version {version}").format(version=self.state.version)
+        return card(*entries, title=title, note=every, gap=8)
 
     def render(self, fields: frozenset[str]) -> None:
         if concerns(fields, "jobs"):
@@ -209,12 +233,14 @@ def _starts(*starts: tuple[Button, str]) -> QFrame:
 
 
 def _steps() -> QFrame:
-    cards = []
+    """The way from text to model, to be read: nothing here looks as if it could be pressed."""
+    parts = []
     for number, (title, hint, icon) in enumerate(STEPS, 1):
         head = row(
             IconLabel(icon, "accent", 20),
-            (words(_(title), weight=600), 1),
-            words(str(number), "small", "faint"),
+            (words(f"{number}. {_(title)}", weight=600), 1),
         )
-        cards.append((card(head, words(_(hint), "small", "muted", wrap=True), None, gap=6), 1))
-    return row(*cards, gap=12)
+        part = column(head, words(_(hint), "small", "muted", wrap=True), None, gap=4)
+        part.setMinimumWidth(theme.px(LEAST_STEP))
+        parts.append((part, 1))
+    return column(line(), TurningRow(*parts, gap=20), gap=16)
