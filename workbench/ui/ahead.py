@@ -32,6 +32,8 @@ LIBRARIES = (
     "workbench.metrics.confusion",
     "workbench.metrics.significance",
     "workbench.operations.prompt_render",
+    "workbench.ui.panels.inspect.views.tokens",
+    "workbench.inspection.vocabulary.info",
     "workbench.prompting.budget",
     "workbench.prompting.score",
     "workbench.prompting.shots",

@@ -61,8 +61,7 @@ class AnnotateView(View):
         below.addWidget(self._header)
         below.addWidget(self._splitter, 1)
         self._stack = QStackedLayout(self)
-        for part in (page, *self._build_empties()):
-            self._stack.addWidget(part)
+        self._stack.addWidget(page)
         self._palette = LabelPalette(self)
         self._palette.picked.connect(self.label)
         self._keys = Keys(self)
@@ -272,9 +271,11 @@ class AnnotateView(View):
 
     def _show_page(self) -> None:
         state = self.state
-        self._stack.setCurrentIndex(
-            1 if not state.total and state.doc is None else 2 if not state.has_labels else 0
-        )
+        wanted = 1 if not state.total and state.doc is None else 2 if not state.has_labels else 0
+        if wanted and self._stack.count() == 1:  # rarely seen, so made only now
+            for part in self._build_empties():
+                self._stack.addWidget(part)
+        self._stack.setCurrentIndex(wanted)
 
     def _show_layers(self) -> None:
         state = self.state
