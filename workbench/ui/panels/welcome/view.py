@@ -107,7 +107,7 @@ class WelcomeView(View):
         entries = [
             row(
                 column(IconLabel("sparkles", "accent", 14), None),
-                (words(one, "small", wrap=True), 1),
+                (words(_(one), "small", wrap=True), 1),
                 gap=8,
             )
             for one in self.state.news
