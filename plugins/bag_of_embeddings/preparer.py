@@ -24,6 +24,7 @@ class Words:
 
     fill: Mapping[str, int] = {"input_ids": 0}
     added = 0
+    unknown = 1
 
     def __init__(self, words: Sequence[str]):
         self.words = list(words)

@@ -23,7 +23,7 @@ def opened(folder):
 
     def asked(inspector, text, **options):
         texts = text if isinstance(text, dict) else {"text": text}
-        request = {"inspector": inspector, "texts": texts, "options": options}
+        request = {"inspector": inspector, "documents": [{"texts": texts}], "options": options}
         return Answer.from_plain(json.loads(json.dumps(answer(request))))
 
     return asked

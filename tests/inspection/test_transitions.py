@@ -37,7 +37,9 @@ def made(tmp_path, tiny_model):
 
 def asked(folder, inspector, text="ada met bob"):
     answer = serve.open({"model": str(folder), "device": "cpu"})
-    return Answer.from_plain(answer({"inspector": inspector, "texts": {"text": text}})).result
+    return Answer.from_plain(
+        answer({"inspector": inspector, "documents": [{"texts": {"text": text}}]})
+    ).result
 
 
 def available(folder, task):

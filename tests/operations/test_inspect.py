@@ -90,17 +90,21 @@ def test_a_document_without_a_class_has_no_gold(project, add_layer, add_document
 def test_a_document_is_asked_about_with_its_own_tokens():
     document = Document("1", (("text", "one two"),), tokens={"text": ((0, 3), (4, 7))})
 
-    assert inspect.request("vocabulary", document, {"start": 4}) == {
+    assert inspect.request("vocabulary", document, options={"start": 4}) == {
         "inspector": "vocabulary",
-        "texts": {"text": "one two"},
-        "tokens": {"text": [[0, 3], [4, 7]]},
+        "documents": [{"texts": {"text": "one two"}, "tokens": {"text": [[0, 3], [4, 7]]}}],
         "options": {"start": 4},
     }
 
 
+def test_several_documents_are_refused_where_an_inspector_looks_at_one():
+    with pytest.raises(SpecError, match="vocabulary looks at one document at a time"):
+        inspect.request("vocabulary", inspect.typed("a"), inspect.typed("b"))
+
+
 def test_an_option_that_does_not_fit_is_refused_before_a_model_is_loaded():
     with pytest.raises(SpecError, match="top is '0', expected a whole number from 1"):
-        inspect.request("vocabulary", inspect.typed("a"), {"top": 0})
+        inspect.request("vocabulary", inspect.typed("a"), options={"top": 0})
 
 
 def test_an_answer_survives_the_way_to_the_window():

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 )
 @click.option("--document", "keys", multiple=True, help=_("A document of the project, by key."))
 @click.option(
+    "--all", "every", is_flag=True, help=_("All documents of the project, in one answer.")
+)
+@click.option(
     "--project", "file", type=PROJECT, help=_("The project of the run and of the documents.")
 )
 @click.option(
@@ -53,6 +56,7 @@ def inspect(
     texts,
     second,
     keys,
+    every: bool,
     file: Path | None,
     settings,
     arrays: Path | None,
@@ -69,10 +73,10 @@ def inspect(
 
     if second and len(second) != len(texts):
         raise click.UsageError(_("Give --text-b once for each --text."))
-    if keys and file is None:
-        raise click.UsageError(_("--document needs --project."))
-    if inspector is not None and not texts and not keys:
-        raise click.UsageError(_("Give --text or --document."))
+    if (keys or every) and file is None:
+        raise click.UsageError(_("--document and --all need --project."))
+    if inspector is not None and not texts and not keys and not every:
+        raise click.UsageError(_("Give --text, --document or --all."))
     options = _options(settings)
     choice, documents = _found(run_or_model, file, keys)
     if inspector is None:
@@ -86,6 +90,11 @@ def inspect(
         for number, document in enumerate(documents, 1):
             answer = host.ask_now(inspector, document, options=options)
             _print(answer, document, _Arrays(arrays, number), as_json)
+        if every and file is not None:
+            with reading(file) as project:
+                whole = operations.every_document(project)
+            answer = host.ask_now(inspector, *whole, options=options, timeout=3600)
+            _print(answer, None, _Arrays(arrays, 0), as_json)
 
 
 def _options(settings) -> dict[str, str]:
@@ -181,22 +190,25 @@ class _Arrays:
         return str(file)
 
 
-def _print(answer: Answer, document: Document, arrays: _Arrays, as_json: bool) -> None:
+def _print(answer: Answer, document: Document | None, arrays: _Arrays, as_json: bool) -> None:
     result = arrays.replaced(to_plain(answer.result))
     if as_json:
-        about = {"key": document.key} if document.key else {}
+        about: dict[str, Any] = {}
+        if document is not None:
+            about = {"key": document.key} if document.key else {}
+            about["texts"] = dict(document.texts)
         emit(
             {
                 "inspector": answer.inspector,
                 **about,
-                "texts": dict(document.texts),
                 "unknown": answer.unknown,
                 "milliseconds": answer.milliseconds,
                 "result": result,
             }
         )
         return
-    say(" | ".join(content for _name, content in document.texts))
+    if document is not None:
+        say(" | ".join(content for _name, content in document.texts))
     for name, value in result.items() if isinstance(result, Mapping) else (("", result),):
         _say_value(name, value)
     say()

@@ -30,7 +30,8 @@ class Inspector(Protocol):
     ) -> Any:
         """What the model shows of the documents, a dataclass `info.result`.
 
-        The window asks about one document at a time. `options` has a value for every option of
+        The window asks about one document at a time; the command line about many where
+        `info.several` is set. `options` has a value for every option of
         `info.options`. Raises WorkbenchError where the text cannot be inspected.
         """
         ...
@@ -57,26 +58,25 @@ def token_rows(
 ) -> list[TokenRow]:
     """The units of one input in order. One belongs to the word that holds its last character.
 
-    Units of a preparer without a subword vocabulary are named by their text, with id -1.
+    Those of a preparer without a table of ids have the id -1.
     """
     names = [name for name, _ in document.texts]
     places = {
         name: [number for number, one in enumerate(words) if one.field == name] for name in names
     }
     starts = {name: [words[number].start for number in numbers] for name, numbers in places.items()}
-    tokenizer = getattr(preparer, "tokenizer", None)
-    ids = piece.ids.tolist() if tokenizer is not None else [-1] * len(piece)
+    unknown_id = preparer.unknown
+    ids = piece.ids.tolist() if "input_ids" in piece.arrays else [-1] * len(piece)
     rows = []
-    for id, (start, end), which in zip(
-        ids, piece.offsets.tolist(), piece.text.tolist(), strict=True
+    for id, vocable, (start, end), which in zip(
+        ids, preparer.pieces(piece), piece.offsets.tolist(), piece.text.tolist(), strict=True
     ):
         name = names[which] if which >= 0 else ""
         word = None
         if name and end > start and (at := bisect_right(starts[name], end - 1) - 1) >= 0:
             word = places[name][at] if words[places[name][at]].end > start else None
         text = document.content(name)[start:end] if name else ""
-        vocable = tokenizer.piece(id) if tokenizer is not None else text
-        unknown = tokenizer is not None and id == tokenizer.unknown
+        unknown = unknown_id is not None and id == unknown_id
         seen = shown(vocable, text)
         rows.append(TokenRow(vocable, seen, id, start, end, name, word, which < 0, unknown))
     return rows

@@ -21,8 +21,8 @@ WARM = "A few words to begin with."
 def open(params: Mapping) -> Callable[[Mapping], dict]:
     """Host target. params: model (folder of a run or of a pretrained model), device, allow_pickle.
 
-    A request {"inspector": id, "texts": {field: content}, "tokens": {field: [[start, end], …]},
-    "options": {name: value}} gives Answer.to_plain(). Raises ModelError where the folder cannot be
+    A request {"inspector": id, "documents": [{"texts": {field: content}, "tokens": {field:
+    [[start, end], …]}}], "options": {name: value}} gives Answer.to_plain(). Raises ModelError where the folder cannot be
     loaded.
     """
     devices.use_threads()
@@ -42,7 +42,7 @@ class Inspecting:
     def __init__(self, subject: Subject):
         self.subject = subject
         self._made: dict[str, Any] = {}
-        self._counted: tuple[tuple, float] | None = None
+        self._counted: tuple[tuple[str, ...], float] | None = None
 
     def answer(self, request: Mapping) -> Answer:
         """Raises ModelError where the model lacks what the inspector needs."""
@@ -50,15 +50,15 @@ class Inspecting:
         id = str(request["inspector"])
         inspector = self._inspector(id)
         options = spec.options(id, request.get("options") or {})
-        document = document_of(request["texts"], request.get("tokens"))
-        result = inspector.run(self.subject, [document], options)
-        return Answer(id, result, self._unknown(document), 1000 * (time.perf_counter() - began))
+        documents = [document_of(one["texts"], one.get("tokens")) for one in request["documents"]]
+        result = inspector.run(self.subject, documents, options)
+        texts = tuple(content for document in documents for _, content in document.texts)
+        return Answer(id, result, self._unknown(texts), 1000 * (time.perf_counter() - began))
 
-    def _unknown(self, document: Document) -> float:
+    def _unknown(self, texts: tuple[str, ...]) -> float:
         """Share of unknown words; inspectors and options are changed more often than the text."""
-        if self._counted is None or self._counted[0] != document.texts:
-            share = self.subject.preparer.unknown_share([text for _name, text in document.texts])
-            self._counted = document.texts, share
+        if self._counted is None or self._counted[0] != texts:
+            self._counted = texts, self.subject.preparer.unknown_share(texts)
         return self._counted[1]
 
     def _inspector(self, id: str) -> Any:

@@ -40,7 +40,7 @@ class InspectorInfo:
     result: the dataclass that `run` returns. Its fields are numbers, texts, tuples, mappings,
     dataclasses or numpy arrays. A boolean field `cut` says that the end of the text was not read.
     options: what can be asked for; those named in of_text go back to their defaults with each
-    text. shows: for people, what the view shows and does not show, with
+    text. several: whether one answer can be about many documents. shows: for people, what the view shows and does not show, with
     its source.
     """
 
@@ -50,6 +50,7 @@ class InspectorInfo:
     options: tuple[Option, ...] = ()
     shows: str = ""
     of_text: tuple[str, ...] = ()
+    several: bool = False
 
 
 def needs(entry: Contribution) -> frozenset[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
@@ -251,21 +251,23 @@ class Inspector:
         assert self._host is not None
         self._host.ask(
             inspector,
-            request(inspector, document, options),
+            request(inspector, document, options=options),
             done,
         )
 
     def ask_now(
         self,
         inspector: str,
-        document: Document,
-        *,
+        *documents: Document,
         options: Mapping | None = None,
         timeout: float = 120.0,
     ) -> Answer:
-        """Headless: ask and wait. Raises the error of the answer."""
+        """Headless: ask about one document, or several in one answer, and wait.
+
+        Raises the error of the answer.
+        """
         assert self._host is not None
-        asked = request(inspector, document, options)
+        asked = request(inspector, *documents, options=options)
         return self._host.ask_now(asked, timeout)
 
     def close(self) -> None:
@@ -277,17 +279,31 @@ class Inspector:
         self._host, self._drop, self.choice = None, None, None
 
 
-def request(inspector: str, document: Document, options: Mapping | None = None) -> dict:
-    """What the host is asked: the texts of a document and, where the import had them, its tokens.
+def request(
+    inspector: str, *documents: Document, options: Mapping | None = None
+) -> dict[str, object]:
+    """What the host is asked: texts and, where the import had them, their tokens.
 
-    Raises SpecError for options that the inspector does not have.
+    Raises SpecError for options that the inspector does not have, and for several documents where
+    it looks at one at a time.
     """
     inspectors.options(inspector, options or {})
+    info = inspectors.light(inspector)
+    if len(documents) != 1 and not (info is not None and info.several):
+        raise SpecError(
+            _("{inspector} looks at one document at a time.").format(inspector=inspector)
+        )
     return {
         "inspector": inspector,
+        "documents": [_asked(one) for one in documents],
+        "options": dict(options or {}),
+    }
+
+
+def _asked(document: Document) -> dict:
+    return {
         "texts": dict(document.texts),
         "tokens": {name: [list(one) for one in found] for name, found in document.tokens.items()},
-        "options": dict(options or {}),
     }
 
 
@@ -324,6 +340,11 @@ def by_key(project: Project, key: str) -> Document:
     if found is None:
         raise WorkbenchError(_("There is no document {key!r}.").format(key=key))
     return found
+
+
+def every_document(project: Project) -> tuple[Document, ...]:
+    """All documents of the project, in order."""
+    return tuple(one.document for one in documents.records(project.db, layers=()))
 
 
 def find(project: Project, text: str = "", *, texts: int = 1, limit: int = 50) -> tuple:

@@ -100,6 +100,7 @@ class Preparer(Protocol):
 
     fill: the value that pads each array; 0 for those it does not name.
     size: entries of the vocabulary, 0 without one. added: special units around one text.
+    unknown: the id of what the vocabulary does not have, None without one.
     """
 
     fill: Mapping[str, int]
@@ -109,6 +110,9 @@ class Preparer(Protocol):
 
     @property
     def added(self) -> int: ...
+
+    @property
+    def unknown(self) -> int | None: ...
 
     def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
         """One input per document from its first `texts` texts, truncated at `max_length` units."""

@@ -49,6 +49,10 @@ class Subwords:
     def added(self) -> int:
         return self.tokenizer.added
 
+    @property
+    def unknown(self) -> int | None:
+        return self.tokenizer.unknown
+
     def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
         return self.tokenizer.count_cut(texts, max_length)
 

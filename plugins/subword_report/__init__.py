@@ -1,0 +1,1 @@
+"""How well the vocabulary of a model fits a text."""

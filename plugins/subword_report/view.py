@@ -1,0 +1,35 @@
+"""Shows the figures and the words of most subwords; runs in the window."""
+
+from __future__ import annotations
+
+from subword_report.info import Fertility
+from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+
+class FertilityView(InspectorView):
+    def __init__(self, state):
+        super().__init__(state)
+        self._figures = words("", "body", wrap=True, select=True)
+        columns = [
+            Column("Word", lambda one: one.word, None),
+            Column("Subwords", lambda one: str(one.subwords), 90, right=True),
+            Column("Count", lambda one: str(one.count), 90, right=True),
+        ]
+        self._table = Table(columns, name="Words of most subwords", key=lambda one: one.word)
+        self.layout().addWidget(card(row(self._figures), title="Subword fertility"))
+        self.layout().addWidget(card(self._table, margins=(4, 4, 4, 4)))
+
+    def clear(self) -> None:
+        self._figures.setText("")
+        self._table.rows_model.set_rows([])
+
+    def show_result(self, result: Fertility) -> None:
+        self._figures.setText(
+            f"{result.fertility:.2f} subwords per word ({result.subwords:,} for {result.words:,} "
+            f"words). {result.continued:.0%} of the words are split, {result.unknown:.0%} are "
+            "unknown."
+        )
+        self._table.rows_model.set_rows(list(result.most_split))
