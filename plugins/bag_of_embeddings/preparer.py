@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
-from workbench.runtime.words import borders_of
 from workbench.text.document import Document
+from workbench.text.segment import tokens_of
 from workbench.text.segment import words as words_of
 
 PADDING, UNKNOWN = "<pad>", "<unk>"
@@ -43,7 +43,7 @@ class Words:
     def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
         found = []
         for document in documents:
-            whole = self._encoded([(document.text, borders_of(document))])
+            whole = self._encoded([(document.text, tokens_of(document))])
             starts = range(0, len(whole), max_length)
             found.append([_part(whole, start, start + max_length) for start in starts])
         return prepared_windows(documents, found)

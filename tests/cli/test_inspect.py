@@ -53,7 +53,11 @@ def test_people_read_tables(call, tiny_model):
         (("--inspector", "spans", "--text", "a"), 1, "This model does not give: spans."),
         (("--inspector", "vocabulary", "--text", "a", "--set", "top=0"), 1, "top is '0'"),
         (("--text", "a", "--set", "top"), 2, "is not NAME=VALUE"),
-        (("--document", "m-1", "--inspector", "subwords"), 2, "--document and --all need --project"),
+        (
+            ("--document", "m-1", "--inspector", "subwords"),
+            2,
+            "--document and --all need --project",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_told(call, more, code, word):

@@ -1,0 +1,100 @@
+"""The plugin of plugins/README.md, written from that page, must work as it says."""
+
+import json
+import random
+import re
+import sys
+
+import pytest
+
+from tests.plugins.conftest import FOLDER
+from workbench.base import registry
+from workbench.cli.main import main
+from workbench.operations import plugins
+
+BLOCK = re.compile(r"^```(?:python|toml)\n# (my_plugin/\S+)\n(.*?)^```$", re.M | re.S)
+GOOD, BAD = ("prompt", "quick", "clean"), ("late", "slow", "dirty")
+
+
+@pytest.fixture
+def tutorial(tmp_path):
+    """The folder of the plugin, enabled."""
+    registry.registry.cache_clear()
+    found = BLOCK.findall((FOLDER / "README.md").read_text(encoding="utf-8"))
+    for name, content in found:
+        path = tmp_path / "plugins" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    plugin = plugins.find(str(tmp_path / "plugins" / "my_plugin"))
+    assert plugin.fault == ""
+    assert [(one.id, one.error) for one in plugins.check(plugin) if one.error] == []
+    plugins.enable(plugin)
+    yield plugin
+    for name in [one for one in sys.modules if one.partition(".")[0] == "my_plugin"]:
+        del sys.modules[name]
+    registry.registry.cache_clear()
+
+
+@pytest.fixture
+def ask(capfd):
+    def run(*arguments):
+        capfd.readouterr()
+        code = main([*map(str, arguments), "--json"])
+        out, err = capfd.readouterr()
+        assert code == 0, err
+        return json.loads(out.splitlines()[-1])
+
+    return run
+
+
+def ratings(path):
+    draw, lines = random.Random(1), []
+    for number in range(120):
+        stars = number % 5 + 1
+        words = [draw.choice(GOOD if draw.random() < (stars - 1) / 4 else BAD) for _ in range(12)]
+        lines.append(f"{stars} | The tram was {' '.join(words)}.")
+    path.write_text("\n".join([*lines, "no rating here"]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.process
+def test_the_tutorial_imports_trains_predicts_inspects_and_exports(tutorial, ask, tmp_path):
+    project, model = tmp_path / "p.glossbench", tmp_path / "tiny.characters"
+    model.write_text('{"width": 16}', encoding="utf-8")
+    assert main(["project", "new", str(project)]) == 0
+
+    read = ask("import", project, ratings(tmp_path / "a.ratings"))
+    assert (read["documents"], len(read["skipped"])) == (120, 1)
+
+    run = ask(
+        *("train", project, "--task", "my-plugin.ordered", "--model", model),
+        *("--set", "epochs=8", "--set", "batch_size=16", "--set", "device=cpu"),
+    )
+    assert run["scores"]["dev"]["accuracy"] > 0.3  # chance is 0.2
+
+    name = run["run"]
+    found = ask("predict", name, "--project", project, "--text", "It was clean, quick, prompt.")
+    assert set(found["scores"]) == set("12345")
+    assert sum(found["scores"].values()) == pytest.approx(1.0)
+
+    looked = ask(
+        *("inspect", name, "--project", project, "--inspector", "my-plugin.lengths"),
+        *("--text", "two words"),
+    )
+    assert looked["result"] == {"words": 2, "mean": 4.0}
+
+    exported = ask("export", project, tmp_path / "out", "--run", name, "--formats", "hf,onnx")
+    assert exported["check"]["equal_labels"] == 1.0
+
+
+def test_the_window_offers_the_task_and_the_family(tutorial, tmp_path):
+    from workbench.operations import models
+    from workbench.tasks import spec as tasks
+    from workbench.text.labels import Label, Layer
+
+    layer = Layer("rating", "class", (Label("1"), Label("2")))
+    model = tmp_path / "tiny.characters"
+    model.write_text('{"width": 16}', encoding="utf-8")
+
+    assert "my-plugin.ordered" in [one.id for one in tasks.fitting(layer)]
+    assert "my-plugin.ordered" in models.uses(models.add(model))
