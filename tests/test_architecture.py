@@ -36,6 +36,13 @@ LIGHT = {
     "inspection.spec": (),
     "inspection.*.info": ("inspection.spec", "inspection.*.info", "numpy"),
     "exporters.model.spec": ("tasks.spec",),
+    "prompting.backends.spec": ("models.spec", "models.spec.*"),
+    "prompting.backends.*.info": (
+        "models.spec",
+        "models.spec.*",
+        "prompting.backends.spec",
+        "prompting.backends.*.info",
+    ),
 }
 SPECS = tuple(
     module for pattern in LIGHT if (module := pattern.removesuffix(".*")).endswith(".spec")
@@ -86,6 +93,9 @@ TABLE = {
     ),
     "inspection": Row(("text", "runtime", "models", "tasks"), ("torch", "captum", "sklearn")),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
+    "prompting.backends": Row(
+        ("text", "runtime", "models", "prompting"), ("torch", "transformers", "httpx")
+    ),
     "exporters.model": Row(
         ("text", "runtime", "metrics", "models", "tasks"),
         ("torch", "transformers", "peft", "onnx", "onnxscript", "onnxruntime"),
@@ -144,7 +154,7 @@ def name(path: Path) -> str:
 
 def package(path: Path) -> str:
     parts = path.relative_to(CODE).parts
-    if parts[0] == "exporters" and len(parts) > 2:
+    if len(parts) > 2 and ".".join(parts[:2]) in TABLE:
         return ".".join(parts[:2])
     return parts[0] if len(parts) > 1 else ""
 
@@ -586,6 +596,7 @@ def test_opening_every_page_loads_nothing_heavy_and_no_templates(tmp_path):
 OWNERS = {
     "tasks": lambda id: (f"tasks/{id}/*",),
     "families": lambda id: (f"models/families/{id}/*",),
+    "backends": lambda id: (f"prompting/backends/{id}/*",),
     "architectures": lambda _id: (
         "models/families/*",
         "runtime/conversion.py",
@@ -612,6 +623,7 @@ def contribution_ids() -> dict[str, str]:
         **{kind.id: "kinds of layers" for kind in LAYER_KINDS.values() if kind.editor},
         **dict.fromkeys(ARCHITECTURES, "architectures"),
         **dict.fromkeys(builtins().ids("family"), "families"),
+        **dict.fromkeys(builtins().ids("backend"), "backends"),
         **dict.fromkeys(builtins().ids("task"), "tasks"),
     }
 

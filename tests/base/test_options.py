@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.base.options import Option
+from workbench.base.options import Option, complete
 
 COUNT = Option("epochs", "int", None, "Passes.", low=1, high=1000, automatic="by size")
 RATE = Option("rate", "float", 0.1, "Peak learning rate.", low=1e-8, high=1.0)
@@ -79,3 +79,12 @@ def test_a_check_of_its_own_sees_the_parsed_value_and_may_refuse_it():
     assert option.parse("4") == 4 and option.parse("auto") is None and seen == [4]
     with pytest.raises(SpecError, match="odd"):
         option.parse("3")
+
+
+def test_options_not_asked_for_are_at_their_defaults_and_unknown_ones_are_named():
+    assert complete((RATE, COUNT), {"epochs": "3"}, owner="x")["epochs"] == 3
+    assert set(complete((RATE, COUNT), {}, owner="x")) == {RATE.name, COUNT.name}
+
+    with pytest.raises(SpecError, match="x has no option 'rat'") as caught:
+        complete((RATE,), {"rat": 1}, owner="x")
+    assert caught.value.hint == f"Options: {RATE.name}."

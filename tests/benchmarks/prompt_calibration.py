@@ -67,7 +67,7 @@ def scored(
     project: Project, spec: prompt.PromptSpec, split: str, most: int
 ) -> tuple[list[str], list[dict]]:
     """(gold labels, lines of scores.jsonl) of the first `most` documents. Runs the job of a prompt run in this process."""
-    from workbench.models import generate
+    from workbench.prompting.backends import serve
 
     with prompt.Fillers(project) as fillers:
         filler = fillers.filler(spec)
@@ -77,7 +77,7 @@ def scored(
         given = Path(folder) / "prompts.jsonl"
         given.write_text("".join(line + "\n" for line in lines), encoding="ascii")
         params = {"model": spec.model, "prompts": str(given), "device": "auto"}
-        for _event in generate.score_prompts(params, Path(folder)):
+        for _event in serve.score_prompts(params, Path(folder)):
             pass
         rows = (Path(folder) / "scores.jsonl").read_text(encoding="utf-8").splitlines()
     return [one.gold.label for one in found], [json.loads(row) for row in rows]

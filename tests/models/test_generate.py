@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -7,8 +5,8 @@ transformers = pytest.importorskip("transformers")
 
 from workbench.base.errors import ModelError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
-from workbench.models import generate  # noqa: E402
-from workbench.models.generate import CAUSAL, MASKED, LanguageModel, Prompt  # noqa: E402
+from workbench.models.generate import CAUSAL, MASKED, LanguageModel  # noqa: E402
+from workbench.prompting.base import Prompt  # noqa: E402
 
 PROMPTS = [
     Prompt("The tram was late again. This is about ", answer, ".")
@@ -107,44 +105,3 @@ def test_equal_inputs_run_once(bert, monkeypatch):
     bert.logprobs([Prompt("It is ", answer, ".") for answer in ("delay", "praise", "ticket")])
 
     assert seen == [1]
-
-
-def test_the_job_writes_a_line_for_each_document_and_reports(tmp_path):
-    given = tmp_path / "prompts.jsonl"
-    parts = ["Late. About ", "delay", "praise", "."]
-    line = {"document_id": 4, "text_hash": "x", "split": "dev", "cut": False, "parts": parts}
-    line["prompts"] = {"delay": [0, 1, 3], "praise": [0, 2, 3]}
-    prior = {"document_id": None, "set": 0, "parts": parts, "prompts": line["prompts"]}
-    given.write_text(json.dumps(prior) + "\n" + (json.dumps({**line, "set": 0}) + "\n") * 10)
-
-    job = generate.score_prompts(
-        {"model": str(resource("models") / "starter-bert"), "prompts": str(given), "device": "cpu"},
-        tmp_path,
-    )
-    events = []
-    try:
-        while True:
-            events.append(next(job))
-    except StopIteration as end:
-        result = end.value
-
-    written = [json.loads(one) for one in (tmp_path / "scores.jsonl").read_text().splitlines()]
-    assert result["n"] == len(written) - 1 == 10 and result["language_model"] == "masked"
-    assert [(one["done"], one["total"]) for one in events if one["kind"] == "progress"] == [
-        (7, 10),
-        (10, 10),
-    ]
-    assert set(written[1]["logprobs"]) == {"delay", "praise"} and written[1]["document_id"] == 4
-    assert written[0]["document_id"] is None and [row["set"] for row in written] == [0] * 11
-
-
-def test_the_host_answers_one_document():
-    answer = generate.open_scorer(
-        {"model": str(resource("models") / "starter-gpt"), "device": "cpu"}
-    )
-
-    table = {"delay": ["About ", "delay", "."]}
-    found = answer({"prompts": [table, {"delay": ["Late. About ", "delay", "."]}]})
-
-    assert found["language_model"] == "causal"
-    assert found["logprobs"][0]["delay"][0] < 0 and found["logprobs"][0] != found["logprobs"][1]

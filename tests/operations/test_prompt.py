@@ -12,6 +12,7 @@ from workbench.base.paths import resource
 from workbench.operations import predict, prompt, results, suggest
 from workbench.operations.prompt import PromptSpec
 from workbench.operations.wire import wire
+from workbench.prompting.backends import spec as backends
 from workbench.storage import documents, runs
 
 pytestmark = pytest.mark.process  # the worker that renders templates
@@ -250,6 +251,16 @@ def test_a_run_of_a_version_without_calibration_stays_uncalibrated(project, queu
 
     assert PromptSpec.from_json(raw).calibration == "none"
     assert prompt.spec_of(run).calibration == "content-free"
+
+
+def test_a_run_of_a_version_without_backends_asks_a_model_on_this_computer(project, queue, topics):
+    run = prompt.run(project, queue, spec())
+    raw = {name: value for name, value in run.spec.items() if name != "backend"}
+
+    found = PromptSpec.from_json({**raw, "options": {}})
+
+    assert found == prompt.spec_of(run)
+    assert queue.jobs[-1].spec.params["backend"] == found.backend == backends.DEFAULT
 
 
 def test_a_prompt_suggests_for_documents_that_nobody_has_labelled(project, queue, asked):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,3 +98,20 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "choice": str,
     "text": str,
 }
+
+
+def complete(options: Sequence[Option], asked: Mapping[str, Any], *, owner: str) -> dict[str, Any]:
+    """Every option with its value, those not asked for at their defaults.
+
+    Raises SpecError for an option that `owner` does not have, or a value that does not fit.
+    """
+    known = {one.name: one for one in options}
+    if unknown := sorted(set(asked) - set(known)):
+        raise SpecError(
+            _("{owner} has no option {name!r}.").format(owner=owner, name=unknown[0]),
+            hint=_("Options: {names}.").format(names=", ".join(known) or "–"),
+        )
+    return {
+        name: option.parse(asked[name]) if name in asked else option.default
+        for name, option in known.items()
+    }

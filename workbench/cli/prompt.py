@@ -10,7 +10,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import Progress, as_json, emit, note, say, table
-from workbench.cli.session import Session, failed, project_argument, session
+from workbench.cli.session import Session, failed, key_values, project_argument, session
 from workbench.cli.use import show_scores
 
 
@@ -28,7 +28,23 @@ from workbench.cli.use import show_scores
 @click.option(
     "--model",
     required=True,
-    help=_("A masked or causal language model: a name of `models list`, or a folder."),
+    help=_(
+        "The model to ask, by name. On this computer: a masked or causal language model, a name "
+        "of `models list` or a folder."
+    ),
+)
+@click.option(
+    "--backend",
+    metavar="ID",
+    help=_("What asks the model, such as a plugin's backend; local if left out."),
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=key_values,
+    metavar="KEY=VALUE",
+    help=_("Change an option of the backend."),
 )
 @click.option("--layer", help=_("The layer with the classes to ask for."))
 @click.option(
@@ -73,6 +89,8 @@ def prompt(
     file: Path,
     template: Path,
     model: str,
+    backend: str | None,
+    settings: dict[str, str],
     layer,
     shots: int,
     order: str,
@@ -86,26 +104,29 @@ def prompt(
 
     The same score table as a trained run's. The starters are small teaching models: expect the mechanism, not the scores.
     """
-    from workbench.operations import models
     from workbench.operations import prompt as operations
+    from workbench.operations import prompt_models
 
     with session(file) as opened:
-        card = models.find(model)
+        backend = backend or prompt_models.DEFAULT
+        found = prompt_models.find(backend, model)
         source = _read(template)
         chosen, remark = operations.choose_layer(opened.project, layer)
         if remark:
             note(remark)
         spec = operations.PromptSpec(
             template=source,
-            model=card.path,
-            model_name=card.name,
+            model=found.path,
+            model_name=found.name,
             layer=chosen.name,
             shots=shots,
             order=order,
             seed=seed,
             name=name,
-            allow_pickle=card.pickled,
+            allow_pickle=found.pickled,
             calibration=calibration,
+            backend=backend,
+            options=prompt_models.options(backend, settings),
         )
         report = _run(opened, spec, split)
     if as_json:
@@ -166,6 +187,7 @@ def _run(opened: Session, spec, split: str) -> dict:
         "prompt": ended.name,
         **found.to_json(),
         "model": spec.model_name,
+        "backend": spec.backend,
         "shots": spec.shots,
         "calibration": spec.calibration,
         "prior": ended.result.get("prior"),

@@ -179,3 +179,16 @@ def seconds_in_words(seconds: float) -> str:
         if seconds < 5400
         else _("{n:.1f} h").format(n=seconds / 3600)
     )
+
+
+def key_values(_context, _parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """The values of a repeated option KEY=VALUE, for click."""
+    found = {}
+    for value in values:
+        key, sign, setting = value.partition("=")
+        if not sign or not key:
+            raise click.BadParameter(
+                _("{value!r} is not KEY=VALUE, for example epochs=3.").format(value=value)
+            )
+        found[key.strip()] = setting
+    return found

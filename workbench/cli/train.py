@@ -12,7 +12,15 @@ from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, note, say
-from workbench.cli.session import PROJECT, Session, failed, interrupts, seconds_in_words, session
+from workbench.cli.session import (
+    PROJECT,
+    Session,
+    failed,
+    interrupts,
+    key_values,
+    seconds_in_words,
+    session,
+)
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, all_options, parse_settings
 
@@ -54,18 +62,6 @@ class TaskName(click.ParamType):
         )
 
 
-def _settings(_context, _parameter, values: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for value in values:
-        key, sign, setting = value.partition("=")
-        if not sign or not key:
-            raise click.BadParameter(
-                _("{value!r} is not KEY=VALUE, for example epochs=3.").format(value=value)
-            )
-        found[key.strip()] = setting
-    return found
-
-
 @click.command()
 @click.argument("file", type=PROJECT, metavar="FILE", required=False)
 @click.option(
@@ -86,7 +82,7 @@ def _settings(_context, _parameter, values: tuple[str, ...]) -> dict[str, str]:
     "--set",
     "settings",
     multiple=True,
-    callback=_settings,
+    callback=key_values,
     metavar="KEY=VALUE",
     help=_("Change a setting; --options lists them."),
 )

@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.base.errors import SpecError
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_
 from workbench.base.manifest import Contribution
-from workbench.base.options import Option
+from workbench.base.options import Option, complete
 from workbench.base.records import from_plain, to_plain
 from workbench.base.registry import registry
 
@@ -93,16 +92,7 @@ def options(id: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     Raises SpecError for an unknown option or a value that does not fit.
     """
     info = light(id)
-    known = {one.name: one for one in info.options} if info is not None else {}
-    if unknown := sorted(set(asked) - set(known)):
-        raise SpecError(
-            _("{inspector} has no option {name!r}.").format(inspector=id, name=unknown[0]),
-            hint=_("Options: {names}.").format(names=", ".join(known) or "–"),
-        )
-    return {
-        name: option.parse(asked[name]) if name in asked else option.default
-        for name, option in known.items()
-    }
+    return complete(info.options if info is not None else (), asked, owner=id)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
-"""Scoring by local language models, masked or causal: how probable each label is at its place in a prompt. A job and a host target."""
+"""Scoring by local language models, masked or causal: how probable each label is at its place in a prompt."""
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -23,16 +22,19 @@ from workbench.runtime.tokenizer import mask_token
 
 MASKED, CAUSAL = "masked", "causal"
 BATCH_TOKENS = 4096  # subwords in one forward pass, padding included
-CHUNK = 8  # documents between two reports
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Protocol):
     """A finished prompt: `before` + `answer` + `after`; asked is how probable `answer` is there."""
 
-    before: str
-    answer: str
-    after: str
+    @property
+    def before(self) -> str: ...
+
+    @property
+    def answer(self) -> str: ...
+
+    @property
+    def after(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,93 +205,3 @@ def padded(ids: Sequence[Sequence[int]], encoder: Encoder) -> dict[str, Tensor]:
     table = torch.from_numpy(pad(rows, encoder.preparer.fill["input_ids"]))
     mask = torch.from_numpy(pad([np.ones_like(row) for row in rows]))
     return {"input_ids": table.to(encoder.device), "attention_mask": mask.to(encoder.device)}
-
-
-# ---------------------------------------------------------------- job and host
-
-
-def score_prompts(params: Mapping, folder: Path) -> Iterator[dict]:
-    """Job target: params model (folder), prompts (path of JSON lines), device, allow_pickle.
-
-    A line of `prompts`: document_id, text_hash, split, cut, set (number of its set of examples), parts [texts], prompts {label:
-    [before, answer, after] as numbers in parts}. Lines without a document (document_id null), the first ones, are the prompts
-    of a set without a text. Writes folder/scores.jsonl, a line for each: the same but for parts and prompts, and logprobs
-    {label: [of each subword]}. Yields progress in documents; a sent "stop" ends after those at hand. Returns n, seconds,
-    device, kind, versions.
-    """
-    import transformers
-
-    began, cpu = time.monotonic(), time.process_time()
-    devices.use_threads()
-    yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
-    model = LanguageModel.load(
-        params["model"],
-        device=params.get("device", "auto"),
-        allow_pickle=bool(params.get("allow_pickle")),
-    )
-    lines = _read(Path(params["prompts"]))
-    without_text = sum(line.get("document_id") is None for line in lines)
-    done, start, total = 0, time.monotonic(), len(lines)
-    with open(
-        Path(folder) / "scores.jsonl", "w", encoding="utf-8", errors="surrogatepass", newline="\n"
-    ) as output:
-        for first in range(0, total, CHUNK):
-            chunk = lines[first : first + CHUNK]
-            for line, logprobs in zip(chunk, _scored(model, chunk), strict=True):
-                kept = {name: line[name] for name in line if name not in ("parts", "prompts")}
-                output.write(json.dumps({**kept, "logprobs": logprobs}, ensure_ascii=False) + "\n")
-            done += len(chunk)
-            progress = {
-                "kind": "progress",
-                "done": max(0, done - without_text),
-                "total": total - without_text,
-                "seconds_left": (time.monotonic() - start) / done * (total - done),
-            }
-            if (yield progress) == "stop":
-                break
-    return {
-        "n": max(0, done - without_text),
-        "language_model": model.kind,
-        "device": devices.name(model.device),
-        "seconds": time.monotonic() - began,
-        "cpu_seconds": time.process_time() - cpu,
-        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
-    }
-
-
-def open_scorer(params: Mapping) -> Callable[[Mapping], dict]:
-    """Host target: params as `score_prompts`. A request {"prompts": [{label: [before, answer, after]}]} gives
-    {"logprobs": [{label: [of each subword]}], "language_model"}.
-    """
-    devices.use_threads()
-    model = LanguageModel.load(
-        params["model"],
-        device=params.get("device", "auto"),
-        allow_pickle=bool(params.get("allow_pickle")),
-    )
-
-    def answer(request: Mapping) -> dict:
-        tables = request["prompts"]
-        flat = [Prompt(*parts) for table in tables for parts in table.values()]
-        found = iter(model.logprobs(flat))
-        logprobs = [{label: next(found) for label in table} for table in tables]
-        return {"logprobs": logprobs, "language_model": model.kind}
-
-    return answer
-
-
-def _read(path: Path) -> list[dict]:
-    with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        return [json.loads(line) for line in file]
-
-
-def _scored(model: LanguageModel, lines: Sequence[Mapping]) -> list[dict[str, list[float]]]:
-    asked = [
-        [
-            (label, Prompt(*(line["parts"][one] for one in places)))
-            for label, places in line["prompts"].items()
-        ]
-        for line in lines
-    ]
-    found = iter(model.logprobs([prompt for group in asked for _, prompt in group]))
-    return [{label: next(found) for label, _ in group} for group in asked]

@@ -32,11 +32,11 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "family": ("info", "load", "save", "heads"),
     "method": ("info",),
     "inspector": ("run",),
-    "backend": ("score",),
+    "backend": ("info", "score", "close", "kind", "device", "versions"),
     "exporter": (),
     "panel": (),
 }
-WITH_INFO = ("task", "family", "method")
+WITH_INFO = ("task", "family", "method", "backend")
 IN_WINDOW = ("panel",)  # their objects are Qt widgets, which only the window imports
 
 

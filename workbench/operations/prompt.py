@@ -28,11 +28,11 @@ from workbench.operations.prompt_fill import (
     document,
     first_document,
     fitting_layers,
-    language_models,
     preview,
     ranked,
     split_ids,
 )
+from workbench.prompting.backends import spec as backends
 from workbench.storage import prompts, runs
 from workbench.text.document import Document
 from workbench.text.labels import Layer
@@ -57,14 +57,10 @@ __all__ = [
     "document",
     "first_document",
     "fitting_layers",
-    "language_models",
     "preview",
     "ranked",
     "split_ids",
 ]
-
-TARGET = "workbench.models.generate:score_prompts"
-SCORER = "workbench.models.generate:open_scorer"
 
 
 @dataclass(frozen=True)
@@ -200,7 +196,7 @@ def _kept(spec: PromptSpec, prepared: Prepared) -> dict:
         "dropped": prepared.dropped,
         "cut": prepared.cut,
     }
-    return {**spec.to_json(), **about, "fingerprint": prepared.fingerprint, "options": {}}
+    return {**spec.to_json(), **about, "fingerprint": prepared.fingerprint}
 
 
 def _job(
@@ -209,14 +205,25 @@ def _job(
     folder.mkdir(parents=True, exist_ok=True)
     asked = folder / "prompts.jsonl"
     asked.write_text("".join(line + "\n" for line in lines), encoding="ascii")
-    params = {
+    params = {**_asking(spec), "prompts": str(asked), "run": dict(about)}
+    device = train.queue_device(spec.device)
+    return JobSpec(backends.JOB, params, str(folder), device=device, title=title)
+
+
+def _asking(spec: PromptSpec) -> dict:
+    """What a worker needs to load the model. Raises SpecError for options that do not fit."""
+    return {
+        "backend": spec.backend,
         "model": spec.model,
-        "prompts": str(asked),
+        "options": backends.options(spec.backend, spec.options),
         "device": spec.device,
         "allow_pickle": spec.allow_pickle,
-        "run": dict(about),
     }
-    return JobSpec(TARGET, params, str(folder), device=train.queue_device(spec.device), title=title)
+
+
+def host(spec: PromptSpec) -> JobSpec:
+    """A host that answers single prompts; see `prompting.backends.serve.open_scorer`."""
+    return JobSpec(backends.HOST, _asking(spec), title=spec.model_name)
 
 
 def ended(project: Project, run_id: int, event: Finished) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
-from workbench.models.spec import ModelInfo, read_folder
 from workbench.operations import scoring, train
+from workbench.prompting.backends import spec as backends
+from workbench.prompting.backends.spec import Measure, PromptModel
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import TEXT_B, Document
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
     from workbench.prompting.budget import Asked, Budget, Fitted
     from workbench.prompting.score import LabelAnswer
     from workbench.prompting.shots import Shots
-    from workbench.runtime.tokenizer import Tokenizer
 
 MOST_SHOTS = 64
 LONGEST_TEMPLATE = 200_000  # characters
-LANGUAGE = frozenset(("masked_lm", "next_lm"))
 CALIBRATIONS = ("none", "content-free", "pmi")  # as prompting.score has them, which takes numpy
 CALIBRATION = "content-free"
 
 
 @dataclass(frozen=True)
 class PromptSpec:
-    """`template` is the source, `model` a folder. `order` random or balanced: how `shots` examples are drawn from the training split.
-    `calibration`: one of `prompting.score.CALIBRATIONS`.
+    """`template` is the source. `model` is what `backend` finds the model by, such as a folder;
+    `options` are settings of the backend that differ from its defaults. `order` random or
+    balanced: how `shots` examples are drawn from the training split. `calibration`: one of
+    `prompting.score.CALIBRATIONS`.
     """
 
     template: str
@@ -50,6 +51,8 @@ class PromptSpec:
     device: str = "auto"
     allow_pickle: bool = False
     calibration: str = CALIBRATION
+    backend: str = backends.DEFAULT
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self):
         if not 0 <= self.shots <= MOST_SHOTS:
@@ -73,7 +76,9 @@ class PromptSpec:
 
     @classmethod
     def from_json(cls, raw: Mapping) -> PromptSpec:
-        """The settings of a run. Those of a version without calibration had none."""
+        """The settings of a run. Those of a version without calibration had none; those of a
+        version without backends asked a model on this computer.
+        """
         known = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
         return cls(**{"calibration": "none", **known})
 
@@ -99,11 +104,6 @@ class Preview:
     document_id: int | None
     prompts: PromptTable
     without_text: tuple[PromptTable, ...] = ()
-
-
-def language_models(cards: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
-    """Those that predict words."""
-    return tuple(one for one in cards if one.usable and LANGUAGE & {*one.gives})
 
 
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
@@ -142,7 +142,7 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
 
 
 class Fillers:
-    """Makes fillers that share what takes long: the worker that renders templates, the tokenizer read last and the
+    """Makes fillers that share what takes long: the worker that renders templates, the tokenizer used last and the
     training documents that examples are drawn from. For any thread; close it at the end.
     """
 
@@ -151,7 +151,7 @@ class Fillers:
 
         self.project = project
         self.renderer: Renderer = renderer or Renderer()
-        self._tokenizer: tuple[str, Tokenizer] | None = None
+        self._measure: tuple[tuple, Measure] | None = None
         self._shots: tuple[tuple, Shots] | None = None
 
     def filler(self, spec: PromptSpec, *, token: Token | None = None) -> Filler:
@@ -171,8 +171,7 @@ class Fillers:
                 ),
                 hint=_("Shorten it."),
             )
-        info = language_model(spec)
-        return Filler(self, spec, layer, info.max_length or 512, token)
+        return Filler(self, spec, layer, self.measure(spec), token)
 
     def forget_documents(self) -> None:
         """The project has changed: examples are drawn anew."""
@@ -187,12 +186,14 @@ class Fillers:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def tokenizer(self, folder: str) -> Tokenizer:
-        from workbench.runtime.tokenizer import Tokenizer
-
-        known = self._tokenizer
-        if known is None or known[0] != folder:
-            known = self._tokenizer = (folder, Tokenizer.load(folder))
+    def measure(self, spec: PromptSpec) -> Measure:
+        """How long prompts are to the model. Raises WorkbenchError where it cannot be asked."""
+        options = backends.options(spec.backend, spec.options)
+        model = PromptModel(spec.model_name or spec.model, spec.model, pickled=spec.allow_pickle)
+        key, known = (spec.backend, model, tuple(options.items())), self._measure
+        if known is None or known[0] != key:
+            made = backends.info(spec.backend).measure(model, options)
+            known = self._measure = (key, made)
         return known[1]
 
     def shots(self, spec: PromptSpec, layer: Layer, task: str) -> Shots:
@@ -209,13 +210,18 @@ class Fillers:
 
 
 class Filler:
-    """A template with its layer, its model's tokenizer and its drawn examples: fills prompts within the model's length.
+    """A template with its layer, its model's measure and its drawn examples: fills prompts within the model's length.
 
     Made by `Fillers.filler`. The template is compiled with the first prompt.
     """
 
     def __init__(
-        self, fillers: Fillers, spec: PromptSpec, layer: Layer, limit: int, token: Token | None
+        self,
+        fillers: Fillers,
+        spec: PromptSpec,
+        layer: Layer,
+        measure: Measure,
+        token: Token | None,
     ):
         from workbench.prompting.base import Labels
         from workbench.prompting.budget import Budget
@@ -223,16 +229,16 @@ class Filler:
         self.spec, self.layer = spec, layer
         self.task = next(info.id for info in tasks.fitting(layer) if info.id in _tasks())
         labels = Labels(layer.names, {one.name: one.description for one in layer.labels})
-        tokenizer, renderer = fillers.tokenizer(spec.model), fillers.renderer
+        renderer = fillers.renderer
         self.budget: Budget = Budget(
             layer.names,
             render=lambda asked: renderer.render(spec.template, labels, asked, token=token),
-            count=lambda texts: tokenizer.lengths(texts, limit),
-            limit=limit,
+            count=measure.count,
+            limit=measure.limit,
             errors=renderer.errors,
         )
         self.shots: Shots = fillers.shots(spec, layer, self.task)
-        self._content_free = _content_free_texts(spec, tokenizer)
+        self._content_free = _content_free_texts(spec, measure)
 
     @property
     def limit(self) -> int:
@@ -314,35 +320,21 @@ class Filler:
         return {"parts": list(parts), "prompts": prompts}
 
 
-def _content_free_texts(spec: PromptSpec, tokenizer: Tokenizer) -> tuple[str, ...]:
+def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
     """What stands for the text in calibration; the mask as the model writes it."""
     from workbench.prompting import score
-    from workbench.runtime.tokenizer import mask_token
 
     if spec.calibration == score.PMI:
         return ("",)
     if spec.calibration == score.NONE:
         return ()
-    mask = mask_token(spec.model, tokenizer.backend) or score.MASK
+    mask = measure.mask or score.MASK
     return tuple(mask if text == score.MASK else text for text in score.CONTENT_FREE_TEXTS)
 
 
 def _tasks() -> tuple[str, ...]:
     """The tasks that a prompt can answer: those with one class as the answer."""
     return tuple(info.id for info in tasks.all_tasks() if "ClassScores" in info.outputs)
-
-
-def language_model(spec: PromptSpec) -> ModelInfo:
-    """Raises ModelError for a broken folder, SpecError for a model that predicts no words."""
-    info = read_folder(spec.model, allow_pickle=spec.allow_pickle, name=spec.model_name)
-    if not LANGUAGE & {*info.gives}:
-        raise SpecError(
-            _("{model} predicts no words, so it cannot be asked with a prompt.").format(
-                model=info.name
-            ),
-            hint=_("Choose a masked or causal language model, such as starter-bert."),
-        )
-    return info
 
 
 def _pool(project: Project, task: str, layer: Layer) -> Iterator:

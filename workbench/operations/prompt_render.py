@@ -9,7 +9,7 @@ from workbench.base.i18n import _
 from workbench.jobs.limited import LimitedHost, OutOfMemory, OutOfTime
 from workbench.jobs.spec import Limits
 from workbench.jobs.threads import Token
-from workbench.prompting.base import Example, Filled, Labels, Rendered, Request, TemplateError
+from workbench.prompting.base import Example, Labels, Prompt, Rendered, Request, TemplateError
 from workbench.prompting.limits import MEGABYTES, SECONDS, Messages
 
 TARGET = "workbench.prompting.serve:open_templates"
@@ -115,5 +115,5 @@ def _unpacked(answer: Mapping) -> Rendered:
     if error := answer.get("error"):
         return Rendered(error=TemplateError.from_json(error), seconds=seconds)
     texts = answer["texts"]
-    prompts = tuple(Filled(*(texts[number] for number in parts)) for parts in answer["prompts"])
+    prompts = tuple(Prompt(*(texts[number] for number in parts)) for parts in answer["prompts"])
     return Rendered(prompts, seconds=seconds)

@@ -51,7 +51,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class Prompt:
     """A finished prompt with one candidate: `before` + `answer` + `after` is exactly what the model gets."""
 
     before: str
@@ -92,7 +92,7 @@ class Rendered:
     `too_long`: a prompt has more than LONGEST characters. `seconds`: processor time of rendering.
     """
 
-    prompts: tuple[Filled, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
     error: TemplateError | None = None
     too_long: bool = False
     seconds: float = 0.0

@@ -11,7 +11,7 @@ from workbench.base.i18n import N_, _
 from workbench.prompting.base import (
     LONGEST,
     Example,
-    Filled,
+    Prompt,
     Render,
     Rendered,
     Request,
@@ -48,7 +48,7 @@ class Fitted:
     `dropped` examples did not fit; `cut` says that the text itself was shortened.
     """
 
-    prompts: tuple[Filled, ...]
+    prompts: tuple[Prompt, ...]
     examples: tuple[Example, ...]
     tokens: int
     dropped: int

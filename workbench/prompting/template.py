@@ -16,7 +16,7 @@ from jinja2 import nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from workbench.base.i18n import N_
-from workbench.prompting.base import LONGEST, Example, Filled, Labels, TemplateError
+from workbench.prompting.base import LONGEST, Example, Labels, Prompt, TemplateError
 
 _MARK = "_mark_label"
 _FILE = "<template>"  # Jinja2's name for the code of a template without a file
@@ -52,7 +52,7 @@ class Template:
         candidates: Sequence[str] | None = None,
         examples: Sequence[Example] = (),
         text_b: str = "",
-    ) -> Iterator[Filled]:
+    ) -> Iterator[Prompt]:
         """The prompt with each candidate (all labels by default). Where the template writes the label more than once, the
         last place is the one scored.
 
@@ -77,7 +77,7 @@ class Template:
             trace = trace.tb_next
         return found
 
-    def _split(self, raw: str, label: str) -> Filled:
+    def _split(self, raw: str, label: str) -> Prompt:
         opening, closing = self._environment.marks
         if opening not in raw:
             raise TemplateError(
@@ -93,7 +93,7 @@ class Template:
                 hint=N_("Check the filters after {{ label }}."),
                 label=label,
             )
-        return Filled(before, answer, after.replace(closing, ""))
+        return Prompt(before, answer, after.replace(closing, ""))
 
     def _compile(self, source: str) -> jinja2.Template:
         try:

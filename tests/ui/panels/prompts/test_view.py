@@ -124,7 +124,7 @@ def test_answers_and_progress_stay_when_the_page_is_left_and_shown_again(panel, 
     state, outcome = panel.state, panel.view._outcome
     tables = (state.preview.prompts, *state.preview.without_text)
     for table in tables:
-        key = scorer._digest(state.card, table)
+        key = scorer._digest(state.spec, table)
         state._scorer._keep({key: {label: [-1.0] for label in table}})
     state._show_answers()
     state.update(live=Live(1, "prompt-1", "running", 30, 60, 12.0))

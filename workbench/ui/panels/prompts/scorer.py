@@ -8,10 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
 from workbench.base.errors import WorkbenchError
-from workbench.jobs.spec import JobSpec
-from workbench.models.spec import ModelInfo
 from workbench.operations import prompt
-from workbench.operations.prompt import Preview, PromptTable
+from workbench.operations.prompt import Preview, PromptSpec, PromptTable
 
 MOST = 2000  # remembered tables
 
@@ -25,25 +23,25 @@ class Scorer:
     def __init__(self, context):
         self._context = context
         self._host = None
-        self._path = ""
+        self._asked = ""  # the model that the host has loaded
         self._known: OrderedDict[str, LogProbs] = OrderedDict()
 
-    def knows(self, card: ModelInfo, table: PromptTable) -> bool:
-        return _digest(card, table) in self._known
+    def knows(self, spec: PromptSpec, table: PromptTable) -> bool:
+        return _digest(spec, table) in self._known
 
     def logprobs(
-        self, card: ModelInfo, preview: Preview
+        self, spec: PromptSpec, preview: Preview
     ) -> tuple[LogProbs, tuple[LogProbs, ...]] | None:
         """What the model said to a prompt, and to the same without the text; None where anything was not asked yet."""
-        keys = [_digest(card, table) for table in _tables(preview)]
+        keys = [_digest(spec, table) for table in _tables(preview)]
         if not all(key in self._known for key in keys):
             return None
         first, *rest = (self._known[key] for key in keys)
         return first, tuple(rest)
 
-    def ask(self, card: ModelInfo, preview: Preview, done: Done) -> None:
+    def ask(self, spec: PromptSpec, preview: Preview, done: Done) -> None:
         """Ask what is not known yet, then call `done(error or None)`; not if a younger request replaces this one."""
-        keys = {_digest(card, table): table for table in _tables(preview)}
+        keys = {_digest(spec, table): table for table in _tables(preview)}
         missing = {key: table for key, table in keys.items() if key not in self._known}
         if not missing:
             return done(None)
@@ -54,24 +52,23 @@ class Scorer:
             done(error)
 
         tables = [{name: list(parts) for name, parts in one.items()} for one in missing.values()]
-        self._loaded(card).ask("score", {"prompts": tables}, answered)
+        self._loaded(spec).ask("score", {"prompts": tables}, answered)
 
     def close(self) -> None:
         if self._host is not None:
             self._host.close()
             self._host = None
 
-    def _loaded(self, card: ModelInfo):
+    def _loaded(self, spec: PromptSpec):
         from workbench.jobs.host import Host
 
-        if self._host is None or self._path != card.path:
+        asked = _model(spec)
+        if self._host is None or self._asked != asked:
             self.close()
-            device = self._context.settings.device
-            params = {"model": card.path, "device": device, "allow_pickle": card.pickled}
-            spec = JobSpec(prompt.SCORER, params, title=card.name)
-            spare = self._context.queue.spare
-            self._host = Host(spec, dispatch=self._context.dispatch, spare=spare)
-            self._path = card.path
+            self._host = Host(
+                prompt.host(spec), dispatch=self._context.dispatch, spare=self._context.queue.spare
+            )
+            self._asked = asked
         return self._host
 
     def _keep(self, found: Mapping[str, LogProbs]) -> None:
@@ -84,7 +81,11 @@ def _tables(preview: Preview) -> tuple[PromptTable, ...]:
     return (preview.prompts, *preview.without_text)
 
 
-def _digest(card: ModelInfo, table: PromptTable) -> str:
+def _model(spec: PromptSpec) -> str:
+    return json.dumps([spec.backend, spec.model, dict(spec.options)], sort_keys=True)
+
+
+def _digest(spec: PromptSpec, table: PromptTable) -> str:
     """Names a model with exact prompts, and takes less memory than they do."""
-    raw = json.dumps([card.path, table]).encode()
+    raw = json.dumps([_model(spec), table]).encode()
     return hashlib.blake2b(raw, digest_size=16).hexdigest()

@@ -13,9 +13,9 @@ from workbench.base.i18n import _
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Output, Started
 from workbench.jobs.threads import Token
-from workbench.models.spec import ModelInfo
-from workbench.operations import models, prompt, results, suggest
+from workbench.operations import prompt, prompt_models, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
+from workbench.operations.prompt_models import Choice
 from workbench.ui.panels.prompts.scorer import Scorer
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class PromptsState(State):
         self.chosen, self.template = "", ""
         self.layers: tuple[tuple[str, int], ...] = ()
         self.layer, self.model = "", ""
-        self.models: tuple[ModelInfo, ...] = ()
+        self.models: tuple[Choice, ...] = ()  # of all backends
         self.shots, self.order, self.seed = 6, "balanced", 1
         self.calibration = prompt.CALIBRATION
         self.document, self.label = None, ""
@@ -102,14 +102,14 @@ class PromptsState(State):
     def refresh(self) -> None:
         """Read layers, models, templates and the document again; what is chosen stays where it still exists."""
         layers = tuple((layer.name, count) for layer, count in prompt.fitting_layers(self.project))
-        cards = prompt.language_models(models.list(self.context.settings))
+        choices = prompt_models.choices(self.context.settings)
         layer = _still(self.layer, [name for name, _count in layers])
-        model = _still(self.model or STARTERS[0], [card.name for card in cards])
+        model = _still(self.model or STARTERS[0], [one.key for one in choices])
         saved = tuple(
             Known(f"saved {one.name}", one.name, one.body) for one in prompt.saved(self.project)
         )
         known = (*(Known(one.id, _(one.title), one.source) for one in prompt.templates()), *saved)
-        self.update(layers=layers, models=cards, layer=layer, model=model, known=known)
+        self.update(layers=layers, models=choices, layer=layer, model=model, known=known)
         self.update(document=self._document_again())
         if not self.template:
             self._first_template()
@@ -191,25 +191,26 @@ class PromptsState(State):
         return prompt.split_ids(self.project, layer, "dev") if layer is not None else []
 
     @property
-    def card(self) -> ModelInfo | None:
-        return next((one for one in self.models if one.name == self.model), None)
+    def choice(self) -> Choice | None:
+        return next((one for one in self.models if one.key == self.model), None)
 
     @property
     def spec(self) -> PromptSpec:
-        card = self.card
-        path, pickled = (card.path, card.pickled) if card else ("", False)
-        device = self.context.settings.device
+        choice = self.choice
+        asked = {}
+        if choice is not None:
+            asked = {"backend": choice.backend, "allow_pickle": choice.model.pickled}
         return PromptSpec(
             template=self.template,
-            model=path,
-            model_name=self.model,
+            model=choice.model.path if choice else "",
+            model_name=choice.model.name if choice else "",
             layer=self.layer,
             shots=self.shots,
             order=self.order,
             seed=self.seed,
-            device=device,
-            allow_pickle=pickled,
+            device=self.context.settings.device,
             calibration=self.calibration,
+            **asked,
         )
 
     @property
@@ -271,7 +272,7 @@ class PromptsState(State):
         if preview is None:
             return
         # Only the prior is missing, after another choice of calibration.
-        if not self.answers and self._scorer.knows(self.card, preview.prompts):
+        if not self.answers and self._scorer.knows(self.spec, preview.prompts):
             self._ask(preview)
         self.context.commands_changed()
 
@@ -279,7 +280,7 @@ class PromptsState(State):
 
     def try_text(self) -> None:
         """Ask the model about the text of the preview."""
-        if self.preview is not None and self.card is not None and not self.problem:
+        if self.preview is not None and self.choice is not None and not self.problem:
             self.update(asked=self.asked + 1)
             self._ask(self.preview)
 
@@ -293,13 +294,13 @@ class PromptsState(State):
             if error is not None:
                 self.context.fail(error)
 
-        self._scorer.ask(self.card, asked, answered)
+        self._scorer.ask(self.spec, asked, answered)
         self._show_answers()
 
     def _show_answers(self) -> None:
         """Those to the prompt shown, where the model has given them already, also at another time."""
-        preview, card, pending = self.preview, self.card, self._pending
-        found = self._scorer.logprobs(card, preview) if preview and card else None
+        preview, pending = self.preview, self._pending
+        found = self._scorer.logprobs(self.spec, preview) if preview and self.choice else None
         rows = prompt.ranked(found[0], self.calibration, found[1]) if found else ()
         waits = pending is not None and preview is not None and pending.prompts == preview.prompts
         answers = tuple(rows)

@@ -247,7 +247,7 @@ class PromptsView(View):
                 state.layer,
             )
         if concerns(fields, "models", "model"):
-            fill(self._model, [(one.name, _kind(one)) for one in state.models], state.model)
+            fill(self._model, [(one.key, one.title) for one in state.models], state.model)
             self._teaching.set(TEACHING.format(model=state.model) if state.teaching else "")
         if concerns(fields, "known", "chosen"):
             self._show_known()
@@ -346,8 +346,3 @@ def _spin(low: int, high: int) -> QSpinBox:
     it.setRange(low, high)
     it.setKeyboardTracking(False)
     return it
-
-
-def _kind(card) -> str:
-    told = _("{name} (masked)") if "masked_lm" in card.gives else _("{name} (causal)")
-    return told.format(name=card.name)

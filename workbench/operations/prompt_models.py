@@ -1,0 +1,75 @@
+"""Which models can be asked with a prompt, by which backend, and with which options."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.base import settings as settings_file
+from workbench.base.i18n import _
+from workbench.base.manifest import BUILTIN
+from workbench.base.options import Option
+from workbench.base.registry import registry
+from workbench.base.settings import Settings
+from workbench.operations import models
+from workbench.prompting.backends import spec as backends
+from workbench.prompting.backends.spec import AtHand, BackendInfo, PromptModel
+
+DEFAULT = backends.DEFAULT
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model with the backend that asks it. `key` is its name, with the backend's id if two models
+    have the name; `options` are those that the backend takes.
+    """
+
+    key: str
+    title: str
+    backend: str
+    model: PromptModel
+    options: tuple[Option, ...] = field(default=(), hash=False)
+
+
+def choices(settings: Settings | None = None) -> tuple[Choice, ...]:
+    """The models of all backends, in the order of the registry. A plugin's fault leaves it out."""
+    at_hand = _at_hand(settings)
+    found: dict[str, Choice] = {}
+    for info in backends.all_backends():
+        for model in _models(info, at_hand):
+            key = model.name if model.name not in found else f"{model.name} · {info.id}"
+            found.setdefault(key, Choice(key, _title(info, model), info.id, model, info.options))
+    return tuple(found.values())
+
+
+def _models(info: BackendInfo, at_hand: AtHand) -> tuple[PromptModel, ...]:
+    try:
+        return tuple(info.models(at_hand))
+    except Exception:
+        if registry().entry("backend", info.id).source == BUILTIN:
+            raise
+        log.warning("The backend %s lists no models", info.id, exc_info=True)
+        return ()
+
+
+def _title(info: BackendInfo, model: PromptModel) -> str:
+    told = _("{name} ({backend})").format(name=model.name, backend=_(info.title))
+    return model.title or told
+
+
+def find(backend: str, name: str, settings: Settings | None = None) -> PromptModel:
+    """The model of a backend that a person named. Raises WorkbenchError naming the known ones."""
+    return backends.info(backend).find(name, _at_hand(settings))
+
+
+def options(backend: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Every option of a backend with its value. Raises SpecError where one does not fit."""
+    return backends.options(backend, asked)
+
+
+def _at_hand(settings: Settings | None) -> AtHand:
+    chosen = settings or settings_file.load()
+    return AtHand(models.list(chosen), lambda name: models.find(name, chosen))

@@ -1,0 +1,1 @@
+"""What answers prompts: a backend scores the candidates of finished prompts."""

@@ -1,0 +1,1 @@
+"""Prompts answered by the language models on this computer."""

@@ -1,0 +1,54 @@
+"""Language models on this computer: the light half."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _
+from workbench.models.spec import ModelInfo, read_folder
+from workbench.prompting.backends.spec import AtHand, BackendInfo, Measure, PromptModel
+
+LANGUAGE = frozenset(("masked_lm", "next_lm"))
+USUAL_LENGTH = 512  # of models that do not say how much they read
+
+
+class LocalInfo(BackendInfo):
+    id = "local"
+    title = N_("Models on this computer")
+
+    def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
+        """Those that predict words."""
+        return [_model(one) for one in at_hand.cards if one.usable and LANGUAGE & {*one.gives}]
+
+    def find(self, name: str, at_hand: AtHand) -> PromptModel:
+        return _model(at_hand.find(name))
+
+    def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:
+        """Subwords of the model's tokenizer.
+
+        Raises ModelError for a broken folder, SpecError for a model that predicts no words.
+        """
+        from workbench.runtime.tokenizer import Tokenizer, mask_token
+
+        info = read_folder(model.path, allow_pickle=model.pickled, name=model.name)
+        if not LANGUAGE & {*info.gives}:
+            raise SpecError(
+                _("{model} predicts no words, so it cannot be asked with a prompt.").format(
+                    model=info.name
+                ),
+                hint=_("Choose a masked or causal language model, such as starter-bert."),
+            )
+        tokenizer = Tokenizer.load(model.path)
+        limit = info.max_length or USUAL_LENGTH
+        mask = mask_token(model.path, tokenizer.backend) or ""
+        return Measure(lambda texts: tokenizer.lengths(texts, limit), limit, mask)
+
+
+def _model(card: ModelInfo) -> PromptModel:
+    title = _("{name} (masked)") if "masked_lm" in card.gives else _("{name} (causal)")
+    return PromptModel(card.name, card.path, title.format(name=card.name), card.pickled)
+
+
+INFO = LocalInfo()

@@ -1,0 +1,144 @@
+"""Prompts answered by a backend of the registry: a job over many documents, a host for single ones."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.prompting.backends.base import Backend
+from workbench.prompting.backends.spec import DEFAULT
+from workbench.prompting.base import Prompt
+
+CHUNK = 8  # documents between two reports
+
+LogProbs = dict[str, list[float]]  # label → natural log-probability of each unit of it
+
+
+def score_prompts(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+    """Job target: params backend (id), model (what the backend finds it by), options, device,
+    allow_pickle, prompts (path of JSON lines).
+
+    A line of `prompts`: document_id, text_hash, split, cut, set (number of its set of examples),
+    parts [texts], prompts {label: [before, answer, after] as numbers in parts}. Lines without a
+    document (document_id null), the first ones, are the prompts of a set without a text. Writes
+    folder/scores.jsonl, a line for each: the same but for parts and prompts, and logprobs {label:
+    [of each unit]}. Yields progress in documents; a sent "stop" ends after those at hand. Returns
+    n, seconds, device, language_model (the kind), versions.
+    """
+    began, cpu = time.monotonic(), time.process_time()
+    yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
+    with closing(load(params)) as backend:
+        lines = _read(Path(params["prompts"]))
+        done = yield from _score_all(backend, lines, Path(folder) / "scores.jsonl")
+        return {
+            "n": done,
+            "language_model": backend.kind,
+            "device": backend.device,
+            "seconds": time.monotonic() - began,
+            "cpu_seconds": time.process_time() - cpu,
+            "versions": dict(backend.versions),
+        }
+
+
+def _score_all(
+    backend: Backend, lines: Sequence[Mapping], path: Path
+) -> Generator[dict, str | None, int]:
+    """Yields progress; returns how many documents were answered."""
+    without_text = sum(line.get("document_id") is None for line in lines)
+    done, start, total = 0, time.monotonic(), len(lines)
+    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as output:
+        for first in range(0, total, CHUNK):
+            chunk = lines[first : first + CHUNK]
+            for line, logprobs in zip(chunk, scored(backend, _tables(chunk)), strict=True):
+                kept = {name: line[name] for name in line if name not in ("parts", "prompts")}
+                output.write(json.dumps({**kept, "logprobs": logprobs}, ensure_ascii=False) + "\n")
+            done += len(chunk)
+            progress = {
+                "kind": "progress",
+                "done": max(0, done - without_text),
+                "total": total - without_text,
+                "seconds_left": (time.monotonic() - start) / done * (total - done),
+            }
+            if (yield progress) == "stop":
+                break
+    return max(0, done - without_text)
+
+
+def open_scorer(params: Mapping) -> Callable[[Mapping], dict]:
+    """Host target: params as `score_prompts`. A request {"prompts": [{label: [before, answer,
+    after]}]} gives {"logprobs": [{label: [of each unit]}], "language_model"}.
+    """
+    backend = load(params)
+
+    def answer(request: Mapping) -> dict:
+        tables = [
+            {label: Prompt(*parts) for label, parts in table.items()}
+            for table in request["prompts"]
+        ]
+        return {"logprobs": scored(backend, tables), "language_model": backend.kind}
+
+    return answer
+
+
+def load(params: Mapping) -> Backend:
+    """The backend of a job with its model loaded. Raises WorkbenchError."""
+    made: Callable[[str, Mapping[str, Any]], Backend]
+    made = registry().get("backend", str(params.get("backend") or DEFAULT))
+    options = {
+        **(params.get("options") or {}),
+        "device": str(params.get("device") or "auto"),
+        "allow_pickle": bool(params.get("allow_pickle")),
+    }
+    return made(str(params["model"]), options)
+
+
+def scored(backend: Backend, tables: Sequence[Mapping[str, Prompt]]) -> list[LogProbs]:
+    """The log-probabilities of each table of prompts, all asked together.
+
+    Raises ModelError where the backend breaks its contract.
+    """
+    prompts = [prompt for table in tables for prompt in table.values()]
+    found = iter(_checked(backend, backend.score(prompts), len(prompts)))
+    return [{label: next(found) for label in table} for table in tables]
+
+
+def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -> list[list[float]]:
+    name = backend.info.id
+    if len(answers) != count:
+        raise ModelError(
+            _("The prompt backend {name} answered {n} of {count} prompts.").format(
+                name=name, n=len(answers), count=count
+            )
+        )
+    numbers = [[float(value) for value in one] for one in answers]
+    for value in (value for one in numbers for value in one):
+        if math.isnan(value) or value == math.inf:
+            raise ModelError(
+                _("The prompt backend {name} gave {value}, which is no log-probability.").format(
+                    name=name, value=value
+                )
+            )
+    return numbers
+
+
+def _tables(lines: Sequence[Mapping]) -> list[dict[str, Prompt]]:
+    return [
+        {
+            label: Prompt(*(line["parts"][part] for part in places))
+            for label, places in line["prompts"].items()
+        }
+        for line in lines
+    ]
+
+
+def _read(path: Path) -> list[dict]:
+    with path.open(encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        return [json.loads(line) for line in file]
