@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -466,6 +467,72 @@ def test_long_files_have_an_excuse():
     }
 
     assert long == set(LONG_FILES)  # an excuse goes when its file has shrunk
+
+
+# ---------------------------------------------------------------- what is there has a use
+
+# Public names that only tests and programs of users call: module → names with the reason.
+NOT_CALLED_HERE = {
+    "cli/models.py": {"list_models": "a command"},
+    "cli/plugins.py": {"list_plugins": "a command"},
+    "project/check.py": {"check_open": "the check of an open project, for programs"},
+}
+# Tables that projects have from the start, so that the features to come change no schema.
+TABLES_TO_COME = {
+    "relation": "relations between spans are planned for the annotator",
+    "answer": "answers to questions about a text are planned for the annotator",
+    "note": "notes on documents are planned for the annotator",
+    "flag": "flags on documents are planned for the annotator",
+    "saved_filter": "filters that are kept are planned for the Data page",
+}
+
+
+def module(path: Path) -> str:
+    return "workbench." + module_of(path).removesuffix(".__init__")
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    """As far as imports at module level go: those inside functions come later."""
+    paths = {module(path): path for path in files()}
+    below = {
+        one: {at.module for at in imports(path) if not at.late and at.module in paths} - {one}
+        for one, path in paths.items()
+    }
+    while free := [one for one, needs in below.items() if not needs]:
+        for one in free:
+            del below[one]
+        for needs in below.values():
+            needs.difference_update(free)
+
+    assert {one: sorted(needs) for one, needs in below.items()} == {}
+
+
+def test_public_functions_and_classes_are_used():
+    places = [*files(), CODE / "builtins.toml", *(ROOT / "plugins").rglob("*.py")]
+    words = Counter(
+        word for path in places for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    )
+    unused: dict[str, set[str]] = {}
+    for path in files():
+        for node in tree(path).body:
+            is_public = isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"
+            if is_public and words[node.name] == 1:
+                unused.setdefault(name(path), set()).add(node.name)
+
+    assert unused == {path: set(names) for path, names in NOT_CALLED_HERE.items()}
+
+
+def test_every_table_is_read_somewhere():
+    from workbench.storage.tables import TABLES
+
+    code = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in files()
+        if path.parent.name == "storage" and path.name not in ("tables.py", "migrations.py")
+    )
+    unread = {one for one in TABLES if not re.search(rf"\b(from|join) {one}\b", code)}
+
+    assert unread == set(TABLES_TO_COME)
 
 
 # ---------------------------------------------------------------- what is loaded, in a process of its own

@@ -80,3 +80,12 @@ def test_a_file_that_is_no_project_is_named_and_left_alone(call, tmp_path):
     code, _out, err = call("project", "info", path)
 
     assert code == 1 and "junk.glossbench" in err and path.read_bytes() == b""
+
+
+def test_a_project_is_copied_whole_and_nothing_is_overwritten(file, ask, call, tmp_path):
+    found = ask("project-copy", "project", "copy", file, tmp_path / "copy.glossbench")
+
+    assert found["path"] == str(tmp_path / "copy.glossbench")
+    assert ask("project-info", "project", "info", found["path"])["documents"] == 0
+    code, _out, err = call("project", "copy", file, found["path"])
+    assert code == 1 and "exists already" in err

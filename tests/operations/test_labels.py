@@ -92,7 +92,7 @@ def test_every_property_of_a_label_can_be_changed_and_undone(project):
     (label, _) = before = layer(project).labels
     acts = [
         lambda: labels.rename_label(project, label.id, "Yes!"),
-        lambda: labels.recolour_label(project, label.id, "#FF8800"),
+        lambda: labels.recolour_labels(project, [label.id], "#FF8800"),
         lambda: labels.set_key(project, label.id, "z"),
         lambda: labels.describe_label(project, label.id, "of course"),
         lambda: labels.move_label(project, label.id, 1),
@@ -117,7 +117,7 @@ def test_what_changes_nothing_leaves_no_step(project):
     (label,) = layer(project).labels
     labels.rename_label(project, label.id, "yes")
     labels.describe_label(project, label.id, "")
-    labels.recolour_label(project, label.id, "")
+    labels.recolour_labels(project, [label.id], "")
     labels.rename_layer(project, layer(project).id, "class")
     assert len(project.history()) == 1
 
@@ -125,7 +125,7 @@ def test_what_changes_nothing_leaves_no_step(project):
 def test_a_colour_that_is_none_is_refused(project):
     labels.add_layer(project, "class", "class", labels=["yes"])
     with pytest.raises(WorkbenchError, match="no colour"):
-        labels.recolour_label(project, layer(project).labels[0].id, "red")
+        labels.recolour_labels(project, [layer(project).labels[0].id], "red")
 
 
 def test_deleting_a_label_removes_its_spans_and_undo_brings_both_back(project):

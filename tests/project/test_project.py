@@ -135,7 +135,6 @@ def test_a_copy_of_an_open_project_is_whole_and_never_overwrites(project, tmp_pa
     other = Project.open(copy)
     assert documents.counts(other.db).documents == 3
     other.close()
-    assert backup.before_risk(project, "import").name == "p before import.glossbench"
 
 
 @pytest.mark.parametrize(

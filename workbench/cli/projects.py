@@ -1,4 +1,4 @@
-"""`sample` and `project new|info|check`."""
+"""`sample` and `project new|info|copy|check`."""
 
 from __future__ import annotations
 
@@ -94,6 +94,22 @@ def _run_row(run: dict) -> tuple:
         run["model"],
         "  ".join(f"{name} {value:.3f}" for name, value in scores.items()),
     )
+
+
+@project.command("copy")
+@project_argument
+@click.argument("out", type=click.Path(path_type=Path), metavar="OUT")
+@as_json
+def copy(file: Path, out: Path, as_json: bool) -> None:
+    """Write FILE as it is now to OUT. Works while a window has FILE open.
+
+    An existing file is never overwritten. The weights of runs are not copied.
+    """
+    from workbench.project import backup
+
+    with reading(file) as opened:
+        made = backup.save_copy(opened, out)
+    emit({"path": str(made)}) if as_json else say(str(made))
 
 
 @project.command("check")

@@ -172,11 +172,6 @@ def rename_label(project: Project, label_id: int, name: str, *, origin: object =
         store.update_label(project.db, label_id, name=name)
 
 
-def recolour_label(project: Project, label_id: int, colour: str, *, origin: object = None) -> None:
-    """`colour` is #RRGGBB, or "" for the colour of its place."""
-    recolour_labels(project, [label_id], colour, origin=origin)
-
-
 def recolour_labels(
     project: Project, label_ids: Sequence[int], colour: str, *, origin: object = None
 ) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.base import paths
-from workbench.base.i18n import _
 from workbench.project.project import Project
 from workbench.storage import backup
 
@@ -13,15 +11,3 @@ from workbench.storage import backup
 def save_copy(project: Project, target: Path) -> Path:
     """Write the project as it is now into a new file; the project may go on being edited. Raises ProjectError if `target` exists."""
     return backup.copy(project.db.reader(), Path(target).absolute())
-
-
-def before_risk(project: Project, what: str) -> Path:
-    """A copy beside the project: `<name> before <what>.glossbench` under a free name."""
-    return save_copy(
-        project,
-        paths.free_name(
-            project.path.parent,
-            _("{name} before {what}").format(name=project.name, what=what),
-            project.path.suffix,
-        ),
-    )

@@ -60,15 +60,6 @@ def tags(borders: Borders, spans: Iterable[Span], scheme: str = "IOB2") -> tuple
     return schemes.tags(found, len(borders), scheme), audit
 
 
-def to_characters(
-    borders: Borders, found: Iterable[TokenSpan], field: str = "text"
-) -> tuple[Span, ...]:
-    """Spans of tokens as spans of characters."""
-    return tuple(
-        Span(borders[one.first][0], borders[one.last - 1][1], one.label, field) for one in found
-    )
-
-
 def token_style(documents: Iterable[Document]) -> dict | None:
     """How imported tokens differ from the product's own words: {"documents" with tokens, "of" all, "alike": share of their tokens that
     text.segment cuts just so}; None where no document brought any.
