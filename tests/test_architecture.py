@@ -72,7 +72,7 @@ class Row:
 
 
 TABLE = {
-    "base": Row(),
+    "base": Row((), (), ("platformdirs",)),
     "text": Row(third=("regex",)),
     "runtime": Row(("text",), ("tokenizers",), ("onnxruntime",)),
     "metrics": Row(("text",), (), ("sklearn", "seqeval")),

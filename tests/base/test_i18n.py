@@ -33,7 +33,6 @@ SINGLE = {
     "base/errors.py": dict.fromkeys(
         ("no space left", "disk is full", "disk quota"), "looked for in what systems say"
     ),
-    "base/paths.py": {"Application Support": "a folder of macOS"},
     "exporters/data/conll.py": {"# doc = ": "a line of the format"},
     "exporters/data/conllu.py": dict.fromkeys(
         ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"

@@ -1,5 +1,7 @@
 """Where files are."""
 
+import sys
+
 import pytest
 
 from workbench.base import paths
@@ -21,6 +23,30 @@ def test_a_free_name_is_taken_by_no_project_and_by_no_runs(tmp_path):
     (tmp_path / "Metro 2.runs").mkdir()
 
     assert paths.free_name(tmp_path, "Metro", ".glossbench") == tmp_path / "Metro 3.glossbench"
+
+
+FOLDERS = {
+    "XDG_CONFIG_HOME": (paths.config_folder, ".config/glossbench"),
+    "XDG_DATA_HOME": (paths.data_folder, ".local/share/glossbench"),
+    "XDG_CACHE_HOME": (paths.cache_folder, ".cache/glossbench"),
+    "XDG_DOCUMENTS_DIR": (paths.documents_folder, "Documents"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the places of Linux")
+@pytest.mark.parametrize("variable", FOLDERS)
+def test_folders_of_the_user_are_where_earlier_versions_looked(variable, monkeypatch, tmp_path):
+    folder, usual = FOLDERS[variable]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME")  # user-dirs.dirs is in it
+
+    monkeypatch.setenv(variable, str(tmp_path / "mine"))
+    assert folder() == tmp_path / "mine" / ("" if usual == "Documents" else "glossbench")
+
+    monkeypatch.delenv(variable)
+    assert folder() == tmp_path / usual
+    monkeypatch.setenv(variable, "")
+    assert folder() == tmp_path / usual
 
 
 def test_the_documents_folder_is_the_one_that_the_desktop_names(monkeypatch, tmp_path):
