@@ -99,7 +99,15 @@ TABLE = {
     ),
     "exporters.model": Row(
         ("text", "runtime", "metrics", "models", "tasks"),
-        ("torch", "transformers", "peft", "onnx", "onnxscript", "onnxruntime"),
+        (
+            "torch",
+            "transformers",
+            "huggingface_hub",
+            "peft",
+            "onnx",
+            "onnxscript",
+            "onnxruntime",
+        ),
     ),
     "jobs": Row((), (), ("psutil",)),
     "project": Row(("text", "storage")),

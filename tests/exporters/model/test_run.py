@@ -251,7 +251,7 @@ def test_the_card_names_scores_data_and_what_was_cut(tiny_run, tmp_path):
 
     card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
     for part in (
-        'license: "apache-2.0"',
+        "license: apache-2.0",
         "pipeline_tag: text-classification",
         "| accuracy | 65.0 |",
         "train: 180",
@@ -271,18 +271,6 @@ def test_the_card_of_a_tagger_names_the_style_of_its_tokens(tiny_run, tmp_path):
 
     card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
     assert "8 of 9 training documents came with tokens; 92.5 % of these are also the words" in card
-
-
-def test_the_header_of_the_card_is_yaml(tiny_run, tmp_path):
-    yaml = pytest.importorskip("yaml")
-    export(tiny_run("classify"), tmp_path / "out", "", ("hf",))
-
-    head = yaml.safe_load(
-        (tmp_path / "out/hf/README.md").read_text(encoding="utf-8").split("---\n")[1]
-    )
-
-    assert head["base_model"] == "starter-bert" and head["metrics"] == ["accuracy", "f1"]
-    assert head["model-index"][0]["results"][0]["metrics"][0]["value"] == 0.65
 
 
 # ---------------------------------------------------------------- folders that will not do

@@ -6,8 +6,9 @@ model hubs alike, read English cards.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
+
+from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from workbench.exporters.model.spec import loading_code
 from workbench.tasks import spec as tasks
@@ -16,7 +17,6 @@ from workbench.tasks import spec as tasks
 def readme(facts: Mapping, description: Mapping, check: Mapping | None = None) -> str:
     """`facts` as in ExportSpec, `description` the run's glossbench.json, `check` the ONNX check, if there was one."""
     parts = [
-        _header(facts, description),
         f"# {facts.get('run') or 'Fine-tuned model'}\n",
         f"Predicts {tasks.info(description['task']).predicts}{_layer(facts)}. Made with Glossbench{_base(facts)}.\n",
         _labels(description),
@@ -26,60 +26,50 @@ def readme(facts: Mapping, description: Mapping, check: Mapping | None = None) -
         _use(description),
         _settings(facts),
     ]
-    return "\n".join(part for part in parts if part)
+    text = "\n".join(part for part in parts if part)
+    header = _header(facts, tasks.info(description["task"]), bool(description.get("own_head")))
+    return str(ModelCard(f"---\n{header.to_yaml()}\n---\n\n{text}"))
 
 
-def _header(facts: Mapping, description: Mapping) -> str:
-    task = description["task"]
-    lines = [
-        "---",
-        f"library_name: {'glossbench' if description.get('own_head') else 'transformers'}",
-        f"pipeline_tag: {tasks.info(task).pipeline}",
-        f"license: {_text(facts.get('base_licence') or 'other')}",
+def _header(facts: Mapping, task: tasks.TaskInfo, own_head: bool) -> ModelCardData:
+    """What model hubs read of a card, with the scores as its model index."""
+    results = _results(facts, task)
+    hub = {score.hub for score in task.scores if score.hub}
+    metrics = dict.fromkeys(one.metric_type for one in results if one.metric_type in hub)
+    return ModelCardData(
+        library_name="glossbench" if own_head else "transformers",
+        pipeline_tag=task.pipeline,
+        license=str(facts.get("base_licence") or "other"),
+        base_model=str(facts["base_model"]) if facts.get("base_model") else None,
+        tags=["glossbench"],
+        metrics=list(metrics) or None,
+        model_name=str(facts.get("run") or "model") if results else None,
+        eval_results=results or None,
+    )
+
+
+def _results(facts: Mapping, task: tasks.TaskInfo) -> list[EvalResult]:
+    """One for each score of each split; none if model hubs know no score of the task."""
+    hub = {score.name: score.hub for score in task.scores}
+    given = [
+        (split, name, value)
+        for split, scores in (facts.get("scores") or {}).items()
+        for name, value in scores.items()
     ]
-    if facts.get("base_model"):
-        lines.append(f"base_model: {_text(facts['base_model'])}")
-    lines += ["tags:", "- glossbench"]
-    hub = _hub_names(task)
-    found = {
-        hub[name]: None
-        for scores in (facts.get("scores") or {}).values()
-        for name in scores
-        if hub.get(name)
-    }
-    if found:
-        lines += ["metrics:", *(f"- {one}" for one in found)]
-        lines += _index(facts, task)
-    return "\n".join([*lines, "---", ""])
-
-
-def _hub_names(task: str) -> dict[str, str]:
-    """Score → the metric's name on model hubs, "" for a score that is not one of theirs."""
-    return {score.name: score.hub for score in tasks.info(task).scores}
-
-
-def _index(facts: Mapping, task: str) -> list[str]:
-    """The results in the form that model hubs read."""
-    lines = ["model-index:", f"- name: {_text(facts.get('run') or 'model')}", "  results:"]
-    for split, scores in facts["scores"].items():
-        lines += ["  - task:", f"      type: {tasks.info(task).pipeline}", "    dataset:"]
-        lines += [
-            f"      name: {_text(facts.get('layer') or 'own data')}",
-            "      type: private",
-            f"      split: {split}",
-            "    metrics:",
-        ]
-        for name, value in scores.items():
-            lines += [
-                f"    - type: {_hub_names(task).get(name) or name}",
-                f"      name: {name}",
-                f"      value: {value:.6f}",
-            ]
-    return lines
-
-
-def _text(value: object) -> str:
-    return json.dumps(str(value), ensure_ascii=False)  # a JSON string is a YAML string
+    if not any(hub.get(name) for _split, name, _value in given):
+        return []
+    return [
+        EvalResult(
+            task_type=task.pipeline,
+            dataset_type="private",
+            dataset_name=str(facts.get("layer") or "own data"),
+            dataset_split=split,
+            metric_type=hub.get(name) or name,
+            metric_name=name,
+            metric_value=round(float(value), 6),
+        )
+        for split, name, value in given
+    ]
 
 
 def _layer(facts: Mapping) -> str:

@@ -1,0 +1,75 @@
+"""The model card of an export, as model hubs read it."""
+
+import pytest
+
+pytest.importorskip("huggingface_hub")
+
+from huggingface_hub import ModelCard  # noqa: E402
+
+from workbench.exporters.model import card  # noqa: E402
+
+FACTS = {
+    "run": "first",
+    "layer": "class",
+    "base_model": "starter-bert",
+    "base_licence": "apache-2.0",
+    "scores": {
+        "dev": {"accuracy": 0.65, "macro_f1": 2 / 3},
+        "test": {"accuracy": 0.6, "macro_f1": 0.5},
+    },
+}
+DESCRIPTION = {"task": "classify", "labels": ["a", "b"], "max_length": 32}
+
+
+def loaded(facts, folder, description=DESCRIPTION):
+    path = folder / "README.md"
+    path.write_text(card.readme(facts, description), encoding="utf-8")
+    return ModelCard.load(path)
+
+
+def test_model_hubs_find_the_base_the_licence_and_the_metrics(tmp_path):
+    data = loaded(FACTS, tmp_path).data
+
+    assert (data.base_model, data.license, data.model_name) == (
+        "starter-bert",
+        "apache-2.0",
+        "first",
+    )
+    assert (data.library_name, data.pipeline_tag) == ("transformers", "text-classification")
+    assert data.tags == ["glossbench"] and data.metrics == ["accuracy", "f1"]
+
+
+def test_each_score_of_each_split_is_a_result(tmp_path):
+    results = loaded(FACTS, tmp_path).data.eval_results
+
+    assert [(one.dataset_split, one.metric_type, one.metric_value) for one in results] == [
+        ("dev", "accuracy", 0.65),
+        ("dev", "f1", 0.666667),
+        ("test", "accuracy", 0.6),
+        ("test", "f1", 0.5),
+    ]
+    assert {(one.task_type, one.dataset_type, one.dataset_name) for one in results} == {
+        ("text-classification", "private", "class")
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ['a: "b" # c', "yes", "1.0", "- x\n---\n", "Größe 日本 🚋", "|", "~"]
+)
+def test_names_that_yaml_would_read_otherwise_stay_as_they_are(name, tmp_path):
+    data = loaded({**FACTS, "run": name, "layer": name, "base_model": name}, tmp_path).data
+
+    assert data.base_model == data.model_name == name
+    assert data.eval_results[0].dataset_name == name
+
+
+def test_a_run_without_scores_has_no_results(tmp_path):
+    found = loaded({"run": "first"}, tmp_path, {**DESCRIPTION, "own_head": True})
+
+    assert found.data.to_dict() == {
+        "library_name": "glossbench",
+        "license": "other",
+        "pipeline_tag": "text-classification",
+        "tags": ["glossbench"],
+    }
+    assert "# first" in found.text and "Labels: `a`, `b`." in found.text
