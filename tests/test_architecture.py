@@ -125,7 +125,7 @@ TABLE = {
             *SPECS,
         )
     ),
-    "cli": Row(("operations", "project", "jobs", "text", *SPECS), ("click",)),
+    "cli": Row(("operations", "project", "jobs", "text", *SPECS), ("click",), ("tabulate",)),
     "ui": Row(
         ("operations", "project", "jobs", "text", "runtime", "metrics", *SPECS),
         ("PySide6", "shiboken6"),

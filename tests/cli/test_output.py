@@ -25,14 +25,28 @@ def test_letters_of_other_scripts_are_written_as_they_are(capfd):
 
 
 def test_columns_are_as_wide_as_what_stands_in_them_and_numbers_to_the_right(capfd):
-    output.table(("Label", "F1"), [("praise", 0.5), ("a", None), ("b", 12)])
+    output.table(("Label", "F1", "Id"), [("praise", 0.5, "1e5"), ("a", None, "7"), ("b", 12, "x")])
 
     assert capfd.readouterr().out.splitlines() == [
-        "Label   F1",
-        "praise  0.500",
-        "a       –",
-        "b          12",
+        "Label      F1  Id",
+        "praise  0.500  1e5",
+        "a           –  7",
+        "b          12  x",
     ]
+
+
+def test_a_table_without_rows_is_its_head(capfd):
+    output.table(("Label", "F1"), [])
+
+    assert capfd.readouterr().out.split() == ["Label", "F1"]
+
+
+def test_wide_characters_take_two_places(capfd):
+    pytest.importorskip("wcwidth", reason="without it tabulate counts characters")
+    output.table(("Label", "Name"), [("日本", "a"), ("é́x", "b"), ("plain", "c")])
+
+    lines = capfd.readouterr().out.splitlines()
+    assert lines == ["Label  Name", "日本   a", "é́x     b", "plain  c"]
 
 
 @pytest.mark.parametrize(

@@ -57,22 +57,30 @@ def note(text: str) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Columns aligned by width; numbers to the right."""
-    lines = [tuple(map(_cell, row)) for row in rows]
-    widths = [max([len(name), *(len(line[at]) for line in lines)]) for at, name in enumerate(head)]
-    say("  ".join(name.ljust(width) for name, width in zip(head, widths, strict=True)).rstrip())
-    for line in lines:
-        cells = (
-            cell.rjust(width) if _is_number(cell) else cell.ljust(width)
-            for cell, width in zip(line, widths, strict=True)
-        )
-        say("  ".join(cells).rstrip())
+    """Columns aligned by their width on a terminal; columns of numbers to the right."""
+    from tabulate import tabulate
+
+    lines = [tuple(head), *(tuple(map(_cell, row)) for row in rows)]
+    sides = [
+        "right" if _is_numeric(cells) else "left" for _title, *cells in zip(*lines, strict=True)
+    ]
+    # The head is given as a row: tabulate makes columns with headers two characters wider.
+    # Nothing is taken for a number there: "1e5" and "007" are texts.
+    drawn = tabulate(lines, tablefmt="plain", colalign=sides, disable_numparse=True)
+    for line in drawn.splitlines():
+        say(line.rstrip())
 
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return "–" if value is None else str(value)
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    """Whether a column holds numbers alone, some of them perhaps unknown."""
+    known = [cell for cell in cells if cell not in ("–", "")]
+    return bool(known) and all(map(_is_number, known))
 
 
 def _is_number(cell: str) -> bool:
