@@ -9,7 +9,7 @@ import pytest
 
 from tests import a_plugin
 from workbench.base import registry
-from workbench.base.errors import SpecError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.cli.main import main
 from workbench.operations import corpus, plugins, prompt, prompt_models, results, suggest
@@ -199,7 +199,11 @@ def state(make, sample):
         faults = []
 
         def run(work, done, failed=None):
-            done(work())
+            try:
+                found = work()
+            except WorkbenchError as error:
+                return failed(error)
+            done(found)
 
         context = SimpleNamespace(
             project=sample,
@@ -225,9 +229,36 @@ def test_its_models_are_on_the_page_after_those_of_this_computer(make, state):
 
     assert [one.key for one in page.models][-2:] == ["exact", "folded"]
     assert page.models[-1].title == "folded (Word overlap)" and page.model == "starter-bert"
-    page.set(model="folded")
+    page.choose_model("folded")
     assert (page.spec.backend, page.spec.model) == ("overlap.words", "folded")
     assert page.preview.limit == 300 and page.ready and page.problem == ""
+
+
+def test_options_on_the_page_are_those_of_the_backend(make, state):
+    make()
+    page = state()
+    assert page.choice.options == () and page.spec.options == {}
+
+    page.choose_model("exact")
+    page.set(options={"weight": "2"})
+    page.choose_model("folded")
+    assert page.spec.options == {"weight": "2"} and page.problem == ""
+    page.set(options={"weight": "much"})
+    assert "weight is 'much'" in page.problem
+
+    page.choose_model("starter-bert")
+    assert page.spec.options == {} and page.problem == ""
+
+
+def test_a_plugin_enabled_while_the_page_is_shown_appears_and_goes(make, state):
+    page = state()
+    plugin = make()
+    assert "folded" in [one.key for one in page.models]
+    page.choose_model("folded")
+
+    plugins.disable(plugin)
+
+    assert page.model == "starter-bert" and "folded" not in [one.key for one in page.models]
 
 
 def test_models_of_the_same_name_are_told_apart(make):

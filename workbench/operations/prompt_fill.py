@@ -177,6 +177,10 @@ class Fillers:
         """The project has changed: examples are drawn anew."""
         self._shots = None
 
+    def forget_models(self) -> None:
+        """The backends have changed: models are measured anew."""
+        self._measure = None
+
     def close(self) -> None:
         self.renderer.close()
 

@@ -5,9 +5,18 @@ import time
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QPushButton, QSpinBox, QTableView
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSpinBox,
+    QTableView,
+)
 
+from workbench.base.options import Option
 from workbench.operations import corpus
+from workbench.operations.prompt_models import Choice
 from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
 from workbench.storage import labels
@@ -203,6 +212,29 @@ def test_answers_stand_in_a_table_with_bars(panel):
     model = named(panel, QTableView, "Answers").model()
     cells = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
     assert cells == [["delay", "-2.31", "61.0", "1", "46.0"], ["ticket", "-2.96", "–", "2", "24.0"]]
+
+
+def test_options_of_a_backend_are_fields_below_its_model(panel, qtbot):
+    models, (bert, *_others) = named(panel, QComboBox, "Model"), panel.state.models
+    weight = Option("weight", "float", 1.0, "Weight of each repetition.")
+    made_up = Choice("words", "words (Word overlap)", "overlap", bert.model, (weight,))
+    panel.state.update(models=(*panel.state.models, made_up))
+    assert not panel.view._options.isVisible()
+
+    choose(models, "words (Word overlap)")
+    field = named(panel, QLineEdit, "Weight")
+    assert field.isVisible() and field.text() == "1"
+    qtbot.keyClicks(field, "0")
+    assert panel.state.spec.options == {"weight": "10"}
+
+    choose(models, "starter-bert (masked)")
+    assert not panel.view._options.isVisible() and panel.state.spec.options == {}
+    qtbot.waitUntil(lambda: panel.state.ready, timeout=20_000)
+
+
+def choose(box, text):
+    box.setCurrentText(text)
+    box.activated.emit(box.currentIndex())
 
 
 def test_every_control_has_a_name(panel):

@@ -54,6 +54,11 @@ class Scorer:
         tables = [{name: list(parts) for name, parts in one.items()} for one in missing.values()]
         self._loaded(spec).ask("score", {"prompts": tables}, answered)
 
+    def forget(self) -> None:
+        """The backends have changed: load the model again, and ask again."""
+        self.close()
+        self._known.clear()
+
     def close(self) -> None:
         if self._host is not None:
             self._host.close()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.registry import registry
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Output, Started
 from workbench.jobs.threads import Token
@@ -65,6 +66,7 @@ class PromptsState(State):
         self.layers: tuple[tuple[str, int], ...] = ()
         self.layer, self.model = "", ""
         self.models: tuple[Choice, ...] = ()  # of all backends
+        self.options: Mapping[str, str] = {}  # of the backend, where they differ from its defaults
         self.shots, self.order, self.seed = 6, "balanced", 1
         self.calibration = prompt.CALIBRATION
         self.document, self.label = None, ""
@@ -86,6 +88,7 @@ class PromptsState(State):
         self._pending: Preview | None = None  # what the model is being asked about
         self.listen(self.queue.changed, self._heard)
         self.listen(self.project.changed, self._project_changed)
+        self.listen(registry().changed, self._plugins_changed)
         self.refresh()
 
     def close(self) -> None:
@@ -109,7 +112,10 @@ class PromptsState(State):
             Known(f"saved {one.name}", one.name, one.body) for one in prompt.saved(self.project)
         )
         known = (*(Known(one.id, _(one.title), one.source) for one in prompt.templates()), *saved)
+        before = self._backend
         self.update(layers=layers, models=choices, layer=layer, model=model, known=known)
+        if self._backend != before:
+            self.update(options={})
         self.update(document=self._document_again())
         if not self.template:
             self._first_template()
@@ -163,8 +169,16 @@ class PromptsState(State):
             self._first_template()
         self._fill()
 
+    def choose_model(self, key: str) -> None:
+        """Another model; options stay where the same backend asks it."""
+        before = self._backend
+        self.update(model=key)
+        if self._backend != before:
+            self.update(options={})
+        self._fill()
+
     def set(self, **values) -> None:
-        """model, shots, order, seed, calibration."""
+        """options, shots, order, seed, calibration."""
         self.update(**values)
         self._fill()
 
@@ -195,11 +209,19 @@ class PromptsState(State):
         return next((one for one in self.models if one.key == self.model), None)
 
     @property
+    def _backend(self) -> str:
+        return self.choice.backend if self.choice else ""
+
+    @property
     def spec(self) -> PromptSpec:
         choice = self.choice
         asked = {}
         if choice is not None:
-            asked = {"backend": choice.backend, "allow_pickle": choice.model.pickled}
+            asked = {
+                "backend": choice.backend,
+                "options": dict(self.options),
+                "allow_pickle": choice.model.pickled,
+            }
         return PromptSpec(
             template=self.template,
             model=choice.model.path if choice else "",
@@ -437,6 +459,12 @@ class PromptsState(State):
         self.context.attempt(suggest.suggest, self.project, self.queue, run, told)
 
     # ---------------------------------------------------------------- news
+
+    def _plugins_changed(self) -> None:
+        """Backends may have come or gone, or have other code than before."""
+        self._fillers.forget_models()
+        self._scorer.forget()
+        self.refresh()
 
     def _project_changed(self, changes) -> None:
         if any(changes.touches(table) for table in ("document", "mark", "state", "label")):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QSpinBox, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
+from workbench.base.options import Option
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.prompts.boxes import PreviewBox, TemplateBox
@@ -17,6 +20,7 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import TurningRow, card, column, row, scrolled
@@ -132,7 +136,11 @@ class PromptsView(View):
         state = self.state
         self._layer, self._model = combo(name=_("Layer")), combo(name=_("Model"))
         self._layer.activated.connect(lambda _i: state.choose_layer(self._layer.currentData()))
-        self._model.activated.connect(lambda _i: state.set(model=self._model.currentData()))
+        self._model.activated.connect(lambda _i: state.choose_model(self._model.currentData()))
+        self._form = Form(())
+        self._options = column(self._form)
+        self._form_of: tuple[Option, ...] = ()  # the options that the form shows
+        self._options.hide()
         self._order, self._calibration = combo(ORDERS), combo(CALIBRATIONS)
         self._order.activated.connect(lambda _i: state.set(order=self._order.currentData()))
         self._calibration.activated.connect(
@@ -156,6 +164,7 @@ class PromptsView(View):
         )
         return column(
             row((Field(_("Layer"), self._layer), 3), (Field(_("Model"), self._model), 4), gap=10),
+            self._options,
             TurningRow((drawing, 5), (scoring, 6)),
             gap=12,
         )
@@ -249,6 +258,9 @@ class PromptsView(View):
         if concerns(fields, "models", "model"):
             fill(self._model, [(one.key, one.title) for one in state.models], state.model)
             self._teaching.set(TEACHING.format(model=state.model) if state.teaching else "")
+            self._show_options()
+        elif concerns(fields, "options") and dict(state.options) != self._form.values():
+            self._form.set_values(state.options)
         if concerns(fields, "known", "chosen"):
             self._show_known()
         if concerns(fields, "template") and self._template.source() != state.template:
@@ -261,6 +273,20 @@ class PromptsView(View):
             self._show_preview()
         self._show_buttons()
         self._outcome.render(fields)
+
+    def _show_options(self) -> None:
+        """Fields for the options of the model's backend, built anew when they are others."""
+        choice = self.state.choice
+        options = choice.options if choice else ()
+        if options != self._form_of:
+            self._form_of = options
+            self._options.layout().removeWidget(self._form)
+            self._form.deleteLater()
+            ungrouped = [replace(one, group="") for one in options]
+            self._form = Form(ungrouped, self.state.options)
+            self._form.changed.connect(lambda _name: self.state.set(options=self._form.values()))
+            self._options.layout().addWidget(self._form)
+            self._options.setVisible(bool(options))
 
     def _show_known(self) -> None:
         items = [(one.id, one.title) for one in self.state.known]
