@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from workbench.models import device as devices
 from workbench.models import spec
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.loading import family_of
-from workbench.runtime.inputs import pad
+from workbench.runtime.inputs import batches_by_length, pad
 from workbench.runtime.tokenizer import mask_token
 
 MASKED, CAUSAL = "masked", "causal"
@@ -118,7 +118,9 @@ class LanguageModel:
             else [(ids, list(found)) for ids, found in wanted.items()]
         )
         answers: dict[_Row, float] = {}
-        for batch in batches(groups, lambda group: len(group[0]), BATCH_TOKENS):
+        lengths = np.array([len(ids) for ids, _found in groups])
+        for chosen in batches_by_length(lengths, BATCH_TOKENS):
+            batch = [groups[number] for number in chosen]
             positions = [[row.position for row in found] for _, found in batch]
             logits = self.logits([ids for ids, _ in batch], positions)
             logs = logits.float().log_softmax(-1).cpu()  # (B, K, V)
@@ -185,18 +187,6 @@ def _joined(
         else:
             home.extend(wanted[ids])
     return groups
-
-
-def batches(items: Sequence, length: Callable[[object], int], tokens: int) -> Iterator[list]:
-    """Items of like length together, as many as `tokens` hold when padded to the longest."""
-    batch: list = []
-    for item in sorted(items, key=length):
-        if batch and length(item) * (len(batch) + 1) > tokens:
-            yield batch
-            batch = []
-        batch.append(item)
-    if batch:
-        yield batch
 
 
 def padded(ids: Sequence[Sequence[int]], encoder: Encoder) -> dict[str, Tensor]:

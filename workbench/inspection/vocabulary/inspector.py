@@ -14,8 +14,8 @@ import numpy as np
 from workbench.inspection.base import shown, token_rows, words_of
 from workbench.inspection.subject import Subject
 from workbench.inspection.vocabulary.info import INFO, ExpectedWords
-from workbench.models.generate import MASKED, LanguageModel, batches
-from workbench.runtime.inputs import EncodedInput
+from workbench.models.generate import MASKED, LanguageModel
+from workbench.runtime.inputs import EncodedInput, batches_by_length
 from workbench.text.document import Document
 
 BUDGET = 12_000  # tokens that one answer of a masked model may run: it takes a second or two
@@ -55,7 +55,8 @@ def _masked(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top
     """position → (best words, probability of the token itself) with that one position hidden."""
     found: Found = {}
     ids = piece.ids.tolist()
-    for batch in batches(list(asked), lambda _: len(ids), BATCH_TOKENS):
+    for chosen in batches_by_length(np.full(len(asked), len(ids)), BATCH_TOKENS):
+        batch = [asked[number] for number in chosen]
         rows = [[*ids[:hidden], model.mask, *ids[hidden + 1 :]] for hidden in batch]
         scores = model.logits(rows, [[hidden] for hidden in batch])[:, 0].softmax(-1)  # (B, V)
         values, best = scores.topk(top, dim=-1)
