@@ -47,11 +47,15 @@ def read(name: str, split: str, n: int | None) -> list[tuple]:
 
 
 def chunk_score(gold: list[list[str]], found: list[list[str]]) -> float:
-    from workbench.metrics import spans
+    from workbench.metrics.spans import scores
+    from workbench.text import schemes
+    from workbench.text.spans import Span
 
-    return spans.scores([spans.chunks(one) for one in gold], [spans.chunks(one) for one in found])[
-        "span_f1"
-    ]
+    both = (
+        [[Span(one.first, one.last, one.label) for one in schemes.spans(tags)] for tags in side]
+        for side in (gold, found)
+    )
+    return scores(*both)["span_f1"]
 
 
 # ---------------------------------------------------------------- ours

@@ -4,7 +4,18 @@ import warnings
 import pytest
 
 from workbench.metrics import spans
+from workbench.text import schemes
 from workbench.text.spans import Span
+
+
+def chunks(tags, *, strict=False):
+    """Spans over positions; `strict`, as IOB2 of seqeval, ignores an I- that continues nothing."""
+    inside = None
+    legal = []
+    for tag in tags:
+        inside = tag[2:] if tag[0] == "B" or (tag[0] == "I" and tag[2:] == inside) else None
+        legal.append(tag if inside or not strict else "O")
+    return tuple(Span(one.first, one.last, one.label) for one in schemes.spans(legal))
 
 
 def drawn(seed):
@@ -22,9 +33,7 @@ def test_scores_of_bio_tags_equal_those_of_seqeval(seed, strict):
     gold, predicted = drawn(seed)
     gold[0][0] = "B-PER"  # seqeval fails on an empty gold
 
-    ours, theirs = (
-        [spans.chunks(tags, strict=strict) for tags in side] for side in (gold, predicted)
-    )
+    ours, theirs = ([chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
     found = spans.scores(ours, theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -70,9 +79,7 @@ def test_edges_are_scored_as_seqeval_does(case, strict):
     scheme = pytest.importorskip("seqeval.scheme").IOB2 if strict else None
     gold, predicted = ([one.split() for one in side] for side in EDGES[case])
 
-    ours, theirs = (
-        [spans.chunks(tags, strict=strict) for tags in side] for side in (gold, predicted)
-    )
+    ours, theirs = ([chunks(tags, strict=strict) for tags in side] for side in (gold, predicted))
     found = spans.scores(ours, theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -124,8 +131,8 @@ def test_tag_accuracy_equals_that_of_seqeval(seed):
 def test_an_i_tag_that_continues_nothing_begins_a_span_only_where_not_strict():
     tags = ["I-A", "I-A", "O", "B-A", "I-B"]
 
-    assert spans.chunks(tags) == (Span(0, 2, "A"), Span(3, 4, "A"), Span(4, 5, "B"))
-    assert spans.chunks(tags, strict=True) == (Span(3, 4, "A"),)
+    assert chunks(tags) == (Span(0, 2, "A"), Span(3, 4, "A"), Span(4, 5, "B"))
+    assert chunks(tags, strict=True) == (Span(3, 4, "A"),)
 
 
 def test_the_same_borders_in_another_text_of_the_pair_are_another_span():
@@ -145,18 +152,6 @@ def test_without_spans_every_score_is_zero():
     assert spans.token_accuracy([()], [()], [()]) == 0.0
 
 
-def test_words_take_the_tag_of_the_span_that_they_touch():
-    words = [(0, 3), (4, 6), (7, 11), (12, 14), (15, 18)]
-
-    assert spans.word_tags([Span(4, 11, "A"), Span(12, 13, "A"), Span(13, 18, "B")], words) == [
-        "O",
-        "B-A",
-        "I-A",
-        "B-A",
-        "B-B",
-    ]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_token_accuracy_of_spans_is_that_of_their_tags(seed):
     gold, predicted = (
@@ -165,7 +160,7 @@ def test_token_accuracy_of_spans_is_that_of_their_tags(seed):
     )
     words = [[(2 * position, 2 * position + 1) for position in range(len(tags))] for tags in gold]
     ours, theirs = (
-        [[Span(2 * s.start, 2 * s.end - 1, s.label) for s in spans.chunks(tags)] for tags in side]
+        [[Span(2 * s.start, 2 * s.end - 1, s.label) for s in chunks(tags)] for tags in side]
         for side in (gold, predicted)
     )
 

@@ -7,7 +7,6 @@ import pytest
 
 from workbench.runtime import decoding
 from workbench.runtime.words import word_scores
-from workbench.text.spans import Span
 
 TAGS = decoding.bio_tags(["A", "B"])
 
@@ -87,13 +86,6 @@ def test_an_empty_text_has_no_words_and_no_spans():
     answer = tagged("", [], np.zeros((0, len(TAGS))), TAGS)
 
     assert answer.words == () and answer.spans == ()
-
-
-def test_words_are_tagged_under_spans_that_cut_them():
-    borders = [(0, 3), (4, 7), (8, 11)]
-
-    assert decoding.tag_words(borders, [Span(1, 6, "A"), Span(8, 11, "B")]) == ["B-A", "I-A", "B-B"]
-    assert decoding.tag_words(borders, [Span(3, 4, "A")]) == ["O", "O", "O"]
 
 
 def test_a_word_is_read_in_the_window_with_most_context():

@@ -55,3 +55,17 @@ def test_imported_tokens_are_compared_with_own_words():
         "alike": 4 / 8,
     }  # He, go, to, places
     assert token_style([raw]) is None and token_style([]) is None
+
+
+def test_words_are_tagged_under_spans_that_cut_them():
+    borders = [(0, 3), (4, 7), (8, 11)]
+
+    assert tags(borders, [Span(1, 6, "A"), Span(8, 11, "B")])[0] == ["B-A", "I-A", "B-B"]
+    assert tags(borders, [Span(3, 4, "A")])[0] == ["O", "O", "O"]
+
+
+def test_a_word_that_two_spans_touch_belongs_to_the_earlier_one():
+    words = [(0, 3), (4, 6), (7, 11), (12, 14), (15, 18)]
+    spans = [Span(4, 11, "A"), Span(12, 13, "A"), Span(13, 18, "B")]
+
+    assert tags(words, spans)[0] == ["O", "B-A", "I-A", "B-A", "B-B"]

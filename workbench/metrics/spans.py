@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from workbench.base.i18n import N_
 from workbench.metrics.classes import LabelScore, averages, label_score, ratio
+from workbench.text import alignment
 from workbench.text.spans import Span
 
 DEFINITION = N_(
@@ -81,8 +82,10 @@ def token_accuracy(
 
     0 without words. Raises ValueError if the lists differ in length.
     """
-    ours = [word_tags(spans, borders) for spans, borders in zip(gold, words, strict=True)]
-    theirs = [word_tags(spans, borders) for spans, borders in zip(predicted, words, strict=True)]
+    ours = [alignment.tags(borders, spans)[0] for spans, borders in zip(gold, words, strict=True)]
+    theirs = [
+        alignment.tags(borders, spans)[0] for spans, borders in zip(predicted, words, strict=True)
+    ]
     return tag_accuracy(ours, theirs)
 
 
@@ -97,36 +100,3 @@ def tag_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str
         for pair in zip(ours, theirs, strict=True)
     ]
     return ratio(sum(ours == theirs for ours, theirs in pairs), len(pairs))
-
-
-def word_tags(spans: Iterable[Span], words: Sequence[tuple[int, int]]) -> list[str]:
-    """BIO tags of words under flat spans: a word takes the first span that shares a character with it, B- on the span's first word."""
-    tags, seen = [], set()
-    ordered = sorted(spans, key=lambda span: span.start)
-    position = 0
-    for start, end in words:
-        while position < len(ordered) and ordered[position].end <= start:
-            position += 1
-        if position < len(ordered) and ordered[position].start < end:
-            tags.append(("I-" if position in seen else "B-") + ordered[position].label)
-            seen.add(position)
-        else:
-            tags.append("O")
-    return tags
-
-
-def chunks(tags: Sequence[str], *, strict: bool = False) -> tuple[Span, ...]:
-    """Spans over word positions of one sequence of BIO tags, as seqeval reads them.
-
-    By default, as conlleval does, an I- that continues nothing begins a span; `strict` (IOB2) ignores it.
-    """
-    found: list[Span] = []
-    start, label = 0, None
-    for position, tag in enumerate((*tags, "O")):
-        prefix, _, kind = tag.partition("-")
-        if label is not None and not (prefix == "I" and kind == label):
-            found.append(Span(start, position, label))
-            label = None
-        if prefix == "B" or (prefix == "I" and label is None and not strict):
-            start, label = position, kind
-    return tuple(found)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from workbench.text import schemes
 from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, WordTags
 from workbench.text.spans import Span
 
@@ -40,24 +41,7 @@ def bio_tags(labels: Sequence[str]) -> tuple[str, ...]:
 
 def split_tag(tag: str) -> tuple[str, str | None]:
     """("B", "PER"); ("O", None)."""
-    prefix, _, label = tag.partition("-")
-    return (prefix, label) if label else ("O", None)
-
-
-def tag_words(borders: Sequence[tuple[int, int]], spans: Iterable[Span]) -> list[str]:
-    """The BIO tag of each word under flat spans: B at the first word that a span touches, I at the rest, O elsewhere.
-
-    A word that two spans touch belongs to the earlier one. Both lists in order of the text.
-    """
-    tags, word = ["O"] * len(borders), 0
-    for span in sorted(spans, key=lambda one: one.start):
-        while word < len(borders) and borders[word][1] <= span.start:
-            word += 1
-        prefix = "B"
-        while word < len(borders) and borders[word][0] < span.end:
-            tags[word] = f"{prefix}-{span.label}"
-            prefix, word = "I", word + 1
-    return tags
+    return schemes.split_tag(tag) or ("O", None)
 
 
 @lru_cache(maxsize=32)

@@ -22,6 +22,7 @@ from workbench.tasks.heads.crf import CrfHead
 from workbench.tasks.heads.linear import TokenHead
 from workbench.tasks.spec import TaskInfo
 from workbench.tasks.tag.info import INFO, SpanGold
+from workbench.text import alignment
 
 
 class Tagging(Task):
@@ -58,7 +59,7 @@ class Tagging(Task):
         for document, gold in enumerate(golds):
             windows = found[prepared.first(document) : prepared.first(document + 1)]
             where, words = prepared.alignments[document], prepared.words[document]
-            for word, tag in enumerate(decoding.tag_words(words, gold.spans)):
+            for word, tag in enumerate(alignment.tags(words, gold.spans)[0]):
                 inside = number[f"I{tag[1:]}" if tag != "O" else tag]
                 set_word(windows, where, word, number[tag], inside if every else None)
         if not _is_crf(options):
