@@ -13,20 +13,22 @@ process of the application, workers included, begins in `workbench.__main__`, wh
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
 _installed: NullTranslations | None = None
+_fill: Callable[[str, Sequence[Any], Mapping[str, Any]], str] | None = None
 
 
 def _(text: str) -> str:
     """The text in the language installed, itself where there is none."""
-    return (
-        _installed.gettext(text) if _installed is not None and text else text
-    )  # gettext answers "" with the catalogue's header
+    if _installed is not None and text:  # gettext answers "" with the catalogue's header
+        text = _installed.gettext(text)
+    return text if _fill is None else _Sentence(text)
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
@@ -36,8 +38,29 @@ def ngettext(singular: str, plural: str, count: int) -> str:
     `ngettext("{n} document", "{n} documents", n).format(n=n)`.
     """
     if _installed is not None:
-        return _installed.ngettext(singular, plural, count)
-    return singular if count == 1 else plural
+        text = _installed.ngettext(singular, plural, count)
+    else:
+        text = singular if count == 1 else plural
+    return text if _fill is None else _Sentence(text)
+
+
+class _Sentence(str):
+    """A translated text whose places are filled as `use_fill` says."""
+
+    __slots__ = ()
+
+    def format(self, *args: object, **kwargs: object) -> str:
+        return str.format(self, *args, **kwargs) if _fill is None else _fill(self, args, kwargs)
+
+
+def use_fill(fill: Callable[[str, Sequence[Any], Mapping[str, Any]], str] | None) -> None:
+    """Let `fill` (text, args, kwargs) do what `format` does with a translated text from now on.
+
+    The window writes numbers so that have a format specification, `{n:,}` or `{seconds:.1f}`, in
+    the person's locale. None is `str.format`.
+    """
+    global _fill
+    _fill = fill
 
 
 def N_(text: str) -> str:

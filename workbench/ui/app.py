@@ -18,7 +18,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
-from workbench.ui import style, theme
+from workbench.ui import locale, style, theme
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
@@ -448,6 +448,7 @@ def make_qt() -> QApplication:
 def main(file: str | None = None) -> int:
     """Open the window, on `file` if given; returns the exit code. The caller has made sure of a display."""
     qt = make_qt()
+    locale.use_system()
     app = App(qt)
     app.window.go("welcome")
     app.window.show()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base import paths
-from workbench.ui.moments import when
+from workbench.ui.formats import when
 
 
 @dataclass(frozen=True)

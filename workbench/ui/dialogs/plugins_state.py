@@ -14,6 +14,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
 from workbench.operations import plugins
 from workbench.operations.plugins import ERROR, Checked, Status
+from workbench.ui import formats
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
@@ -152,7 +153,7 @@ def _failure(job: Job) -> tuple[str, str] | None:
         return None
     first = wrong[0]
     told = _("{title} cannot be used. {reason} The plugin was not enabled ({time}).")
-    at = time.strftime("%H:%M")
+    at = formats.clock(time.time())
     return told.format(title=first.title, reason=_sentence(first.error), time=at), first.details
 
 

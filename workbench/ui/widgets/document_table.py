@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.text.find import marks
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.document_delegates import Classes, FoundText, StateIcon, in_key
 from workbench.ui.widgets.table import dress
 
@@ -143,9 +143,9 @@ class DocumentRows(QAbstractTableModel):
         if column == CLASSES:
             return ", ".join(label for _layer, label in row.classes)
         if column == SPANS:
-            return f"{row.span_count:,}"
+            return formats.count(row.span_count)
         if column == LENGTH:
-            return f"{row.length:,}"
+            return formats.count(row.length)
         if column == SPLIT:
             return term(row.split) if row.split else ""
         return term(row.state) if column == STATE and row.state else ""

@@ -18,7 +18,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import clear
 from workbench.ui.widgets.words import words
@@ -240,14 +240,14 @@ class LivePlot(QFrame):
                 found.append(f"{name} {self._figure(curve.y[nearest(curve.x, x)])}")
         longest = max(self.curves.values(), key=lambda one: len(one.x))
         where = longest.x[nearest(longest.x, x)] if longest.x else x
-        self._value.setText(f"{self._x_name} {where:g}:  " + "  ".join(found))
+        self._value.setText(f"{self._x_name} {formats.significant(where)}:  " + "  ".join(found))
 
     def leaveEvent(self, event) -> None:
         self._value.setText("")
         super().leaveEvent(event)
 
     def _figure(self, value: float) -> str:
-        return f"{100 * value:.1f}" if self._percent else f"{value:.3g}"
+        return formats.points(value) if self._percent else formats.significant(value, 3)
 
     # ---------------------------------------------------------------- saving
 

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 
 COUNT, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 LEAST_CELL, MOST_CELL = 22, 56  # pixels at 100 %
@@ -278,7 +278,7 @@ def cell_colours(count: int, share: float) -> tuple[str, str]:
 
 def cell_text(count: int, share: float, *, as_shares: bool) -> str:
     """A count, or its share of the row in percent; nothing is shown as 0."""
-    return f"{100 * share:.0f}" if as_shares else str(count)
+    return formats.points(share, 0) if as_shares else formats.count(count)
 
 
 class _Cell(QStyledItemDelegate):

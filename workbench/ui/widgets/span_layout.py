@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from PySide6.QtGui import QTextLine
 
+from workbench.ui import formats
+
 GOLD, SUGGESTED, PREDICTED = "gold", "suggested", "predicted"
 _ORDER = {GOLD: 0, SUGGESTED: 1, PREDICTED: 2}
 TICK = 3.0  # width of a span of zero length, pixels
@@ -41,7 +43,11 @@ class TextSpan(NamedTuple):
 
     @property
     def caption(self) -> str:
-        score = "" if self.score is None or self.kind == GOLD else f" · {self.score:.2f}"
+        score = (
+            ""
+            if self.score is None or self.kind == GOLD
+            else f" · {formats.decimal(self.score, 2)}"
+        )
         return (
             self.label
             + score

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 
 GAP, WORD_GAP, LINE_GAP = 6, 10, 16  # pixels between subwords, words and rows
 NARROW, WIDE = 52, 132  # least and greatest width of a subword
@@ -222,7 +222,7 @@ class TokenStrip(QWidget):
     ) -> None:
         painter.setFont(sizes.fonts["line"])
         painter.setPen(theme.qcolour("text" if first else "muted"))
-        share = f" {100 * line.share:.0f}"
+        share = f" {formats.points(line.share, 0)}"
         room = painter.fontMetrics().horizontalAdvance(share)
         text = painter.fontMetrics().elidedText(
             line.text, Qt.TextElideMode.ElideMiddle, int(area.width() - room)

@@ -6,8 +6,6 @@ import time
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.moments import size, when, when_iso
-
 
 def named(app, name):
     view = app.window.stack.currentWidget()
@@ -66,29 +64,6 @@ def test_the_sample_is_copied_to_the_documents_under_a_free_name_and_opened(app,
 
     app.act("sample")
     assert app.project.path != first and app.project.path.parent == first.parent
-
-
-def test_moments_read_as_people_say_them():
-    now = time.mktime((2026, 11, 18, 12, 0, 0, 0, 0, -1))  # a Wednesday
-    day = 86400
-
-    assert when(now - 3600, now).startswith("today, ")
-    assert when(now - day, now) == "yesterday"
-    assert when(now - 2 * day, now) == time.strftime("%A", time.localtime(now - 2 * day))
-    assert when(now - 9 * day, now) == "last week"
-    assert when(now - 21 * day, now) == "3 weeks ago"
-    assert when(now - 400 * day, now) == time.strftime("%Y-%m-%d", time.localtime(now - 400 * day))
-    assert when_iso("not a moment") == "not a moment"
-
-
-def test_sizes_read_as_people_say_them():
-    assert [size(one) for one in (512, 1400, 1_400_000, 274_000_000, 2_100_000_000)] == [
-        "512 B",
-        "1 kB",
-        "1.4 MB",
-        "274 MB",
-        "2.1 GB",
-    ]
 
 
 def test_a_file_written_a_minute_ago_is_of_today(app, project_file):

@@ -11,7 +11,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.operations.annotate import TO_DO
 from workbench.text.document import SPLITS
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panels.annotate.queue import NO_SPLIT
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.document_list import DocumentList
@@ -116,14 +116,14 @@ class QueueSide(QFrame):
         total = len(state.ids) if state.errors else state.total
         if state.errors:
             place = (state.place or 0) + 1
-            self._count.setText(f"{place:,} / {total:,}")
+            self._count.setText(f"{formats.count(place)} / {formats.count(total)}")
             self._meter.set(place / total if total else 0.0)
             plain.set_tip(self._count, "")
         elif state.left is not None:
             done = max(0, total - state.left)
             self._meter.set(done / total if total else 0.0)
             if state.narrowed.empty:
-                self._count.setText(f"{done:,} / {total:,}")
+                self._count.setText(f"{formats.count(done)} / {formats.count(total)}")
             else:
                 self._count.setText(_("{n:,} of {all:,}").format(n=len(state.ids), all=total))
             plain.set_tip(self._count, self._told(done, total))

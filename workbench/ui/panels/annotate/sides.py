@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import icons, plain, theme
+from workbench.ui import formats, icons, plain, theme
 from workbench.ui.panels.annotate.state import GOLD, SUGGESTED
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import chip_width, paint_chip
@@ -131,7 +131,7 @@ class _LabelAndText(QStyledItemDelegate):
                 self._cross,
             )
         if getattr(one, "kind", "") and one.score is not None:
-            score = f"{one.score:.2f}"
+            score = formats.decimal(one.score, 2)
             painter.setPen(theme.qcolour("muted"))
             painter.drawText(
                 words_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, score
@@ -286,7 +286,7 @@ class RightSide(QFrame):
     def _words_of(self, one) -> str:
         score = getattr(one, "score", None)
         return f"{self._chip_of(one)[0]}: {self._text_of(one)}" + (
-            f" ({score:.2f})" if score is not None else ""
+            f" ({formats.decimal(score, 2)})" if score is not None else ""
         )
 
     def _text_of(self, one) -> str:
@@ -343,7 +343,7 @@ class RightSide(QFrame):
         self._title.setText(_("Tags") if state.only_tags else _("Spans"))
         self._share_height()
         has_layer = any(layer.traits.in_text for layer in state.active)
-        self._number.setText(f"{len(spans):,}" if has_layer else "")
+        self._number.setText(formats.count(len(spans)) if has_layer else "")
         self._no_spans.setText(
             _("None yet. Choose a token and press a label's key.")
             if state.only_tags

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import icons, plain, theme
+from workbench.ui import formats, icons, plain, theme
 from workbench.ui.panels.data.import_state import COLUMNS, ImportState
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
@@ -180,7 +180,7 @@ class PreviewTable(QTableWidget):
         self.clearSpans()
         self.setRowCount(len(rows))
         for number, shown in enumerate(rows):
-            line = QTableWidgetItem(f"{shown.line:,}")
+            line = QTableWidgetItem(formats.count(shown.line))
             if shown.problem:
                 line.setIcon(icons.icon("circle-x", "bad", theme.px(14)))
                 plain.set_tip(line, shown.problem)

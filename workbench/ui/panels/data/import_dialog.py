@@ -18,7 +18,7 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import corpus
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.panels.data.import_columns import ImportColumns
 from workbench.ui.panels.data.import_state import GUESS, TABULAR, ImportState
 from workbench.ui.widgets.button import Button
@@ -301,7 +301,7 @@ class _Result(QFrame):
         self._warnings = Callout("", "warn")
         columns = (
             Column(_("File"), lambda one: Path(one.file).name, 170, tip=lambda one: one.file),
-            Column(_("Line"), lambda one: f"{one.line:,}", 74, right=True),
+            Column(_("Line"), lambda one: formats.count(one.line), 74, right=True),
             Column(_("Why it was skipped"), lambda one: one.reason, tip=lambda one: one.reason),
         )
         self._skipped = Table(columns, name=_("Skipped records"))

@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.operations.splits import LabelSplits, SplitPreview
 from workbench.text.labels import Label
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panels.data.splits_state import SplitsState
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -231,4 +231,4 @@ def _capital(split: str) -> str:
 
 
 def _count(place: int) -> Callable[[_Row], str]:
-    return lambda one: f"{one.counts[place]:,}"
+    return lambda one: formats.count(one.counts[place])

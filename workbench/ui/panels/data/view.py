@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QStackedLayout, QVBo
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui import icons, plain, theme
+from workbench.ui import formats, icons, plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.data import row_menu
 from workbench.ui.panels.data.state import DataState
@@ -310,7 +310,7 @@ class _Filters(QWidget):
         if concerns(fields, "counts", "split"):
             splits = state.counts.splits if state.counts else {}
             items = [("", _("All splits"))] + [
-                (one, f"{term(one)}  {splits.get(one, 0):,}") for one in SPLITS
+                (one, f"{term(one)}  {formats.count(splits.get(one, 0))}") for one in SPLITS
             ]
             fill(
                 self._split,
@@ -335,7 +335,7 @@ class _Filters(QWidget):
         counts = state.counts.states if state.counts else {}
         self._states.set(state.state or "")
         for one, title in STATES:
-            self._states.set_words(one, f"{title}  {counts.get(one, 0):,}")
+            self._states.set_words(one, f"{title}  {formats.count(counts.get(one, 0))}")
         # Most projects discard nothing; the choice would only take room.
         self._states.button("discarded").setVisible(
             bool(counts.get("discarded")) or state.state == "discarded"

@@ -20,8 +20,8 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.operations.export import FORMATS
 from workbench.tasks import spec as tasks
-from workbench.ui import plain, theme
-from workbench.ui.moments import points, size, when_iso
+from workbench.ui import formats, plain, theme
+from workbench.ui.formats import points, size, when_iso
 from workbench.ui.panel import View
 from workbench.ui.panels.export.state import Checked, ExportState
 from workbench.ui.waits import Waits, of_project
@@ -321,7 +321,7 @@ def _columns() -> tuple[Column, ...]:
         Column(_("Labels"), lambda one: _("equal") if one.equal else _("differ"), 80),
         Column(
             _("Difference"),
-            lambda one: f"{one.difference:.1e}",
+            lambda one: formats.scientific(one.difference),
             100,
             right=True,
             sort=lambda one: one.difference,

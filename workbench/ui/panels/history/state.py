@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.ui.moments import when_iso
+from workbench.ui.formats import when_iso
 
 SHOWN = 200
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedLayout, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.commands import Choice
 from workbench.ui.panel import View
 from workbench.ui.panels.history.state import HistoryState, StepRow
@@ -32,7 +32,7 @@ class HistoryView(View):
             Column("", _state, 96, chip=_chip),
             Column(
                 _("Rows"),
-                lambda one: f"{one.rows:,}",
+                lambda one: formats.count(one.rows),
                 64,
                 right=True,
                 hint=_("Rows of the project file that the step changed"),

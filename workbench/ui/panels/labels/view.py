@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.widgets.button import Button, Segments, icon_button
@@ -223,7 +223,7 @@ class _Labels(QFrame):
         columns = (
             Column(_("Label"), lambda one: one.label.name, NAMES, chip=chip, tip=lambda one: one.label.name, edit=lambda one, text: state.rename(one.id, text)),
             Column(_("Key"), lambda one: one.label.key, 60, hint=_("One letter or digit that labels the selection in Annotate; classes have 1 to 9 there while no span layer is shown"), edit=lambda one, text: state.set_key(one.id, text)),
-            Column(_("Count"), lambda one: f"{one.count:,}", 76, right=True, hint=_("Texts and spans that bear it")),
+            Column(_("Count"), lambda one: formats.count(one.count), 76, right=True, hint=_("Texts and spans that bear it")),
             Column(_("Description"), lambda one: one.label.description, tip=lambda one: one.label.description, prose=True, edit=lambda one, text: state.describe(one.id, text)),
         )  # fmt: skip
         table = Table(columns, name=_("Labels of the layer"), key=lambda one: one.id, many=True)
@@ -277,7 +277,7 @@ class _Labels(QFrame):
             "{n} document submitted", "{n} documents submitted", one.submitted if one else 0
         )
         self._told.setText(
-            f"{one.kind}  ·  {submitted.format(n=f'{one.submitted:,}')}" if one else ""
+            f"{one.kind}  ·  {submitted.format(n=formats.count(one.submitted))}" if one else ""
         )
 
 
@@ -412,7 +412,7 @@ class _Chosen(QFrame):
             key=first.key if one else "",
         )
         count = sum(row.count for row in rows)
-        used = ngettext("used once", "used {n} times", count).format(n=f"{count:,}")
+        used = ngettext("used once", "used {n} times", count).format(n=formats.count(count))
         self._count.setText(used if count else _("not used yet"))
         colours = {row.label.colour for row in rows}
         self._swatches.set(colours.pop() if len(colours) == 1 else "")

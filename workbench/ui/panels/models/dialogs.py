@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
+from workbench.ui import formats
 from workbench.ui.panels.models.download import DownloadState, told_words
-from workbench.ui.panels.models.state import UNKNOWN, facts, size_words
+from workbench.ui.panels.models.state import UNKNOWN, facts
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -152,7 +153,7 @@ class Delete(Dialog):
             "Its downloaded files ({size}) are deleted. This cannot be undone; models that were "
             "trained from it stay. It can be downloaded again."
         )
-        self.put(words(told.format(size=size_words(info.size_bytes)), wrap=True))
+        self.put(words(told.format(size=formats.size(info.size_bytes)), wrap=True))
         back = Button(_("Go back"), on=self.reject)
         self.end(None, back, Button(_("Delete"), "trash-2", "danger", on=self.accept))
         back.setFocus()
@@ -176,7 +177,7 @@ def _figures(info: ModelInfo) -> QWidget:
 
 def _files(info: ModelInfo) -> QWidget:
     lines = [
-        _("{name} ({size})").format(name=name, size=size_words(size))
+        _("{name} ({size})").format(name=name, size=formats.size(size))
         for name, size in info.files[:MOST_FILES]
     ]
     if (more := len(info.files) - MOST_FILES) > 0:

@@ -8,6 +8,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import models as operations
+from workbench.ui import formats
 
 STAGES = ("ask", "looking", "told", "fetching", "done")
 
@@ -117,12 +118,11 @@ class DownloadState(State):
 
 def told_words(told: Mapping) -> str:
     """Licence and size before anything is fetched."""
-    from workbench.ui.panels.models.state import size_words
 
     licence, files = told.get("licence") or _("not stated"), len(told["files"])
     parts = [
         ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
-            size=size_words(told["size_bytes"]), n=files
+            size=formats.size(told["size_bytes"]), n=files
         ),
         _("Licence: {it}.").format(it=licence),
     ]

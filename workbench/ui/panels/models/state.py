@@ -10,6 +10,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
 from workbench.operations import models as operations
+from workbench.ui import formats
 
 UNKNOWN = "–"  # in the place of a figure
 ORIGINS = {"starter": _("starter"), "folder": _("folder"), "cache": _("Hugging Face cache")}
@@ -116,7 +117,7 @@ class ModelsState(State):
     def _deleted(self, card: ModelInfo, freed: int) -> None:
         self._forget(card)
         said = _("{name} was deleted; {size} are free again.")
-        self.context.note(said.format(name=card.name, size=size_words(freed)))
+        self.context.note(said.format(name=card.name, size=formats.size(freed)))
 
     # ---------------------------------------------------------------- leading on
 
@@ -127,22 +128,12 @@ class ModelsState(State):
         self.context.go("inspect", model=card.name)
 
 
-def size_words(count: int) -> str:
-    """46,501,823 → "46.5 MB"."""
-    value = float(count)
-    for unit in ("B", "kB", "MB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} GB"
-
-
 def number_words(count: int) -> str:
     """22,893,116 → "22.9 M"; "–" where it is not known."""
     for limit, words in ((1e9, _("{n:.1f} B")), (1e6, _("{n:.1f} M")), (1e3, _("{n:.1f} k"))):
         if count >= limit:
             return words.format(n=count / limit)
-    return str(count) if count else UNKNOWN
+    return formats.count(count) if count else UNKNOWN
 
 
 def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
@@ -152,16 +143,16 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         (_("Family"), card.architecture),
         (_("Parameters"), number_words(card.parameters)),
         (_("Layers × width"), shape),
-        (_("Vocabulary"), f"{card.vocabulary:,}" if card.vocabulary else ""),
+        (_("Vocabulary"), formats.count(card.vocabulary) if card.vocabulary else ""),
         (
             _("Maximum length"),
             ngettext("{n} subword", "{n} subwords", card.max_length).format(
-                n=f"{card.max_length:,}"
+                n=formats.count(card.max_length)
             )
             if card.max_length
             else "",
         ),
-        (_("Size"), size_words(card.size_bytes) if card.size_bytes else ""),
+        (_("Size"), formats.size(card.size_bytes) if card.size_bytes else ""),
         (_("Weights"), _weights_words(card)),
         (_("Licence"), card.licence or (_("not stated") if card.architecture else "")),
     )

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui import theme
-from workbench.ui.moments import points
+from workbench.ui import formats, theme
+from workbench.ui.formats import points
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments
@@ -132,7 +132,7 @@ class Outcome(QFrame):
             Column(_("Label"), lambda row: row.label, 130, tip=lambda row: row.label),
             Column(
                 _("Score"),
-                lambda row: f"{row.score:.2f}",
+                lambda row: formats.decimal(row.score, 2),
                 70,
                 right=True,
                 hint=_(
@@ -141,7 +141,7 @@ class Outcome(QFrame):
             ),
             Column(
                 _("Prior, %"),
-                lambda row: percent(row.prior),
+                lambda row: points(row.prior),
                 76,
                 right=True,
                 hint=PRIOR_HELP,
@@ -149,7 +149,7 @@ class Outcome(QFrame):
             Column(_("Subwords"), lambda row: str(row.subwords), 84, right=True),
             Column(
                 _("Share, %"),
-                lambda row: f"{100 * row.share:.1f}",
+                lambda row: formats.points(row.share),
                 None,
                 share=lambda row: row.share,
                 hint=_("Probability of the label among all labels, after calibration"),
@@ -279,16 +279,12 @@ def _score_columns(prior: Callable[[str], float | None]) -> list[Column]:
         Column(_("Support"), lambda row: str(row.support), 72, right=True),
         Column(
             _("Prior, %"),
-            lambda row: percent(prior(row.label)),
+            lambda row: points(prior(row.label)),
             76,
             right=True,
             hint=PRIOR_HELP,
         ),
     ]
-
-
-def percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"
 
 
 def set_outdated(widget: QWidget, outdated: bool) -> None:

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.tasks import spec as tasks
-from workbench.ui import theme
-from workbench.ui.moments import points
+from workbench.ui import formats, theme
+from workbench.ui.formats import points
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -32,7 +32,12 @@ class ComparisonView(QFrame):
             Column(_("Score on dev, today's gold"), lambda one: one[0]),
             Column(_("First"), lambda one: points(one[1]), 110, right=True),
             Column(_("Second"), lambda one: points(one[2]), 110, right=True),
-            Column(_("Difference"), lambda one: f"{100 * (one[2] - one[1]):+.1f}", 110, right=True),
+            Column(
+                _("Difference"),
+                lambda one: formats.points(one[2] - one[1], signed=True),
+                110,
+                right=True,
+            ),
         )
         self._scores = Table(
             columns, name=_("Scores side by side"), key=lambda one: one[0], sortable=True
@@ -124,7 +129,7 @@ class ComparisonView(QFrame):
         if not found.first.n:
             return _("There is no document of dev with gold that both have answered.")
         chance = mcnemar(len(found.only_first), len(found.only_second))
-        share = _("less than 1 %") if chance < 0.01 else f"{100 * chance:.0f} %"
+        share = _("less than 1 %") if chance < 0.01 else f"{formats.points(chance, 0)} %"
         verdict = _("a difference as large would come by chance in {share} of cases").format(
             share=share
         )

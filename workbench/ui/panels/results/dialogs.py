@@ -10,7 +10,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.operations import predict
 from workbench.operations import results as operations
-from workbench.ui.moments import size
+from workbench.ui.formats import size
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

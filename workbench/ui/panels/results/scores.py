@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBo
 from workbench.base.i18n import _, ngettext
 from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
-from workbench.ui.moments import points, when_iso
+from workbench.ui.formats import points, when_iso
 from workbench.ui.panels.results.state import ResultsState, ScoreRow
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState

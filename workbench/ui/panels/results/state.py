@@ -15,6 +15,7 @@ from workbench.base.terms import term
 from workbench.operations import results, run_folders, scoring, suggest, train, wire
 from workbench.tasks import spec as tasks
 from workbench.training.spec import all_options
+from workbench.ui import formats
 
 if TYPE_CHECKING:
     from workbench.operations.results import Comparison, ErrorRow, Matrix, Results
@@ -499,7 +500,7 @@ def describe(run):
                         ("best_step", _("Best step")), ("loss", _("Loss of the last epoch")), ("cut", _("Texts cut at the maximum length"))):  # fmt: skip
         if result.get(name) is not None:
             value = result[name]
-            yield title, f"{value:.4g}" if isinstance(value, float) else str(value)
+            yield title, formats.significant(value, 4) if isinstance(value, float) else str(value)
     if "seed" in spec:
         yield _("Seed"), str(spec["seed"])
     if run.kind == "prompt":
@@ -531,4 +532,4 @@ def _describe_prompt(spec, result):
         yield _("Examples"), f"{spec['shots']}, {term(spec.get('order', 'balanced'))}"
     yield _("Calibration"), term(spec.get("calibration", "none"))
     for label, share in (result.get("prior") or {}).items():
-        yield _("Prior of {label}").format(label=label), f"{100 * share:.1f} %"
+        yield _("Prior of {label}").format(label=label), f"{formats.points(share)} %"

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.ui import theme
-from workbench.ui.moments import points, size
+from workbench.ui.formats import points, size
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.empty import EmptyState

@@ -20,7 +20,7 @@ from workbench.base.terms import term
 from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
-from workbench.ui.moments import points, size, when_iso
+from workbench.ui.formats import points, size, when_iso
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.scores import ScoresView

@@ -9,6 +9,7 @@ from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started
 from workbench.jobs.steps import curves
 from workbench.tasks import spec as tasks
+from workbench.ui import formats
 
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # of the curves of a loss in parts
@@ -127,7 +128,7 @@ def _evaluated(live: Live, told) -> None:
     for name, value in told["scores"].items():
         live.scores.setdefault(name, []).append(value)
     shown = "  ".join(
-        f"{tasks.score_title(name)} {100 * told['scores'][name]:.1f}"
+        f"{tasks.score_title(name)} {formats.points(told['scores'][name])}"
         for name in shown_scores(told["scores"])
     )
     _add_line(live, _("step {step}: dev {scores}").format(step=told["step"], scores=shown))

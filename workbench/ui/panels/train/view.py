@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.tasks import spec as tasks
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.live import (
     MESSAGE_TONES,
@@ -307,7 +307,7 @@ def _used_told(plan) -> str:
             ).format(n=plan.assigned)
         )
     if plan.left_out:
-        left_out = ", ".join(f"{one.count:,} {one.reason}" for one in plan.left_out)
+        left_out = ", ".join(f"{formats.count(one.count)} {one.reason}" for one in plan.left_out)
         told.append(_("Left out: {reasons}.").format(reasons=left_out))
     return " ".join(told)
 
@@ -518,11 +518,11 @@ def _figures(live: Live) -> dict[str, tuple[str, str]]:
             _("of {n}").format(n=live.total) if live.total else "",
         ),
         "left": (duration(live.seconds_left) if begun and live.active else "–", ""),
-        "speed": (f"{live.speed:.0f}" if begun else "–", _("texts/s") if begun else ""),
-        "rate": (f"{live.learning_rate:.1e}" if begun else "–", ""),
+        "speed": (formats.decimal(live.speed, 0) if begun else "–", _("texts/s") if begun else ""),
+        "rate": (formats.scientific(live.learning_rate) if begun else "–", ""),
         "device": ((live.device.upper() if len(live.device) < 9 else live.device) or "–", ""),
         "memory": (
-            f"{live.memory_mb / 1000:.1f}" if live.memory_mb else "–",
+            formats.decimal(live.memory_mb / 1000, 1) if live.memory_mb else "–",
             "GB" if live.memory_mb else "",
         ),
     }

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QMenu, QSizeP
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
 from workbench.ui.panels.inspect.views.attention_matrix import HeadLines, HeadMatrix, cell_words
@@ -214,7 +214,9 @@ def _row_words(result: Attention, query: int) -> str:
         return _("Choose a token to see what it attends to.")
     weights = result.weights[query]
     best = weights.argsort()[::-1][:NAMED].tolist()
-    keys = " · ".join(f"{result.tokens[key].shown} {float(weights[key]):.2f}" for key in best)
+    keys = " · ".join(
+        f"{result.tokens[key].shown} {formats.decimal(float(weights[key]), 2)}" for key in best
+    )
     told = _("{query} attends most to {keys}")
     found = told.format(query=result.tokens[query].shown, keys=keys)
     if (rest := float(result.hidden[query])) > 0.005:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.base.i18n import _
+from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import Column, Table
@@ -60,7 +61,7 @@ def _columns(view: ClassesView) -> list[Column]:
         Column(_("Gold"), lambda pair: _("gold") if gold(pair) else "", 90, icon=gold),
         Column(
             _("Probability, %"),
-            lambda pair: f"{100 * pair[1]:.1f}",
+            lambda pair: formats.points(pair[1]),
             None,
             share=lambda pair: pair[1],
         ),
@@ -126,14 +127,14 @@ def _label_columns(view: LabelsView) -> list[Column]:
         ),
         Column(
             _("Threshold, %"),
-            lambda one: f"{100 * one.threshold:.1f}",
+            lambda one: formats.points(one.threshold),
             110,
             right=True,
             hint=_("The label is predicted from this probability on"),
         ),
         Column(
             _("Probability, %"),
-            lambda one: f"{100 * one.score:.1f}",
+            lambda one: formats.points(one.score),
             None,
             share=lambda one: one.score,
         ),

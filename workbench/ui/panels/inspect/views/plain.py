@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
+from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.layout import card
 from workbench.ui.widgets.table import Column, Table
@@ -41,7 +42,7 @@ def _rows(value, path: str = ""):
 
 def _text(value) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return formats.significant(value, 4)
     if hasattr(value, "shape"):
         return _("array of shape {shape}").format(shape=" × ".join(map(str, value.shape)))
     return str(value)[:LONGEST]

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.inspection.spec import TokenRow, TokenTable
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import card, row, scrolled
@@ -118,7 +118,7 @@ class TokensView(InspectorView):
         return "accent"
 
     def _tip(self, one: TokenRow) -> str:
-        return "\n".join(f"{name}  {100 * share:.1f} %" for name, share in one.best)
+        return "\n".join(f"{name}  {formats.points(share)} %" for name, share in one.best)
 
     # ---------------------------------------------------------------- choosing
 
@@ -178,10 +178,13 @@ class ExpectedWordsView(TokensView):
 def _columns(view: TokensView) -> list[Column]:
     def best(pair) -> str:
         one: TokenRow = pair[1]
-        return f"{one.best[0][0]} {100 * one.best[0][1]:.0f}" if one.best else "–"
+        return f"{one.best[0][0]} {formats.points(one.best[0][1], 0)}" if one.best else "–"
 
     def others(pair) -> str:
-        return " · ".join(f"{name} {100 * share:.0f}" for name, share in pair[1].best[1:]) or "–"
+        return (
+            " · ".join(f"{name} {formats.points(share, 0)}" for name, share in pair[1].best[1:])
+            or "–"
+        )
 
     def word(pair) -> str:
         one: TokenRow = pair[1]

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets import heat
 from workbench.ui.widgets.layout import card, row
@@ -61,7 +61,7 @@ class TransitionsView(InspectorView):
 
 def _signed(score: float, digits: int = 2) -> str:
     """A number with its sign, the minus as wide as the plus."""
-    return f"{score:+.{digits}f}".replace("-", "−")
+    return formats.decimal(score, digits, signed=True).replace("-", "−")
 
 
 class _Scores(QAbstractTableModel):

@@ -1,0 +1,171 @@
+"""Numbers, sizes, moments and shares as the window shows them.
+
+A state uses these functions without Qt. The application calls `use` at its start with the formats
+of the person's locale, see `locale.py`; until then, and in tests, they are those of `Plain`.
+Numbers in sentences, `_("{n:,} documents").format(n=n)`, follow the same formats.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from numbers import Number
+from string import Formatter
+from typing import Any, Protocol
+
+from workbench.base import i18n
+from workbench.base.i18n import N_, _, ngettext
+
+DAYS = (
+    N_("Monday"),
+    N_("Tuesday"),
+    N_("Wednesday"),
+    N_("Thursday"),
+    N_("Friday"),
+    N_("Saturday"),
+    N_("Sunday"),
+)
+UNKNOWN = "–"
+
+
+class Formats(Protocol):
+    """How a locale writes numbers and moments."""
+
+    def number(self, value: float, spec: str) -> str:
+        """`spec` is a format specification of Python, such as "," or ".1f"."""
+        ...
+
+    def size(self, count: int, digits: int) -> str:
+        """Bytes in SI units, with so many digits after the decimal point."""
+        ...
+
+    def clock(self, at: time.struct_time) -> str:
+        """Hours and minutes."""
+        ...
+
+    def date(self, at: time.struct_time) -> str:
+        """Year, month and day."""
+        ...
+
+
+class Plain:
+    """English numbers, 24 hours, dates of ISO 8601: for the locale "C" and without a window."""
+
+    def number(self, value: float, spec: str) -> str:
+        return format(value, spec)
+
+    def size(self, count: int, digits: int) -> str:
+        if count < 1000:
+            return ngettext("{n} byte", "{n} bytes", count).format(n=count)
+        value, units = count / 1000, iter(("kB", "MB", "GB"))
+        unit = next(units)
+        while value >= 1000 and unit != "GB":
+            value, unit = value / 1000, next(units)
+        return f"{value:.{digits}f} {unit}"
+
+    def clock(self, at: time.struct_time) -> str:
+        return time.strftime("%H:%M", at)
+
+    def date(self, at: time.struct_time) -> str:
+        return time.strftime("%Y-%m-%d", at)
+
+
+_formats: Formats = Plain()
+
+
+def use(formats: Formats) -> None:
+    """Show numbers, sizes and moments in these formats from now on."""
+    global _formats
+    _formats = formats
+    i18n.use_fill(None if isinstance(formats, Plain) else _Sentences().vformat)
+
+
+class _Sentences(Formatter):
+    """Fills sentences: numbers that have a format specification are those of the locale."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec and isinstance(value, Number):
+            return _formats.number(value, format_spec)
+        return format(value, format_spec)
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def count(value: int) -> str:
+    """A whole number with its thousands apart: 12,345."""
+    return _formats.number(value, ",")
+
+
+def decimal(value: float, digits: int, *, signed: bool = False) -> str:
+    """A number with so many digits after the decimal point, `signed` with a plus as well."""
+    return _formats.number(value, f"{'+' if signed else ''}.{digits}f")
+
+
+def scientific(value: float) -> str:
+    """A very small or large number: 2.0e-05."""
+    return _formats.number(value, ".1e")
+
+
+def significant(value: float, digits: int = 6) -> str:
+    """A number with so many significant digits at most: 0.00123, 2e-05."""
+    return _formats.number(value, f".{digits}g")
+
+
+def points(share: float | None, digits: int = 1, *, signed: bool = False) -> str:
+    """A fraction of 1 as scores are shown: 88.6; "–" for None."""
+    return UNKNOWN if share is None else decimal(100 * share, digits, signed=signed)
+
+
+def size(count: int) -> str:
+    """Bytes as a person reads them: 512 bytes, 1.4 MB, 274 MB."""
+    value = float(count)
+    while value >= 1000:
+        value /= 1000
+    return _formats.size(count, 0 if value >= 100 and count < 1e12 else 1)
+
+
+# ---------------------------------------------------------------- moments
+
+
+def clock(at: float) -> str:
+    """The time of day of a moment, in seconds since the epoch: 09:12."""
+    return _formats.clock(time.localtime(at))
+
+
+def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
+    """A moment in words: "today, 09:12" (`brief`: "09:12"), "yesterday", "Tuesday", "3 weeks ago".
+
+    Seconds since the epoch.
+    """
+    now = time.time() if now is None else now
+    then, today = time.localtime(at), time.localtime(now)
+    days = (time.mktime(_midnight(today)) - time.mktime(_midnight(then))) / 86400
+    if days < 0.5:
+        told = _formats.clock(then)
+        return told if brief else _("today, {time}").format(time=told)
+    if days < 1.5:
+        return _("yesterday")
+    if days < 7:
+        return _(DAYS[then.tm_wday])
+    if days < 14:
+        return _("last week")
+    if days < 60:
+        weeks = round(days / 7)
+        return ngettext("{count} week ago", "{count} weeks ago", weeks).format(count=weeks)
+    return _formats.date(then)
+
+
+def when_iso(at: str, now: float | None = None, *, brief: bool = False) -> str:
+    """The same from an ISO 8601 moment (UTC where it names no zone); what is none is given back as it is."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    return when(
+        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), now, brief=brief
+    )
+
+
+def _midnight(at: time.struct_time) -> tuple:
+    return (at.tm_year, at.tm_mon, at.tm_mday, 0, 0, 0, 0, 0, -1)
