@@ -9,7 +9,7 @@ from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from workbench.base import paths
+from workbench.base import paths, scratch
 from workbench.ui import theme
 
 STROKE = "1.8"
@@ -98,6 +98,4 @@ def _folder() -> Path:
         (folder / ".write").touch()
         return folder
     except OSError:  # a home that cannot be written to
-        import tempfile
-
-        return Path(tempfile.mkdtemp(prefix="glossbench-icons-"))
+        return scratch.make("icons")
