@@ -1,4 +1,4 @@
-"""The fixtures that all tests share. Nothing here starts a worker, reaches the network or touches the user's folders."""
+"""Fixtures shared by all tests. They start no worker and use neither network nor user folders."""
 
 import os
 
@@ -18,7 +18,7 @@ from tests import leaks
 
 @pytest.fixture(autouse=True)
 def no_leaks(request):
-    """Fails where a test leaves widgets, threads, child processes or open project files behind, and names them."""
+    """Fails if a test leaves widgets, threads, child processes or open project files behind."""
     before = leaks.standing()
     yield
     if left := leaks.left_since(before):
@@ -67,7 +67,7 @@ def qapp(qapp):
 
 @pytest.fixture
 def project(tmp_path):
-    """An empty project, open for writing; at the end nobody may listen to it and no transaction may be open."""
+    """An empty project, open for writing; checks that no listener or transaction is left."""
     from workbench.project.project import Project
 
     project = Project.create(tmp_path / "p.glossbench")
@@ -104,7 +104,7 @@ def inline_jobs():
 
 @pytest.fixture
 def make_panel(request):
-    """`make_panel(page, project_file, **args)` → the panel, built and shown by the window; closed at the end."""
+    """`make_panel(page, project_file, **args)` → the panel, shown in the window."""
     app = request.getfixturevalue("app")
 
     def make(page: str, project_file: Path, **args):
@@ -116,7 +116,7 @@ def make_panel(request):
 
 @pytest.fixture(scope="session")
 def data_folder():
-    """Real data sets and sample texts, found by GLOSSBENCH_DATA (default ../shared); skips where they are not."""
+    """Real data sets and sample texts in GLOSSBENCH_DATA (default ../shared); skips if missing."""
     folder = Path(os.environ.get("GLOSSBENCH_DATA", Path(__file__).resolve().parents[2] / "shared"))
     if not (folder / "datasets").is_dir():
         pytest.skip(f"no data sets in {folder}; set GLOSSBENCH_DATA")

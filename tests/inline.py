@@ -24,7 +24,7 @@ class _Asked:
 
 
 class InlineQueue(Queue):
-    """Begins a job when the mailbox is drained, so listeners can be connected after `add`, as with a real one."""
+    """Starts a job when the mailbox is drained, so listeners can be connected after `add`."""
 
     def _start(self, job: Job) -> None:
         job.status = "running"

@@ -1,4 +1,4 @@
-"""What a test may leave behind by mistake: threads, child processes, widgets, open project files."""
+"""Detects leaks of tests: threads, child processes, widgets, open project files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import threading
 import time
 from pathlib import Path
 
-# Threads that stay by design: our pool, the progress monitor of tqdm, the safetensors conversion of transformers, debuggers.
+# Threads that are kept by design: our pool, the monitor of tqdm, the safetensors conversion of
+# transformers, debuggers.
 KNOWN_THREADS = (
     "glossbench-pool",
     "TMonitor",
@@ -96,7 +97,8 @@ def _widgets() -> dict:
     for one in QApplication.topLevelWidgets():
         if isValid(one) and one.parent() is None and type(one).__name__ not in KNOWN_WIDGETS:
             found[getCppPointer(one)[0]] = (
-                f"{type(one).__module__}.{type(one).__name__} {one.objectName() or one.windowTitle()!r}"
+                f"{type(one).__module__}.{type(one).__name__} "
+                f"{one.objectName() or one.windowTitle()!r}"
             )
     return found
 

@@ -1,6 +1,7 @@
 """Record what a process and its children ask of the network, and which files they create.
 
-Python code is observed through an audit hook in a `sitecustomize` module, native code through strace where it may trace.
+Python code is observed through an audit hook in a `sitecustomize` module, native code through
+strace if it is permitted.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import os, sys
 
 _log = os.open(os.environ["NETWORK_WATCH_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 _CONNECTS = ("socket.connect", "socket.sendto", "socket.sendmsg")
-_LOOKUPS = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo")
+_LOOKUPS = (
+    "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"
+)
 _LOCAL = (None, "", "localhost", "127.0.0.1", "::1", b"localhost", b"127.0.0.1", b"::1")
 
 def _hook(event, args):
@@ -35,12 +38,21 @@ def _hook(event, args):
 
 sys.addaudithook(_hook)
 """
-# Set on build servers and by some users; they switch telemetry off, or the network, so they would hide a fault.
+# Set on build servers and by some users; they disable telemetry or the network and would hide bugs.
 HIDING = (
-    "CI", "GITHUB_ACTIONS", "TF_BUILD", "ORT_RUNNING_UNIT_TESTS", "ORT_DISABLE_TELEMETRY", "DO_NOT_TRACK",
-    "HF_HUB_DISABLE_TELEMETRY", "DISABLE_TELEMETRY", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HOME",
+    "CI",
+    "GITHUB_ACTIONS",
+    "TF_BUILD",
+    "ORT_RUNNING_UNIT_TESTS",
+    "ORT_DISABLE_TELEMETRY",
+    "DO_NOT_TRACK",
+    "HF_HUB_DISABLE_TELEMETRY",
+    "DISABLE_TELEMETRY",
+    "HF_HUB_OFFLINE",
+    "TRANSFORMERS_OFFLINE",
+    "HF_HOME",
     "HF_HUB_CACHE",
-)  # fmt: skip
+)
 _CALL = re.compile(r"\b(?:connect|sendto|sendmsg|sendmmsg)\(")
 _INET = re.compile(
     r"sin6?_port=htons\((?P<port>\d+)\).*?"
@@ -65,23 +77,32 @@ class Watch:
         self.env = {
             **plain,
             "HOME": str(self.home),
-            **{f"XDG_{name}_HOME": str(self.home / name.lower()) for name in ("CONFIG", "DATA", "CACHE", "STATE")},
+            **{
+                f"XDG_{name}_HOME": str(self.home / name.lower())
+                for name in ("CONFIG", "DATA", "CACHE", "STATE")
+            },
             "TMPDIR": str(folder / "tmp"),
             "PYTHONPATH": os.pathsep.join([str(folder / "hook"), str(ROOT)]),
             "NETWORK_WATCH_LOG": str(self.audit_log),
             "QT_QPA_PLATFORM": "offscreen",
-        }  # fmt: skip
+        }
         self.folder = folder
 
     def python(self, *arguments: object, timeout: float = 240) -> str:
-        """Run this Python with `arguments`; returns its standard output. Fails on another exit code than 0."""
+        """Run this Python with `arguments`; returns its standard output. Fails if it exits with an
+        error."""
         command = [sys.executable, *map(str, arguments)]
         if not why_no_trace():
             command = [*STRACE, "-A", "-o", str(self.trace), *command]
         done = subprocess.run(
-            command, capture_output=True, text=True, env=self.env, cwd=self.folder,
-            stdin=subprocess.DEVNULL, timeout=timeout,
-        )  # fmt: skip
+            command,
+            capture_output=True,
+            text=True,
+            env=self.env,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            timeout=timeout,
+        )
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
@@ -105,7 +126,7 @@ class Watch:
 
 
 def leaves_the_computer(line: str) -> bool:
-    """Whether a line of strace names an address other than loopback, or a name server on any address."""
+    """Whether a line of strace names an address other than loopback, or any name server."""
     if "AF_UNIX" in line:
         return "resolve" in line  # systemd-resolved answers name look-ups on sockets with this name
     found = _INET.search(line)
@@ -115,7 +136,16 @@ def leaves_the_computer(line: str) -> bool:
     return found["port"] == "53" or not (address.is_loopback or address.is_unspecified)
 
 
-STRACE = ("strace", "-f", "-qq", "--seccomp-bpf", "-s", "200", "-e", "trace=connect,sendto,sendmsg,sendmmsg")  # fmt: skip
+STRACE = (
+    "strace",
+    "-f",
+    "-qq",
+    "--seccomp-bpf",
+    "-s",
+    "200",
+    "-e",
+    "trace=connect,sendto,sendmsg,sendmmsg",
+)
 
 
 @cache

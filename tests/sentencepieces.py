@@ -1,4 +1,4 @@
-"""SentencePiece model files for tests: those of a real vocabulary with other special pieces in front."""
+"""SentencePiece model files for tests: a real vocabulary with other special pieces prepended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The house rules as code: who may import whom, where SQL, Qt, threads and processes may stand, what the window may load."""
+"""Architecture rules: imports between packages, SQL, Qt, threads, processes, imports at start."""
 
 import ast
 import re
@@ -64,7 +64,10 @@ HEAVY = (
 
 @dataclass(frozen=True)
 class Row:
-    """What a package may import besides base, itself, numpy and the standard library. `late` only inside functions."""
+    """What a package may import besides base, itself, numpy and the standard library.
+
+    `late`: only inside functions.
+    """
 
     own: tuple[str, ...] = ()
     third: tuple[str, ...] = ()
@@ -191,7 +194,7 @@ def imports(path: Path) -> list[Import]:
 
 
 def _from(node: ast.ImportFrom, late: bool) -> list[Import]:
-    """`from workbench.models import spec` names the module workbench.models.spec, if there is one."""
+    """`from workbench.models import spec` is the module workbench.models.spec, if there is one."""
     if not node.module.startswith("workbench"):
         return [Import(node.module, node.lineno, late)]
     found = []
@@ -452,7 +455,8 @@ def _starter(node: ast.AST) -> str:
 
 
 def test_core_signals_reach_widgets_through_a_state():
-    """In views and widgets nothing connects to project, queue or registry; a state listens and drops all at its end."""
+    """Views and widgets do not connect to project, queue or registry; only states listen to them,
+    and disconnect when closed."""
     wrong = []
     for path in files():
         if path.name == "view.py" or path.parent.name == "widgets":
@@ -543,7 +547,7 @@ def test_every_table_is_read_somewhere():
     assert unread == set(TABLES_TO_COME)
 
 
-# ---------------------------------------------------------------- what is loaded, in a process of its own
+# ---------------------------------------------------------------- imports, in separate processes
 
 
 def loaded(code: str, modules: tuple[str, ...], **env) -> list[str]:
@@ -562,7 +566,11 @@ def loaded(code: str, modules: tuple[str, ...], **env) -> list[str]:
     return ast.literal_eval(done.stdout.strip().splitlines()[-1])
 
 
-IMPORT_ALL = "import importlib, pkgutil, workbench.{0} as p\nfor one in pkgutil.walk_packages(p.__path__, p.__name__ + '.'): importlib.import_module(one.name)"
+IMPORT_ALL = (
+    "import importlib, pkgutil, workbench.{0} as p\n"
+    "for one in pkgutil.walk_packages(p.__path__, p.__name__ + '.'): "
+    "importlib.import_module(one.name)"
+)
 
 
 @pytest.mark.process
@@ -574,7 +582,8 @@ def test_operations_load_neither_torch_nor_qt():
 def test_importing_operations_takes_no_numpy():
     assert (
         loaded(
-            "import workbench.operations.corpus, workbench.operations.annotate, workbench.operations.labels",
+            "import workbench.operations.corpus, workbench.operations.annotate\n"
+            "import workbench.operations.labels",
             ("numpy", "pandas", "sqlite_utils", "click"),
         )
         == []

@@ -1,4 +1,4 @@
-"""builtins.toml: each object imports, fits its kind, and says of itself what the index says of it."""
+"""builtins.toml: each object can be imported, fits its kind, and agrees with its entry."""
 
 import importlib.util
 import inspect
@@ -124,7 +124,7 @@ def test_the_rail_has_its_nine_pages_in_order():
 
 
 def test_ids_are_those_that_files_and_scripts_rely_on():
-    """Ids stand in projects, settings and command lines: a new one is added to the list, an old one stays."""
+    """Ids are stored in projects, settings and scripts: new ones are added, old ones stay."""
     kept = json.loads((Path(__file__).parent / "data" / "index.json").read_text(encoding="utf-8"))
 
     assert {kind: list(builtins().ids(kind)) for kind in manifest.KINDS} == kept
@@ -142,7 +142,7 @@ def test_an_unknown_id_names_the_known_ones():
     [
         ("[[importer]]\nid = 'a'\ntitle = 'A'", "has no 'object'"),
         ("[[importer]]\nid = 'a'\ntitle = 'A'\nobject = 'a.b'", "expected 'module:name'"),
-        ("[[task]]\nid = 'a'\ntitle = 'A'\nobject = 'a:b'\n" * 2, "stands there twice"),
+        ("[[task]]\nid = 'a'\ntitle = 'A'\nobject = 'a:b'\n" * 2, "is defined twice"),
         ("[[task", "cannot be read"),
     ],
 )

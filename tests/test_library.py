@@ -8,9 +8,11 @@ from workbench.text.dataset import read
 from workbench.training.spec import TrainSpec
 
 LINES = (
-    '{"glossbench": 1, "layers": [{"name": "topic", "kind": "class", "labels": [{"name": "late"}, {"name": "good"}]}]}',
+    '{"glossbench": 1, "layers": [{"name": "topic", "kind": "class", '
+    '"labels": [{"name": "late"}, {"name": "good"}]}]}',
     *(
-        f'{{"key": "{n}", "texts": {{"text": "the tram {n} is {("late", "full")[n % 2]}"}}, "split": "{split}", '
+        f'{{"key": "{n}", "texts": {{"text": "the tram {n} is {("late", "full")[n % 2]}"}}, '
+        f'"split": "{split}", '
         f'"states": {{"topic": "submitted"}}, "marks": {{"topic": ["{("late", "good")[n % 2]}"]}}}}'
         for n, split in enumerate(["train"] * 8 + ["dev"] * 4)
     ),

@@ -44,7 +44,11 @@ def test_help_is_that_of_the_command_line():
 
 
 def test_the_door_itself_imports_next_to_nothing():
-    code = "import sys, workbench.__main__; print(sorted(one for one in sys.modules if one.split('.')[0] in ('click', 'PySide6', 'numpy', 'torch', 'json')))"
+    code = (
+        "import sys, workbench.__main__; "
+        "print(sorted(one for one in sys.modules "
+        "if one.split('.')[0] in ('click', 'PySide6', 'numpy', 'torch', 'json')))"
+    )
 
     assert python("-c", code).stdout.strip() == "[]"
 

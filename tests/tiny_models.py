@@ -1,10 +1,13 @@
-"""Tiny seeded models with tokenizers, made on the spot: two layers, 16 wide. Nothing is ever downloaded."""
+"""Tiny seeded models with tokenizers, created locally: two layers of width 16."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-WORDS = "the a tram bus late full thank you driver ticket lift from to harbour gate north field monday ada bob met in paris 42 , . ! ' s ##s ##ing ##ed".split()
+WORDS = (
+    "the a tram bus late full thank you driver ticket lift from to harbour gate north field monday "
+    "ada bob met in paris 42 , . ! ' s ##s ##ing ##ed"
+).split()
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 SIZES = {
     "hidden_size": 16,

@@ -1,4 +1,4 @@
-"""Fixtures for what works on the model of a run: a tiny one of each task, and texts to ask it about."""
+"""Fixtures for code that uses the model of a run: a tiny one of each task, and input texts."""
 
 import json
 
@@ -7,7 +7,10 @@ import pytest
 
 @pytest.fixture(scope="session")
 def tiny_run(tmp_path_factory):
-    """tiny_run(task) → the model folder of a run: BERT with two layers of width 16, seeded, and the starter's tokenizer."""
+    """tiny_run(task) → the model folder of a run.
+
+    A seeded BERT with two layers of width 16 and the starter's tokenizer.
+    """
 
     def make(task, labels=("delay", "praise", "ticket")):
         torch = pytest.importorskip("torch")
@@ -20,9 +23,16 @@ def tiny_run(tmp_path_factory):
         outputs = bio_tags(labels) if task == "tag" else labels
         torch.manual_seed(1)
         config = transformers.BertConfig(
-            vocab_size=30522, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32, max_position_embeddings=64,
-            id2label=dict(enumerate(outputs)), label2id={name: number for number, name in enumerate(outputs)}, initializer_range=1.0,
-        )  # fmt: skip
+            vocab_size=30522,
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=64,
+            id2label=dict(enumerate(outputs)),
+            label2id={name: number for number, name in enumerate(outputs)},
+            initializer_range=1.0,
+        )
         kind = (
             transformers.BertForTokenClassification
             if task == "tag"

@@ -36,8 +36,8 @@ def open_project(path, *, read_only=False):
 def load_model(folder, device="auto"):
     """Load the `model` folder of a run, or an exported Hugging Face folder.
 
-    Returns a `workbench.tasks.predictor.Predictor`. Raises ModelError if the folder is not a trained
-    model, SpecError if the device is not available.
+    Returns a `workbench.tasks.predictor.Predictor`. Raises ModelError if the folder is not a
+    trained model, SpecError if the device is not available.
     """
     from workbench.tasks.predictor import Predictor
 

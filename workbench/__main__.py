@@ -12,13 +12,14 @@ import sys
 from workbench.base import i18n, paths
 from workbench.base.i18n import N_, _
 
-NO_DISPLAY = N_("""Glossbench needs a display to open its window, and there is none (DISPLAY and WAYLAND_DISPLAY are not set).
-Start it from a desktop session; over SSH use `ssh -X`; on a machine without a screen, `xvfb-run` gives a virtual one.
-Everything but the window works without a display: `glossbench --help`.""")
+NO_DISPLAY = N_("""Glossbench needs a display to open its window.
+Neither DISPLAY nor WAYLAND_DISPLAY is set. Start Glossbench from a desktop session; over SSH, use
+`ssh -X`; on a machine without a screen, `xvfb-run` provides a virtual display.
+The command line works without a display: `glossbench --help`.""")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit code. Imports only what the arguments call for."""
+    """Returns the exit code. Imports only what the arguments need."""
     arguments = sys.argv[1:] if arguments is None else arguments
     i18n.choose()
     if arguments[:1] == ["worker"]:
@@ -31,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _files_to_open(arguments: list[str]) -> list[str] | None:
-    """What to open the window on, at most one file; None for a command."""
+    """The file to open in the window, if any; None if the arguments are a command."""
     if arguments[:1] == ["open"]:
         arguments = arguments[1:]
     elif arguments and not arguments[0].lower().endswith(paths.PROJECT_SUFFIX):
@@ -58,7 +59,7 @@ def _no_display() -> bool:
 
 
 def _work(arguments: list[str]) -> None:
-    """Does not return: the process ends without the interpreter's farewell, which can hang or crash in foreign libraries."""
+    """Does not return. Skips interpreter finalization, which can hang or crash in libraries."""
     from workbench.jobs.worker import main as worker
 
     code = worker(arguments)

@@ -1,7 +1,7 @@
 """TMX 1.4b: every translation unit with two languages becomes a sentence pair.
 
-Source: https://www.gala-global.org/tmx-14b. A unit is <tu>; its variants <tuv xml:lang="…"> hold one
-<seg> each, whose inline codes (<bpt>, <ept>, <ph> …) stand for formatting and are left out.
+Source: https://www.gala-global.org/tmx-14b. A unit is <tu>; its variants <tuv xml:lang="…"> hold
+one <seg> each, whose inline codes (<bpt>, <ept>, <ph> …) represent formatting and are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Every sentence for a person passes `_()`: read off the source. tests/ui/test_every_string.py sees it in the window."""
+"""Every visible sentence passes `_()`: checked in the source.
+
+tests/ui/test_every_string.py checks it in the window.
+"""
 
 import ast
 import gettext
@@ -72,8 +75,9 @@ PIECE = re.compile(
     r"(?:^|[ .,;:(–])[A-Za-z]{3,}(?= |$)|[A-Za-z]{3,} $"
 )  # of an f-string: a word with a place beside it
 SQL = re.compile(
-    r"\b(select|insert|update|delete|from|where|join|create|drop|pragma|values|trigger|savepoint|release|rollback|begin|commit"
-    r"|order by|group by|limit|union|set|and|or|on main|primary key|case|when|is null|as|not|end|after|detach|in(?= \()|SET|ACTION)\b"
+    r"\b(select|insert|update|delete|from|where|join|create|drop|pragma|values|trigger|savepoint"
+    r"|release|rollback|begin|commit|order by|group by|limit|union|set|and|or|on main|primary key"
+    r"|case|when|is null|as|not|end|after|detach|in(?= \()|SET|ACTION)\b"
 )
 COLUMNS = re.compile(r'["a-z_, ]+_[a-z_, ]+')
 PYTHON = re.compile(r"^import ")  # the code that loads an exported model
@@ -114,7 +118,7 @@ def called(node: ast.AST) -> str:
 
 
 def visible(file: str, tree: ast.Module) -> list[tuple[ast.Constant, bool]]:
-    """The literals of a file that a person may come to read, with whether each is a piece of an f-string."""
+    """The literals of a file that a user may see, and whether each is part of an f-string."""
     found: list[tuple[ast.Constant, bool]] = []
 
     def visit(node: ast.AST, piece: bool = False) -> None:
@@ -307,7 +311,7 @@ def test_stored_words_are_translated_and_words_of_the_project_are_not(backwards)
 
 
 def catalogue(folder: Path, texts: dict[str, str]) -> None:
-    """A compiled catalogue, as msgfmt writes it (GNU gettext manual, "The Format of GNU MO Files")."""
+    """A compiled catalogue, as from msgfmt (GNU gettext manual, "The Format of GNU MO Files")."""
     texts = {"": "Content-Type: text/plain; charset=UTF-8\n", **texts}
     keys = sorted(texts)
     stored = [one.encode() for one in keys] + [texts[one].encode() for one in keys]
@@ -356,13 +360,19 @@ def test_the_language_is_that_of_the_environment(german, monkeypatch, language, 
 def test_the_language_stands_before_the_tables_are_imported(german):
     """The list of commands calls `_()` while its module is imported."""
     program = (
-        "import sys\nfrom pathlib import Path\nfrom workbench.base import paths\nimport workbench.__main__ as door\n"
+        "import sys\nfrom pathlib import Path\nfrom workbench.base import paths\n"
+        "import workbench.__main__ as door\n"
         f"paths.resource = lambda name: Path({str(german)!r})\nsys.exit(door.main(['--help']))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8", timeout=60, cwd=ROOT,
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        cwd=ROOT,
         env={**os.environ, "LANGUAGE": "de", "PYTHONUTF8": "1"},
-    )  # fmt: skip
+    )
 
     assert done.returncode == 0, done.stderr
     assert "Daten einlesen." in done.stdout

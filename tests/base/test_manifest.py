@@ -6,7 +6,10 @@ from workbench.base import manifest
 from workbench.base.errors import WorkbenchError
 from workbench.base.registry import PluginError, Registry
 
-ENTRY = '[[importer]]\nid = "ler"\ntitle = "LER"\nobject = "no_such_module:Ler"\npatterns = ["*.conll"]\n'
+ENTRY = (
+    '[[importer]]\nid = "ler"\ntitle = "LER"\nobject = "no_such_module:Ler"\n'
+    'patterns = ["*.conll"]\n'
+)
 
 
 def read(tmp_path, text):
@@ -47,7 +50,7 @@ def test_an_error_in_what_is_built_in_is_passed_on(tmp_path):
         ("[[importer", "plugin.toml cannot be read"),
         ('[[task]]\nid = "t"\ntitle = "T"\n', r"\[\[task\]\] number 1 has no 'object'"),
         (ENTRY.replace(":Ler", ""), "expected 'module:name'"),
-        (ENTRY + ENTRY, "importer 'ler' stands there twice"),
+        (ENTRY + ENTRY, "importer 'ler' is defined twice"),
     ],
 )
 def test_a_faulty_manifest_is_named_with_its_entry(tmp_path, text, words):

@@ -29,16 +29,16 @@ def test_plugins_are_found_in_the_users_folder_and_in_folders_of_the_settings(tm
     ("change", "words"),
     [
         ({"id": "Lines!"}, "expected lower-case letters"),
-        ({"api": "2"}, "version 2 of the plugin interface; this is 1"),
+        ({"api": "2"}, "version 2 of the plugin interface; this is version 1"),
         ({"package": "no-name"}, "expected a Python name"),
-        ({"entries": {}}, "adds nothing"),
+        ({"entries": {}}, "contributes nothing"),
         (
             {"entries": {"importer": [{"id": "other.x", "title": "X", "object": "lines.code:X"}]}},
             "must begin with 'lines.'",
         ),
         (
             {"entries": {"importer": [{"id": "lines.x", "title": "X", "object": "os:system"}]}},
-            "is not in the package 'lines'",
+            "is outside the package 'lines'",
         ),
     ],
 )
@@ -67,7 +67,7 @@ def test_the_package_of_a_plugin_never_takes_the_place_of_an_installed_module(tm
     entries = {"importer": [{"id": "lines.x", "title": "X", "object": "json.code:X"}]}
     plugin = plugins.describe(a_plugin.make(tmp_path, package="json", entries=entries))
 
-    with pytest.raises(Exception, match="is that of an installed module"):
+    with pytest.raises(Exception, match="An installed module is also named"):
         plugins.make_importable(plugin)
 
 

@@ -49,8 +49,10 @@ def test_recent_projects_are_kept_once_newest_first_and_twelve_at_most():
 def test_what_somebody_wrote_into_the_file_does_no_harm():
     Settings().save()
     Settings().path.write_text(
-        '{"recent": [5, null, "/a.glossbench"], "text_size": true, "devices": {"all": 5, "best": "cpu"}, "theme": "dark",'
-        ' "window": {"geometry": 5, "keys": {"a": "F2", "b": ["F3"]}, "annotate.off": [1], "annotate.zoom": "big", "dock.jobs": true},'
+        '{"recent": [5, null, "/a.glossbench"], "text_size": true,'
+        ' "devices": {"all": 5, "best": "cpu"}, "theme": "dark",'
+        ' "window": {"geometry": 5, "keys": {"a": "F2", "b": ["F3"]}, "annotate.off": [1],'
+        ' "annotate.zoom": "big", "dock.jobs": true},'
         ' "precision_trials": {"a": 2.5, "b": "fast", "c": null}}'
     )
 

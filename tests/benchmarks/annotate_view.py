@@ -2,10 +2,11 @@
 
     .venv/bin/python tests/benchmarks/annotate_view.py
 
-Prints p50, p99 and the largest, in milliseconds of the main thread, for: a page further into regions never shown (cold) and
-shown before (warm), jumps to random places, the wheel, adding a span, and moving the caret; then on the whole Annotate page, from
-a label's key to the span stored in the project file and painted. Target: p99 under 16 ms each.
-The first line says how far the machine can be trusted. Exit 1 where a target is missed.
+Prints p50, p99 and the maximum, in milliseconds of the main thread, for: scrolling by a page into
+regions never shown (cold) and shown before (warm), jumps to random positions, the mouse wheel,
+adding a span, and moving the caret; then on the whole Annotate page, from a label's key to the span
+stored in the project file and painted. Target: p99 under 16 ms each. The first line describes the
+load of the machine. Exit code 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 
 LENGTH, SPANS, LIMIT = 100_000, 2_000, 16.0
-WORDS = "the tram from harbour gate was late again and nobody at the stop knew why it took so long to Northfield — thank you".split()
+WORDS = (
+    "the tram from harbour gate was late again and nobody at the stop knew why it took so long to "
+    "Northfield — thank you"
+).split()
 ARABIC = "وصل الباص رقم متأخراً نصف ساعة ثم ذهبنا إلى المحطة القريبة مع السائق".split()
 HAN = list("公共汽车晚点了我们在站台上等了半个小时没有人知道为什么")
 
@@ -88,7 +92,8 @@ class Clock:
         self.times.sort()
         p99 = percentile(self.times, 0.99)
         return (
-            f"  {name:28s} p50 {self.times[len(self.times) // 2]:6.2f}   p99 {p99:6.2f}   max {self.times[-1]:6.2f}   n {len(self.times)}",
+            f"  {name:28s} p50 {self.times[len(self.times) // 2]:6.2f}   p99 {p99:6.2f}   "
+            f"max {self.times[-1]:6.2f}   n {len(self.times)}",
             p99,
         )
 
@@ -111,7 +116,8 @@ def measure(title: str, text: str) -> float:
     start = time.thread_time()
     view = fresh(text, spans)
     print(
-        f"  {'open and first paint':28s} {1000 * (time.thread_time() - start):.1f} ms; {len(view.pieces.pieces)} pieces"
+        f"  {'open and first paint':28s} {1000 * (time.thread_time() - start):.1f} ms; "
+        f"{len(view.pieces.pieces)} pieces"
     )
     bar, draw = view.verticalScrollBar(), random.Random(9)
 
@@ -191,7 +197,10 @@ def measure(title: str, text: str) -> float:
 
 
 def measure_page(folder: Path) -> float:
-    """A label's key on the Annotate page: stored, shown in text, table and queue. Everything that the main thread does for it."""
+    """A label's key on the Annotate page: stored, shown in text, table and queue.
+
+    Includes all work on the main thread.
+    """
     project = Project.create(folder / "long.glossbench")
     labels.add_layer(project, "names", "span", labels=[f"LABEL {n}" for n in range(8)])
     context = SimpleNamespace(project=project, settings=Settings(), note=print, go=print)
@@ -230,7 +239,7 @@ def measure_page(folder: Path) -> float:
 
 
 def _label_at_random_places(view) -> tuple[Clock, Clock]:
-    """Two stretches that each hold the main thread: until the change is painted, and what timers do after it."""
+    """Times that block the main thread: until the change is painted, and by timers afterwards."""
     painted, after, draw, text = Clock(), Clock(), random.Random(3), view.first
     bar = text.verticalScrollBar()
     for number in range(200):

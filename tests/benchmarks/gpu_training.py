@@ -1,10 +1,10 @@
-"""On a CUDA machine: class and tag training in bf16 through the same worker, against fp32 on the CPU.
+"""Class and tag training in bf16 on a CUDA device, compared with fp32 on the CPU.
 
     .venv/bin/python tests/benchmarks/gpu_training.py [--seeds 1,2,3]
 
-Prints, for each task: dev scores of both (goal: within 1 point), wall seconds of both and their ratio, and the memory that
-the GPU holds before and after the run (goal: back within 100 MB; the worker's process ends, so all of it returns).
-Without CUDA it says so and ends with 0.
+Prints, for each task: dev scores of both (target: within 1 point), wall seconds of both and their
+ratio, and the GPU memory in use before and after the run (target: within 100 MB, as the worker
+process ends and releases its memory). Without CUDA it prints a message and exits with 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ DECIDES = {"classify": "macro_f1", "tag": "span_f1"}
 
 
 def gpu_memory_mb() -> int | None:
-    """Memory in use on the first GPU, told by the driver and so without a process of ours in it; None without one."""
+    """Memory in use on the first GPU as reported by the driver; None without one.
+
+    The driver is queried without a CUDA context of this process.
+    """
     try:
         told = subprocess.run(
             ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
@@ -69,10 +72,12 @@ def compare(project: Project, queue: Queue, task: str, seeds: list[int]) -> None
     ]
     seconds = [statistics.median(one.result["seconds"] for one in runs) for runs in (cuda, cpu)]
     print(
-        f"{task}: dev {name} cuda bf16 {scores[0]:.1f}, cpu fp32 {scores[1]:.1f} (difference {scores[0] - scores[1]:+.1f} points, seeds {seeds})"
+        f"{task}: dev {name} cuda bf16 {scores[0]:.1f}, cpu fp32 {scores[1]:.1f} "
+        f"(difference {scores[0] - scores[1]:+.1f} points, seeds {seeds})"
     )
     print(
-        f"{task}: {seconds[0]:.1f} s on cuda, {seconds[1]:.1f} s on the CPU: {seconds[1] / seconds[0]:.1f} times faster"
+        f"{task}: {seconds[0]:.1f} s on cuda, {seconds[1]:.1f} s on the CPU: "
+        f"{seconds[1] / seconds[0]:.1f} times faster"
     )
     print(
         f"{task}: GPU memory {before} MB before, {after} MB after the runs ({after - before:+d} MB)"

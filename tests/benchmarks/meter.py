@@ -1,7 +1,8 @@
-"""What every benchmark prints beside its result, so that figures from a busy machine can be read.
+"""Measurements that every benchmark prints, so that results from a busy machine can be interpreted.
 
-CPU seconds and wall of a block, the load average, and a calibration loop: a fixed piece of pure Python whose CPU
-seconds tell how fast this core ran while the benchmark did. A target is judged on CPU seconds or on a ratio in one run.
+CPU and wall seconds of a block, the load average, and a calibration loop: pure Python code whose
+CPU seconds show the speed of the core during the benchmark. Targets use CPU seconds or a ratio
+within one run.
 """
 
 from __future__ import annotations
@@ -61,5 +62,6 @@ def rounds(
 def print_machine() -> None:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     print(
-        f"machine: {platform.machine()}, {os.cpu_count()} cores, load {load:.2f}, calibration {calibration():.3f} CPU-s, Python {platform.python_version()}"
+        f"machine: {platform.machine()}, {os.cpu_count()} cores, load {load:.2f}, "
+        f"calibration {calibration():.3f} CPU-s, Python {platform.python_version()}"
     )

@@ -1,10 +1,12 @@
-"""Accuracy of prompts on the sample without calibration, with content-free calibration and with PMI.
+"""Accuracy of prompts on the sample without calibration, with content-free calibration and PMI.
 
-    .venv/bin/python tests/benchmarks/prompt_calibration.py [--template ID] [--model NAME …] [--split dev] [--documents N]
+    .venv/bin/python tests/benchmarks/prompt_calibration.py
+        [--template ID] [--model NAME …] [--split dev] [--documents N]
 
-For each starter, with 0 and 6 examples and for three choices of examples (seeds 1, 2, 3; without examples there is nothing to
-choose). Beside each accuracy the share of the most frequent answer: with six balanced classes, 17 % of right answers and 100 %
-of one answer are what a model gets that always says the same. The prompts are scored once and judged in all three ways.
+For each starter, with 0 and 6 examples and three samples of examples (seeds 1, 2, 3; a single run
+without examples). Next to each accuracy it prints the fraction of the most frequent prediction:
+with six balanced classes, a model that always predicts the same class has 17 % accuracy and a
+fraction of 100 %. The prompts are scored once and evaluated with all three calibrations.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ def main() -> None:
     print_machine()
     source = {one.id: one.source for one in prompt.templates()}[chosen.template]
     print(
-        f"template {chosen.template}, {chosen.split}; accuracy (share of the most frequent answer), %"
+        f"template {chosen.template}, {chosen.split}; "
+        "accuracy (fraction of the most frequent prediction), %"
     )
     print(f"{'model':<14} {'examples':>8} {'seed':>5}" + "".join(f"{m:>16}" for m in CALIBRATIONS))
     found: dict[tuple[str, int], list[dict[str, Outcome]]] = {}
@@ -66,7 +69,10 @@ def main() -> None:
 def scored(
     project: Project, spec: prompt.PromptSpec, split: str, most: int
 ) -> tuple[list[str], list[dict]]:
-    """(gold labels, lines of scores.jsonl) of the first `most` documents. Runs the job of a prompt run in this process."""
+    """(gold labels, lines of scores.jsonl) of the first `most` documents.
+
+    Runs the job of a prompt run in this process.
+    """
     from workbench.prompting.backends import serve
 
     with prompt.Fillers(project) as fillers:

@@ -1,9 +1,9 @@
-"""Documents per second whose few-shot prompts are filled for a run over a whole split.
+"""Few-shot prompts of documents rendered per second, for a run over a whole split.
 
     .venv/bin/python tests/benchmarks/prompt_filling.py [DOCUMENTS]
 
-A project of DOCUMENTS (3000) dev messages, made of the sample's texts, six labels. Two cases: prompts that fit, and prompts
-so long that examples are left out. Prints wall and CPU seconds.
+A project of DOCUMENTS (3000) dev messages from the sample's texts, with six labels. Two cases:
+prompts that fit, and prompts so long that examples are left out. Prints wall and CPU seconds.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ def main(count: int) -> None:
             )
             own = time.process_time() - before
             print(
-                f"{case}, {shots} examples: {count / took.wall:.0f} documents/s, wall {took.wall:.2f} s, "
-                f"CPU {own:.2f} s here and {took.cpu - own:.2f} s in the worker, {found[0].dropped} left out"
+                f"{case}, {shots} examples: {count / took.wall:.0f} documents/s, "
+                f"wall {took.wall:.2f} s, CPU {own:.2f} s here and "
+                f"{took.cpu - own:.2f} s in the worker, {found[0].dropped} left out"
             )
         project.close()
 

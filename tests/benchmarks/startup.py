@@ -1,8 +1,8 @@
-"""CPU seconds from process start to the painted Welcome page, and what was loaded by then.
+"""CPU seconds from process start to the painted Welcome page, and the modules loaded by then.
 
     .venv/bin/python tests/benchmarks/startup.py [ROUNDS]
 
-Prints the median of ROUNDS (5) fresh processes on the offscreen platform, and how busy the machine was.
+Prints the median of ROUNDS (5) new processes on the offscreen platform, and the machine's load.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def main(rounds: int = 5) -> int:
     found = [one_start() for _ in range(rounds)]
     seconds = statistics.median(one for one, _loaded in found)
     print(
-        f"process start to painted Welcome page: {seconds:.3f} s CPU (median of {rounds}; goal {TARGET})"
+        f"process start to painted Welcome page: {seconds:.3f} s CPU "
+        f"(median of {rounds}; target {TARGET})"
     )
     print(f"heavy modules loaded by then: {', '.join(found[0][1]) or 'none'}")
     print_machine()

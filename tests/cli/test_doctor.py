@@ -34,7 +34,7 @@ def test_a_problem_ends_with_1_and_what_was_measured_is_kept(call):
     assert code == 1 and "Traceback" not in err
     assert "problem" in out and "Choose another device in the settings." in out
     assert not list((paths.cache_folder() / "scratch").iterdir())
-    if "so it is used" in out or "so fp32 is used" in out:
+    if "Using bf16" in out or "Using fp32" in out:
         assert settings.load().precision_trials
 
 

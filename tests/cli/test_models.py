@@ -72,8 +72,8 @@ def test_one_bad_folder_is_listed_with_its_fault_beside_the_others(ask, call, mi
     listed = {one["name"]: one for one in ask("models-list", "models", "list")}
     code, out, _err = call("models", "list")
 
-    assert "cannot be loaded here" in listed["mine"]["problems"][0]
-    assert code == 0 and len(out.splitlines()) == 4 and "cannot be loaded here" in out
+    assert "is not supported" in listed["mine"]["problems"][0]
+    assert code == 0 and len(out.splitlines()) == 4 and "is not supported" in out
 
 
 def test_the_card_of_a_broken_folder_is_shown_and_the_exit_code_says_so(call, mine):

@@ -12,7 +12,11 @@ COMMIT = "c" * 40
 
 
 class HubServer:
-    """`models` maps an id to a folder; `slow` seconds pass before each 64 kB of a file; `seen` lists (method, path)."""
+    """A local hub.
+
+    `models` maps ids to folders; `slow` is the delay in seconds before each 64 kB of a file; `seen`
+    lists (method, path).
+    """
 
     def __init__(self, models: dict[str, Path], *, slow: float = 0.0):
         self.seen: list[tuple[str, str]] = []

@@ -42,12 +42,12 @@ def test_a_description_that_is_none_is_refused(tmp_path, content):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"task": "nonsense"}, "names the task 'nonsense'"),
-        ({"task": ["classify"]}, "names the task"),
-        ({"labels": {}}, "names no labels"),
-        ({"labels": ["x", 5]}, "names no labels"),
-        ({"max_length": "long"}, "maximum length of long"),
-        ({"max_length": 0}, "maximum length of 0"),
+        ({"task": "nonsense"}, "names the unknown task 'nonsense'"),
+        ({"task": ["classify"]}, "names the unknown task"),
+        ({"labels": {}}, "has no labels"),
+        ({"labels": ["x", 5]}, "has no labels"),
+        ({"max_length": "long"}, "max_length long"),
+        ({"max_length": 0}, "max_length 0"),
     ],
 )
 def test_a_description_that_is_garbage_is_told(tmp_path, change, words):

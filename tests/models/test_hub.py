@@ -1,4 +1,4 @@
-"""Downloads through a real worker from a loopback hub: told beforehand, with progress, cancelled, resumed."""
+"""Downloads in a real worker from a local hub: description, progress, cancelling, resuming."""
 
 import shutil
 import time

@@ -17,7 +17,7 @@ SHAPE = (768, 3072)
 
 @pytest.fixture
 def machine(monkeypatch):
-    """`machine(flag=…, speedup=…)`: whether the CPU has bf16 instructions, and what a trial would measure."""
+    """`machine(flag=…, speedup=…)`: simulates bf16 instructions and the measured speedup."""
     monkeypatch.setattr(precision, "_measured", {})
     trials = []
 
@@ -83,7 +83,7 @@ def test_a_measurement_is_of_one_processor_torch_thread_number_and_shape(monkeyp
 
 
 class Machine:
-    """Passes that take `fp32` and `bf16` seconds, and now and then much longer, as on a busy machine."""
+    """Passes that take `fp32` and `bf16` seconds, sometimes much longer, as on a busy machine."""
 
     def __init__(self, fp32, bf16):
         self.now, self.times, self.passes = 0.0, (fp32, bf16), 0
@@ -120,7 +120,10 @@ def test_a_trial_is_short_and_leaves_random_numbers_alone(shape):
     assert torch.equal(torch.get_rng_state(), state)
 
 
-EMULATED = "import torch; from workbench.models import precision; print(precision.choose('auto', torch.device('cpu'), (768, 3072)))"
+EMULATED = (
+    "import torch; from workbench.models import precision; "
+    "print(precision.choose('auto', torch.device('cpu'), (768, 3072)))"
+)
 
 
 @pytest.mark.process

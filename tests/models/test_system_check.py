@@ -49,7 +49,7 @@ def test_bf16_is_shown_as_measured_and_new_measurements_are_reported():
     events, checks = run(known=known)
 
     assert "1.50 times as fast as fp32" in checks["computing.bf16.384"].result
-    assert "so fp32 is used" in checks["computing.bf16.768"].result
+    assert "Using fp32" in checks["computing.bf16.768"].result
     (trial,) = [one for one in events if one["kind"] == "precision_trial"]
     assert trial["key"] == precision.key_of((768, 3072)) and trial["speedup"] == 0.5
 

@@ -6,7 +6,10 @@ from workbench.prompting.budget import Asked, Budget
 from workbench.prompting.limits import Messages
 from workbench.prompting.template import Template, TooLong
 
-SOURCE = "{% for example in examples %}{{ example.text }} {{ example.label }} {% endfor %}{{ text }} is {{ label }}"
+SOURCE = (
+    "{% for example in examples %}{{ example.text }} {{ example.label }} {% endfor %}"
+    "{{ text }} is {{ label }}"
+)
 LABELS = Labels(("a", "b c d"))  # one and three words
 EXAMPLES = tuple(Example(f"example {number}", "a") for number in range(4))  # three words each
 

@@ -37,7 +37,7 @@ def test_without_calibration_the_share_is_that_of_the_mean():
 
 
 def test_content_free_calibration_divides_by_the_mean_prior():
-    """Zhao et al. 2021: p_cf is the mean over content-free inputs of the normalised label probabilities, W = diag(p_cf)^-1."""
+    """Zhao et al. 2021: p_cf is the mean of normalized label probabilities, W = diag(p_cf)^-1."""
     content_free = (
         {"short": [log(0.9)], "long": [log(0.1), log(0.1)]},  # shares 0.9 and 0.1
         {"short": [log(0.3)], "long": [log(0.1), log(0.1)]},  # shares 0.75 and 0.25

@@ -20,7 +20,10 @@ def test_the_prompt_is_split_at_the_label():
 
 
 def test_examples_come_before_the_text():
-    source = "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}"
+    source = (
+        "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}"
+        "{{ text }} => {{ label }}"
+    )
 
     found = fill(
         source,
@@ -64,7 +67,10 @@ def test_text_with_the_marking_characters_stays_whole():
 
 
 def test_labels_can_be_written_by_their_descriptions():
-    source = "{% for label in labels %}{{ descriptions[label] }}, {% endfor %}: {{ descriptions[label] }}"
+    source = (
+        "{% for label in labels %}{{ descriptions[label] }}, {% endfor %}: "
+        "{{ descriptions[label] }}"
+    )
 
     assert fill(source).answer == "late or cancelled"
     assert fill(source, "ticket machine").answer == "ticket machine"  # it has no description

@@ -94,7 +94,7 @@ def test_albert_splits_as_sentencepiece_does(vocabularies, tmp_path):
 
 
 def test_albert_never_keeps_a_comma_with_a_digit(vocabularies, tmp_path):
-    """Its pretraining split "9," even where the vocabulary has that piece (Lan et al., released code)."""
+    """Its pretraining split "9," even if the vocabulary has it (Lan et al., released code)."""
     folder = make(tmp_path / "m", "albert", vocabularies / "albert" / "spiece.model")
 
     tokens = Tokenizer.load(folder).backend.encode("May 9, 2011", add_special_tokens=False).tokens
@@ -262,11 +262,11 @@ def test_damaged_files_are_named_with_their_folder(tmp_path, family, files):
 @pytest.mark.parametrize(
     ("family", "declared", "words"),
     [
-        ("bert", "", "tokenizer.json is missing; vocab.txt would do as well"),
-        ("llama", "LlamaTokenizerFast", "missing; spiece.model, spm.model, "),
+        ("bert", "", "tokenizer.json is missing; alternatively, vocab.txt can be used"),
+        ("llama", "LlamaTokenizerFast", "missing; alternatively, spiece.model, spm.model, "),
         ("bert", "BertJapaneseTokenizer", "a BertJapaneseTokenizer cannot be converted"),
         ("modernbert", "", "tokenizer.json is missing"),
-        ("bert", 5, "tokenizer.json is missing; vocab.txt would do as well"),
+        ("bert", 5, "tokenizer.json is missing; alternatively, vocab.txt can be used"),
     ],
 )
 def test_a_folder_without_a_tokenizer_says_what_is_missing(tmp_path, family, declared, words):

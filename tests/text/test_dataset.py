@@ -108,12 +108,18 @@ def test_the_fingerprint_of_gold_does_not_depend_on_the_order_of_documents():
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        ("", 1), ("[]\n", 1), ('{"layers": []}\n[]\n', 2), ('{"layers": [{"name": "x"}]}\n', 1), ('{"layers": []}\n{"key": "a"}\n', 2),
-        ('{"layers": []}\n{"key": "a", "texts": {"text": 5}}\n', 2), ('{"layers": []}\n{"key": "a", "texts": {"text": "b"}}\n{\n', 3),
+        ("", 1),
+        ("[]\n", 1),
+        ('{"layers": []}\n[]\n', 2),
+        ('{"layers": [{"name": "x"}]}\n', 1),
+        ('{"layers": []}\n{"key": "a"}\n', 2),
+        ('{"layers": []}\n{"key": "a", "texts": {"text": 5}}\n', 2),
+        ('{"layers": []}\n{"key": "a", "texts": {"text": "b"}}\n{\n', 3),
         ('{"layers": []}\n{"key": "a", "texts": {"text": "b"}, "spans": {"n": [[0]]}}\n', 2),
-        ('{"layers": []}\n{"key": "a", "texts": ["b"]}\n', 2), ('{"layers": []}\n{"key": "a", "texts": {"text": "b"}, "spans": [[0, 1, "x"]]}\n', 2),
+        ('{"layers": []}\n{"key": "a", "texts": ["b"]}\n', 2),
+        ('{"layers": []}\n{"key": "a", "texts": {"text": "b"}, "spans": [[0, 1, "x"]]}\n', 2),
     ],
-)  # fmt: skip
+)
 def test_a_broken_line_is_named(tmp_path, content, line):
     (tmp_path / "x.jsonl").write_text(content, encoding="utf-8")
 

@@ -23,7 +23,10 @@ FAST = {"epochs": 3, "learning_rate": 0.01, "batch_size": 8, "device": "cpu", "p
 
 
 def finish(work, commands=None):
-    """All events of a generator and what it returns; `commands` maps the number of an event to what is sent after it."""
+    """All events of a generator and its result.
+
+    `commands` maps the number of an event to the command that is sent after it.
+    """
     events, command = [], None
     try:
         while True:

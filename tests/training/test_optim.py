@@ -123,8 +123,13 @@ def test_the_levels_of_a_model_hold_every_parameter_once(tiny_model, own):
 
 @pytest.mark.parametrize(
     "freeze, trained",
-    [("none", [True] * 5), ("embeddings", [False, True, True, True, True]), ("2", [False, False, False, True, True]), ("encoder", [False] * 4 + [True])],
-)  # fmt: skip
+    [
+        ("none", [True] * 5),
+        ("embeddings", [False, True, True, True, True]),
+        ("2", [False, False, False, True, True]),
+        ("encoder", [False] * 4 + [True]),
+    ],
+)
 def test_frozen_parts_have_no_gradients(freeze, trained):
     levels = made()
     freezing = optim.Freezing(levels, freeze=freeze, gradual=False)

@@ -68,8 +68,18 @@ def test_texts_become_values_of_their_kind():
 
 @pytest.mark.parametrize(
     "name, value",
-    [("learning_rate", "abc"), ("learning_rate", "nan"), ("learning_rate", "-1"), ("epochs", "0"), ("epochs", "1.5"), ("freeze", "half"), ("best_by", "span_f1"), ("schedule", "up"), ("batch_size", "")],
-)  # fmt: skip
+    [
+        ("learning_rate", "abc"),
+        ("learning_rate", "nan"),
+        ("learning_rate", "-1"),
+        ("epochs", "0"),
+        ("epochs", "1.5"),
+        ("freeze", "half"),
+        ("best_by", "span_f1"),
+        ("schedule", "up"),
+        ("batch_size", ""),
+    ],
+)
 def test_a_value_that_does_not_fit_is_named_with_its_key(name, value):
     if value == "":  # empty means automatic, where there is such a thing
         assert spec.parse_settings("classify", {name: value}) == {name: None}

@@ -1,4 +1,4 @@
-"""Errors that a person is meant to read. All others are bugs."""
+"""Errors with a message for the user. Any other exception is a bug."""
 
 import errno
 
@@ -8,7 +8,7 @@ LONGEST = 2000  # characters of a message
 
 
 class WorkbenchError(Exception):
-    """Something could not be done.
+    """An operation failed for a reason that the user can understand.
 
     `message` says what happened, with the value and the place; `hint` says what to do about it.
     """
@@ -23,7 +23,7 @@ class WorkbenchError(Exception):
 
 
 def _short(text: str) -> str:
-    """For a dialog or a line: a value that is quoted may be of any length, what stands at both ends tells enough."""
+    """The text shortened in the middle for display, as a quoted value may have any length."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
@@ -48,7 +48,7 @@ class ProjectError(WorkbenchError):
 
 
 class ProjectBusy(ProjectError):
-    """Another thread is writing to the project just now."""
+    """Another thread is currently writing to the project."""
 
 
 class ProjectLocked(ProjectError):
@@ -60,7 +60,7 @@ class JobFailed(WorkbenchError):
 
 
 class Cancelled(WorkbenchError):
-    """The user called it off; nothing was changed."""
+    """The user cancelled the operation; nothing was changed."""
 
     def __init__(self, message: str = ""):
         super().__init__(message or _("Cancelled."))
@@ -74,7 +74,7 @@ class TimeLimitExceeded(BaseException):
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """By words too: SQLite and the writers of weights have errors of their own for it."""
+    """Whether the disk is full. Checks the message too: some libraries raise their own types."""
     words = str(error).lower()
     told = any(one in words for one in ("no space left", "disk is full", "disk quota"))
     return told or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)

@@ -1,4 +1,4 @@
-"""Signal and State: how the core tells the faces that something changed. Always emitted on the main thread."""
+"""Signal and State: notify user interfaces of changes. Always emitted on the main thread."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ ALL = frozenset({"*"})
 
 
 class Signal:
-    """A list of callbacks, called in the order of connecting."""
+    """A list of callbacks, called in the order in which they were connected."""
 
     def __init__(self, name: str = ""):
         self.name = name
         self._callbacks: list[Callable[..., None]] = []
 
     def connect(self, callback: Callable[..., None]) -> Callable[[], None]:
-        """Add `callback`; returns a function that takes it away again."""
+        """Add `callback`; returns a function that disconnects it."""
         self._callbacks.append(callback)
         return lambda: self.disconnect(callback)
 
@@ -41,7 +41,7 @@ class _Listening:
 
 
 class State:
-    """What a panel shows: plain attributes, one `changed` signal that names the fields that changed.
+    """The state that a panel shows: plain attributes and one `changed` signal with field names.
 
     `listen` remembers every connection made through it, so `close` can drop them all.
     """
@@ -73,5 +73,5 @@ _MISSING = object()
 
 
 def concerns(fields: frozenset[str], *names: str) -> bool:
-    """Whether a render of `fields` has to look at any of `names`."""
+    """Whether a render of `fields` must update because of any of `names`."""
     return fields is ALL or "*" in fields or not fields.isdisjoint(names)

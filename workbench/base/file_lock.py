@@ -1,4 +1,4 @@
-"""Locks of the operating system on open files. The system releases them however a process ends.
+"""Operating-system locks on open files. The system releases them however a process ends.
 
 A lock belongs to a descriptor: closing it releases the lock.
 """
@@ -35,7 +35,7 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the one at `path`, not one that was deleted or replaced."""
+    """Whether an open file is still the one at `path`, not deleted or replaced."""
     if sys.platform == "win32":  # an open file cannot be deleted there
         return True
     try:

@@ -1,14 +1,16 @@
-"""The one door for strings that a person reads.
+"""Translation of all visible strings.
 
-`_("…")` gives a text in the person's language. `N_("…")` only notes a text that stands in a table: `_(one.title)` translates it
-where it is shown. A text is a whole sentence with named places, `_("{name} is missing.").format(name=name)`: no f-string goes in,
-and no sentence is put together from pieces. What is stored or read by programs (states, splits, kinds, keys of JSON) never
-passes; where a person sees such a word, the view has a table of words for it. Titles in `builtins.toml` and of
-the prompt templates, and the docstrings of commands, count as noted.
+`_("…")` returns a text in the user's language. `N_("…")` only marks a text that is stored in a
+table: `_(column.title)` translates it where it is shown. A text is a whole sentence with named
+placeholders, `_("{name} is missing.").format(name=name)`: f-strings are not passed, and sentences
+are not concatenated. Values that are stored or read by programs (states, splits, kinds, JSON keys)
+are not translated; a view that shows one looks it up in a table. Titles in `builtins.toml` and of
+the prompt templates, and the docstrings of commands, count as marked.
 
-A language is a gettext catalogue, `resources/translations/<language>/LC_MESSAGES/glossbench.mo`; English needs none. Tables of
-commands, columns and command-line options call `_()` when their module is imported, so the language must stand before: every
-process of the application, workers included, begins in `workbench.__main__`, which calls `choose` first.
+A language is a gettext catalogue, `resources/translations/<language>/LC_MESSAGES/glossbench.mo`;
+English needs none. Tables of commands, columns and command-line options call `_()` when their
+module is imported, so the language must be chosen earlier: every process of the application,
+workers included, starts in `workbench.__main__`, which calls `choose` first.
 """
 
 from __future__ import annotations
@@ -25,14 +27,14 @@ _fill: Callable[[str, Sequence[Any], Mapping[str, Any]], str] | None = None
 
 
 def _(text: str) -> str:
-    """The text in the language installed, itself where there is none."""
+    """The text in the installed language, or the text itself if it has no translation."""
     if _installed is not None and text:  # gettext answers "" with the catalogue's header
         text = _installed.gettext(text)
     return text if _fill is None else _Sentence(text)
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
-    """The form of a sentence that goes with `count`, in the installed language.
+    """The form of a sentence for `count` in the installed language.
 
     Both forms are whole sentences with the same named placeholders, filled afterwards:
     `ngettext("{n} document", "{n} documents", n).format(n=n)`.
@@ -64,26 +66,26 @@ def use_fill(fill: Callable[[str, Sequence[Any], Mapping[str, Any]], str] | None
 
 
 def N_(text: str) -> str:
-    """The text itself, noted for translation: whoever shows it calls `_`."""
+    """The text itself, marked for translation: the code that shows it calls `_`."""
     return text
 
 
 def install(translation: NullTranslations | None) -> None:
-    """Translate by this catalogue from now on; None is English. What modules took at their import stays as it was."""
+    """Use this catalogue from now on; None is English. Texts translated at import do not change."""
     global _installed
     _installed = translation
 
 
 def choose(folder: Path | None = None) -> None:
-    """Install the catalogue for LANGUAGE, LC_ALL, LC_MESSAGES or LANG, the first that is set; English where there is none.
+    """Install the catalogue for LANGUAGE, LC_ALL, LC_MESSAGES or LANG, the first that is set.
 
-    `folder` holds the catalogues, by default those of the application.
+    English if there is none. `folder` holds the catalogues, by default those of the application.
     """
     from workbench.base import paths
 
     try:
         folder = folder or paths.resource("translations")
-    except FileNotFoundError:  # English only: nothing to look for, gettext is not even imported
+    except FileNotFoundError:  # English: gettext need not be imported
         return
     import gettext
 

@@ -19,12 +19,12 @@ TARGETS = ("info", "view")  # further keys with a "module:name"
 
 
 class ManifestError(WorkbenchError):
-    """A manifest is not as section and key names ask."""
+    """A manifest has a missing, unknown or invalid key."""
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """One line of an index: what it is, and where its object can be imported from."""
+    """One entry of a manifest: what it contributes, and where its object is imported from."""
 
     kind: str
     id: str
@@ -37,7 +37,10 @@ class Contribution:
 
 
 def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
-    """All contributions of a manifest file, in its order. Raises ManifestError that names the file and the entry."""
+    """All contributions of a manifest file, in order.
+
+    Raises ManifestError that names the file and the entry.
+    """
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -52,7 +55,7 @@ def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
     for one in found:
         if (one.kind, one.id) in seen:
             raise ManifestError(
-                _("{path}: {kind} {id!r} stands there twice").format(
+                _("{path}: {kind} {id!r} is defined twice").format(
                     path=path, kind=one.kind, id=one.id
                 )
             )

@@ -1,4 +1,4 @@
-"""Option: one setting of a run, with its default, its bounds and its help; read from text."""
+"""Option: one setting of a run, with its default, bounds and help text; parsed from text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from workbench.base.i18n import _
 class Option:
     """One setting of a run. `kind` is int, float, bool, choice or text.
 
-    `default` None means automatic; `automatic` then says by what rule, and "auto" is a legal value.
+    `default` None means automatic; `automatic` then describes the rule, and "auto" is accepted.
     `low` and `high` are inclusive bounds. `group` is main (always shown) or more.
-    `choice_titles` are those of `choices` for people; without them the choices are shown as terms.
+    `choice_titles` are display names of `choices`; without them the choices are shown as terms.
     `check` raises SpecError for a parsed value that does not fit.
     """
 

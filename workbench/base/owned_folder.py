@@ -1,8 +1,8 @@
 """Folders that Glossbench writes, replaces and deletes, recognised by a marker file inside.
 
-Whatever lacks the marker belongs to someone else: it is never deleted, renamed or replaced. Only the
-process that writes a folder calls `replace`, `recover` and `remove`; a reader calls `current`, which
-changes nothing on disk.
+A folder without the marker was not written by Glossbench: it is never deleted, renamed or replaced.
+Only the process that writes a folder calls `replace`, `recover` and `remove`; a reader calls
+`current`, which changes nothing on disk.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def remove(folder: Path) -> bool:
 
 
 def check(target: Path) -> None:
-    """Raises WorkbenchError if `replace` would meet a folder or file that is not ours."""
+    """Raises WorkbenchError if `replace` would overwrite a folder or file without the marker."""
     for path in (target, _draft(target), _old(target)):
         if os.path.lexists(path) and not is_owned(path):
             raise WorkbenchError(
@@ -65,7 +65,7 @@ def check(target: Path) -> None:
 
 
 def replace(target: Path, fill: Callable[[Path], None]) -> None:
-    """Let `fill` write a new folder, then put it in the place of `target`.
+    """Let `fill` write a new folder, then replace `target` with it.
 
     The earlier version stays if anything fails. Raises WorkbenchError, before `fill` is called, if
     a folder in the way is not ours.
@@ -95,7 +95,7 @@ def replace(target: Path, fill: Callable[[Path], None]) -> None:
 
 
 def recover(target: Path) -> None:
-    """For the writer after a crash: an old version takes its place again, a partial one is deleted."""
+    """For the writer after a crash: restore the old version and delete a partial one."""
     draft, old = _draft(target), _old(target)
     if is_owned(old) and not target.exists():
         os.replace(old, target)
@@ -104,7 +104,7 @@ def recover(target: Path) -> None:
 
 
 def current(target: Path) -> Path:
-    """Where the complete version is: `target`, or `.old` beside it after a crash in `replace`."""
+    """The path of the complete version: `target`, or `.old` after a crash in `replace`."""
     old = _old(target)
     return old if is_owned(old) and not target.exists() else target
 

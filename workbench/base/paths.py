@@ -1,4 +1,4 @@
-"""User folders, run folders, resources: the only code that knows where files are."""
+"""User folders, run folders and resources: the only code that knows where files are stored."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def log_file() -> Path:
 
 
 def documents_folder() -> Path:
-    """Where a person keeps documents: XDG_DOCUMENTS_DIR, user-dirs.dirs, else ~/Documents."""
+    """The user's documents folder: XDG_DOCUMENTS_DIR, else user-dirs.dirs, else ~/Documents."""
     return _folders().user_documents_path
 
 
 def hub_cache() -> Path:
-    """The Hugging Face cache of downloaded models (`HF_HUB_CACHE`, `HF_HOME`, else the library's default)."""
+    """The Hugging Face cache: `HF_HUB_CACHE`, else `HF_HOME`, else the default of the library."""
     if value := os.environ.get("HF_HUB_CACHE"):
         return Path(value)
     if value := os.environ.get("HF_HOME"):
@@ -69,7 +69,7 @@ def resource(name: str) -> Path:
 
 
 def endless(path: Path) -> bool:
-    """Whether it is a device, as /dev/zero: reading one may never end. A pipe ends when its writer does."""
+    """Whether it is a device such as /dev/zero: reading one may never end. Pipes are allowed."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -78,7 +78,7 @@ def endless(path: Path) -> bool:
 
 
 def runs_folder(project_file: Path) -> Path:
-    """Where the weights of a project lie: `<stem>.runs` beside the file."""
+    """The folder with the runs of a project: `<stem>.runs` beside the file."""
     return project_file.with_name(project_file.stem + ".runs")
 
 
@@ -87,7 +87,8 @@ def run_folder(project_file: Path, run_id: int) -> Path:
 
 
 def free_name(folder: Path, stem: str, suffix: str) -> Path:
-    """The first of `stem.suffix`, `stem 2.suffix`, … that does not exist in `folder` (nor its runs)."""
+    """The first of `stem.suffix`, `stem 2.suffix`, … that exists in `folder` neither itself nor as
+    a folder of runs."""
     number = 1
     while True:
         path = folder / (f"{stem}{suffix}" if number == 1 else f"{stem} {number}{suffix}")

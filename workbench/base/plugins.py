@@ -1,8 +1,8 @@
 """Plugins: folders and installed packages that add contributions to the registry.
 
-A plugin is found without running any of its code. It is used only after the user has enabled it,
-because its code runs with the user's permissions. One that is damaged is described with its fault;
-it never keeps the application from starting.
+Plugins are found without running their code. A plugin is used only after the user has enabled it,
+because its code runs with the user's permissions. A broken plugin is listed with its error and
+never prevents the application from starting.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ID = re.compile(r"[a-z][a-z0-9-]*")
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plugin that was found. `package` is the name its code is imported by.
+    """A plugin that was found. `package` is the name under which its code is imported.
 
     `fault` says why it cannot be used, "" if it can; `details` is the traceback.
     """
@@ -49,7 +49,7 @@ class Plugin:
 
     @property
     def key(self) -> str:
-        """What the settings know it by: a copy in another folder must be enabled anew."""
+        """The key in the settings: a copy in another folder must be enabled separately."""
         return str(self.folder)
 
 
@@ -64,7 +64,7 @@ def find(settings: Settings) -> tuple[Plugin, ...]:
     """Every plugin: in the user's folder, in the folders of the settings, in installed packages."""
     folders = [user_folder(), *map(Path, settings.plugin_folders)]
     found = [plugin for folder in folders for one in _inside(folder) if (plugin := describe(one))]
-    from importlib.metadata import entry_points  # slow to import, and seldom needed
+    from importlib.metadata import entry_points  # slow to import and rarely needed
 
     found += [_installed(point.value) for point in sorted(entry_points(group=GROUP), key=str)]
     return tuple(_without_clashes(found))
@@ -94,13 +94,13 @@ def _installed(value: str) -> Plugin:
 
 
 def describe(folder: Path) -> Plugin:
-    """The plugin in a folder, with its fault if it cannot be used. Runs nothing of it."""
+    """The plugin in a folder, with its error if it cannot be used. Runs none of its code."""
     try:
         return _read(folder)
     except WorkbenchError as error:
         return _broken(folder, str(error))
-    except Exception:  # whatever a damaged file leads to must not end the application
-        return _broken(folder, _("It cannot be read."), traceback.format_exc())
+    except Exception:  # a damaged file must not end the application
+        return _broken(folder, _("The plugin cannot be read."), traceback.format_exc())
 
 
 def _read(folder: Path) -> Plugin:
@@ -114,13 +114,13 @@ def _read(folder: Path) -> Plugin:
     for key, value in head.items():
         if not isinstance(value, str) or (not value and key != "description"):
             raise ManifestError(
-                _("{path}: {key!r} is missing or no text.").format(path=path, key=key)
+                _("{path}: {key!r} is missing or is not a string.").format(path=path, key=key)
             )
     if not _ID.fullmatch(head["id"]):
         message = _("{path}: id is {id!r}, expected lower-case letters, digits and hyphens.")
         raise ManifestError(message.format(path=path, id=head["id"]))
     if head["api"].partition(".")[0] != manifest.API:
-        message = _("It is written for version {theirs} of the plugin interface; this is {ours}.")
+        message = _("Written for version {theirs} of the plugin interface; this is version {ours}.")
         raise ManifestError(message.format(theirs=head["api"], ours=manifest.API))
     contributions = manifest.read(path, source=head["id"])
     _check(path, head["id"], folder.name, contributions)
@@ -137,7 +137,7 @@ def _read(folder: Path) -> Plugin:
 
 def _check(path: Path, id: str, package: str, contributions: Sequence[Contribution]) -> None:
     if not contributions:
-        raise ManifestError(_("{path} adds nothing.").format(path=path))
+        raise ManifestError(_("{path} contributes nothing.").format(path=path))
     if not package.isidentifier():
         message = _("The folder is named {name!r}; expected a Python name such as my_plugin.")
         raise ManifestError(message.format(name=package))
@@ -151,7 +151,7 @@ def _check(path: Path, id: str, package: str, contributions: Sequence[Contributi
         ]
         for target in targets:
             if target.partition(":")[0].partition(".")[0] != package:
-                message = _("{path}: {target!r} is not in the package {package!r}.")
+                message = _("{path}: {target!r} is outside the package {package!r}.")
                 raise ManifestError(message.format(path=path, target=target, package=package))
 
 
@@ -161,7 +161,7 @@ def _broken(folder: Path, fault: str, details: str = "") -> Plugin:
 
 
 def _without_clashes(found: Sequence[Plugin]) -> Iterator[Plugin]:
-    """The first of several plugins with one id or package can be used."""
+    """Of several plugins with the same id or package, only the first can be used."""
     ids: dict[str, Plugin] = {}
     packages: dict[str, Plugin] = {}
     for plugin in found:
@@ -171,7 +171,7 @@ def _without_clashes(found: Sequence[Plugin]) -> Iterator[Plugin]:
                 ids[plugin.id] = packages[plugin.package] = plugin
             yield plugin
         elif other.folder != plugin.folder:
-            fault = _("Its id or folder name is that of the plugin in {folder}.")
+            fault = _("The plugin in {folder} has the same id or folder name.")
             yield _broken(plugin.folder, fault.format(folder=other.folder))
 
 
@@ -179,9 +179,9 @@ def _without_clashes(found: Sequence[Plugin]) -> Iterator[Plugin]:
 
 
 class _Finder(MetaPathFinder):
-    """Imports the packages of enabled plugins, and nothing beside them in their folders.
+    """Imports the packages of enabled plugins, and no other modules in the same folders.
 
-    It stands last on sys.meta_path, so no plugin takes the place of an installed module.
+    It is last on sys.meta_path, so a plugin cannot replace an installed module.
     """
 
     def __init__(self) -> None:
@@ -205,12 +205,10 @@ _finder = _Finder()
 
 
 def make_importable(plugin: Plugin) -> None:
-    """Raises WorkbenchError if an installed module has the name of its package."""
+    """Raises WorkbenchError if an installed module has the same name as its package."""
     if PathFinder.find_spec(plugin.package) is not None and not _is_installed(plugin):
         raise WorkbenchError(
-            _("The folder name {name!r} is that of an installed module.").format(
-                name=plugin.package
-            ),
+            _("An installed module is also named {name!r}.").format(name=plugin.package),
             hint=_("Rename the plugin's folder and its package."),
         )
     _finder.packages[plugin.package] = plugin.folder
@@ -219,7 +217,7 @@ def make_importable(plugin: Plugin) -> None:
 
 
 def forget_modules(plugin: Plugin) -> None:
-    """Let the next import read the plugin's code again, as it may have been corrected."""
+    """Make the next import read the plugin's code again, as it may have been corrected."""
     start = f"{plugin.package}."
     for name in [one for one in sys.modules if one == plugin.package or one.startswith(start)]:
         del sys.modules[name]

@@ -1,7 +1,7 @@
-"""Dataclasses as plain values and back: what crosses a process border, or is printed as JSON.
+"""Convert dataclasses to plain values and back, for other processes and for JSON output.
 
-Arrays are passed through as they are: the channel writes them to files, the command line as lists.
-How a class is read is worked out once from its annotations: a long text has thousands of rows.
+Arrays are passed through: the channel writes them to files, the command line prints them as lists.
+The reader of a class is built once from its annotations: a long text has thousands of rows.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
-Reader = Callable[[Any], Any]  # a plain value → the value that its annotation asks for
+Reader = Callable[[Any], Any]  # plain value → value of the annotated type
 _PLAIN = (str, int, float, bool, bytes, types.NoneType)
 
 
 def to_plain(value: Any) -> Any:
-    """Dataclasses as dicts, sequences as lists; anything else (numbers, texts, arrays) as it is."""
+    """Dataclasses as dicts, sequences as lists; other values (numbers, texts, arrays) unchanged."""
     if isinstance(value, _PLAIN):
         return value
     kind: Any = type(value)
@@ -33,7 +33,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(kind: type[T], raw: Mapping[str, Any]) -> T:
-    """The dataclass that `to_plain` was given. Fields that it does not know are left out.
+    """The dataclass that was passed to `to_plain`. Unknown fields are ignored.
 
     Raises TypeError where a field without a default is missing.
     """
@@ -43,7 +43,7 @@ def from_plain(kind: type[T], raw: Mapping[str, Any]) -> T:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    """The fields of a dataclass, () of anything else."""
+    """The fields of a dataclass, () for anything else."""
     return tuple(one.name for one in fields(kind)) if is_dataclass(kind) else ()
 
 
@@ -65,9 +65,9 @@ def _dataclass_reader(kind: Any) -> Reader:
 
 
 def _reader(hint: Any) -> Reader | None:
-    """None for a value that stays as it is."""
+    """None for a value that needs no conversion."""
     if isinstance(hint, type) and is_dataclass(hint):
-        return lambda value: _dataclass_reader(hint)(value)  # late, as it may hold its own kind
+        return lambda value: _dataclass_reader(hint)(value)  # deferred: the class may nest itself
     origin: Any = get_origin(hint)
     inner = get_args(hint)
     if origin in (types.UnionType, Union):

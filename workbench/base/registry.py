@@ -1,4 +1,4 @@
-"""kind + id → object, imported when it is first asked for."""
+"""kind + id → object, imported when first requested."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workbench.base.i18n import _
 
 
 class Registry:
-    """What can be chosen, in the order of the manifests.
+    """Available contributions, in the order of the manifests.
 
-    `changed` is emitted when other contributions take the place of these. `faults`: plugin id →
-    why code of it could not be imported, since then.
+    `changed` is emitted when the contributions are replaced. `faults`: plugin id → why its code
+    could not be imported since then.
     """
 
     def __init__(self, contributions: tuple[manifest.Contribution, ...] = ()):
@@ -38,7 +38,7 @@ class Registry:
         return tuple(one.id for one in self.all(kind))
 
     def entry(self, kind: str, id: str) -> manifest.Contribution:
-        """Raises WorkbenchError naming what is known."""
+        """Raises WorkbenchError that lists the known ids."""
         try:
             return self._entries[kind, id]
         except KeyError:
@@ -52,16 +52,16 @@ class Registry:
         return self._imported(kind, id, self.entry(kind, id).object)
 
     def info(self, kind: str, id: str) -> Any:
-        """The light half of a contribution, its key `info`; imports nothing heavy."""
+        """The `info` object of a contribution; imports no heavy module."""
         return self._imported(kind, id, self.entry(kind, id).options["info"])
 
     def view(self, kind: str, id: str) -> Any:
-        """The widget that shows a contribution, its key `view`; None if it names none."""
+        """The widget that shows a contribution, from its key `view`; None if it has none."""
         target = self.entry(kind, id).options.get("view")
         return self._imported(kind, id, target) if target else None
 
     def _imported(self, kind: str, id: str, target: str) -> Any:
-        """The object; raises PluginError, kept in `faults`, where a plugin's code fails."""
+        """The object; raises PluginError, recorded in `faults`, if a plugin's code fails."""
         key = (kind, id, target)
         if key not in self._objects:
             module, name = target.split(":")
@@ -75,7 +75,7 @@ class Registry:
         return self._objects[key]
 
     def infos(self, kind: str) -> tuple[Any, ...]:
-        """The light halves of a kind, in order. Those of plugins that cannot be loaded are left out."""
+        """The `info` objects of a kind, in order. Plugins that cannot be loaded are left out."""
         found = []
         for one in self.all(kind):
             if one.source not in self.faults:
@@ -84,7 +84,7 @@ class Registry:
         return tuple(found)
 
     def replace(self, contributions: tuple[manifest.Contribution, ...]) -> None:
-        """Offer these from now on, and import what plugins add anew when it is next asked for."""
+        """Replace the contributions; plugin code is imported again when next requested."""
         self._entries = {(one.kind, one.id): one for one in contributions}
         builtin = {key for key, one in self._entries.items() if one.source == manifest.BUILTIN}
         self._objects = {
@@ -95,7 +95,7 @@ class Registry:
 
 
 class PluginError(WorkbenchError):
-    """The code of a plugin failed; `details` is the traceback."""
+    """A plugin's code raised an exception; `details` is the traceback."""
 
     def __init__(self, message: str, *, hint: str = "", details: str = ""):
         super().__init__(message, hint=hint)
@@ -118,14 +118,14 @@ def _plugin_error(id: str, plugin: str, error: Exception) -> PluginError:
 
 @lru_cache(maxsize=1)
 def builtins() -> Registry:
-    """Everything that ships with the application."""
+    """All contributions that ship with the application."""
     path = Path(__file__).resolve().parents[1] / "builtins.toml"
     return Registry(manifest.read(path))
 
 
 @lru_cache(maxsize=1)
 def registry() -> Registry:
-    """Built-ins and the contributions of enabled plugins. One per process; faults are contained."""
+    """Built-ins and enabled plugins. One registry per process; plugin errors are contained."""
     return Registry(_enabled(settings.load()))
 
 
@@ -139,7 +139,7 @@ def _enabled(chosen: settings.Settings) -> tuple[manifest.Contribution, ...]:
     if chosen.plugins_enabled:
         for plugin in plugins.find(chosen):
             if plugin.key in chosen.plugins_enabled and not plugin.fault:
-                with suppress(WorkbenchError):  # listed with its fault where plugins are shown
+                with suppress(WorkbenchError):  # the list of plugins shows the error
                     plugins.make_importable(plugin)
                     found += plugin.contributions
     return tuple(found)

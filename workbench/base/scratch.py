@@ -1,10 +1,10 @@
-"""Private folders for work in progress, which may hold the user's texts. None outlives its processes.
+"""Private temporary folders for user data, which are deleted when their processes end.
 
-They are below the user's cache: a folder for temporary files of all users would keep such texts as
-long as it likes. Each folder has a lock file beside it, on which the process that made the folder
-and the worker that works in it hold a shared lock. `sweep`, which every process of the application
-calls when it starts, deletes the folders whose lock nobody holds, so also those of killed processes.
-(A process id would say less: it may belong to another process by now, or to another computer.)
+They are in the user's cache: the system's temporary folder is shared by all users and may keep such
+texts for any length of time. Each folder has a lock file beside it, on which the process that made
+the folder and the worker that uses it hold a shared lock. `sweep`, which every process of the
+application calls at start, deletes the folders whose lock nobody holds, including those of killed
+processes. (A process id is not sufficient: it may be reused, or belong to another computer.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOCK = ".lock"
 OLD = 24 * 3600  # seconds
 _held: dict[
     Path, int
-] = {}  # folder → descriptor of its lock, for every folder this process works in
+] = {}  # folder → descriptor of its lock, for every folder that this process uses
 _swept: set[Path] = set()
 
 
@@ -34,7 +34,7 @@ def root() -> Path:
 def make(kind: str) -> Path:
     """A new empty folder that only this user may enter.
 
-    If the cache cannot be written, it is in the system's folder for temporary files.
+    If the cache is not writable, it is created in the system's temporary folder.
     """
     sweep()
     try:
@@ -44,7 +44,7 @@ def make(kind: str) -> Path:
 
 
 def _make(root: Path, kind: str) -> Path:
-    """The lock is held before the folder exists, so nobody can take it for an abandoned one."""
+    """Lock before creating the folder, so that no process can consider it abandoned."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _is_private(root):
         raise _error(errno.EPERM, root)
@@ -75,7 +75,7 @@ def _error(number: int, path: Path) -> OSError:
 
 
 def _is_private(root: Path) -> bool:
-    """Whether it is a real folder of this user: anybody may put a link among the temporary files."""
+    """Whether it is a real folder of this user: others may create links in the temporary folder."""
     if os.name != "posix" or root != _fallback_root():
         return root.is_dir()
     found = root.lstat()
@@ -83,7 +83,7 @@ def _is_private(root: Path) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether it has a name that `make` gives, in a place where `make` puts it."""
+    """Whether its name and location are those of a folder from `make`."""
     kind, _dash, token = folder.name.rpartition("-")
     named = bool(kind) and len(token) == 16 and set(token) <= set("0123456789abcdef")
     return named and folder.parent in (root(), _fallback_root())
@@ -104,17 +104,17 @@ def _lock_file(folder: Path) -> Path:
 
 
 def _fallback_root() -> Path:
-    """In the folder for temporary files; found without `import tempfile`, which takes 10 ms."""
+    """The system's temporary folder, without `import tempfile`, which takes 10 ms."""
     places = [value for name in ("TMPDIR", "TEMP", "TMP") if (value := os.environ.get(name))]
     user = os.getuid() if os.name == "posix" else "user"
     return Path(places[0] if places else "/tmp") / f"{paths.APP}-{user}"
 
 
-# ---------------------------------------------------------------- the end of a folder
+# ---------------------------------------------------------------- removal
 
 
 def join(folder: Path) -> bool:
-    """For a worker: work in a folder that another process made, until `remove` or the end.
+    """For a worker: use a folder that another process made, until `remove` or exit.
 
     False if it is not a folder of `make`.
     """
@@ -136,7 +136,7 @@ def remove(folder: Path) -> None:
 
 
 def _delete(folder: Path, descriptor: int) -> None:
-    """Closes the lock. If a file cannot be deleted the lock file stays, for a later `sweep`."""
+    """Closes the lock. If a file cannot be deleted, the lock file stays for a later `sweep`."""
     import shutil
 
     shutil.rmtree(folder, ignore_errors=True)
@@ -155,7 +155,7 @@ def _unlink_if_gone(folder: Path) -> None:
 
 
 def sweep(*, again: bool = False) -> None:
-    """Delete the folders that no living process works in. Once per process, unless `again`."""
+    """Delete the folders that no living process uses. Once per process, unless `again`."""
     for place in (root(), _fallback_root()):
         if place not in _swept or again:
             _swept.add(place)
@@ -188,7 +188,7 @@ def _sweep_one(folder: Path) -> None:
 
 
 def _sweep_old(folder: Path) -> None:
-    """Delete a folder without a lock file: an earlier version named it after a process id."""
+    """Delete a folder without a lock file: earlier versions named folders after a process id."""
     import shutil
 
     with suppress(OSError):
@@ -198,7 +198,7 @@ def _sweep_old(folder: Path) -> None:
 
 @atexit.register
 def _leave() -> None:
-    """At a regular end. A worker that is still busy in a folder deletes it itself."""
+    """At a regular exit. A worker that still uses a folder deletes it itself."""
     for folder in tuple(_held):
         os.close(_held.pop(folder))
         _sweep_one(folder)

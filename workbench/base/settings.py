@@ -1,4 +1,4 @@
-"""Settings: one dataclass, kept as settings.json in the user's configuration folder."""
+"""Settings: one dataclass, stored as settings.json in the user's configuration folder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workbench.base.i18n import _
 
 @dataclass
 class Settings:
-    """Every field has a default; a file from another version keeps what is known and drops the rest."""
+    """Every field has a default; unknown fields in a file of another version are dropped."""
 
     theme: str = "system"  # system, light, dark
-    text_size: int = 100  # per cent
+    text_size: int = 100  # percent
     font: str = "inter"  # inter, system
     annotator: str = "me"
     device: str = "auto"  # auto, cpu, cuda, mps
@@ -29,11 +29,11 @@ class Settings:
     model_folders: list[str] = field(default_factory=list)
     pickle_allowed: list[str] = field(
         default_factory=list
-    )  # folders of models whose pickled weights were confirmed
+    )  # model folders whose pickled weights the user has confirmed
     plugin_folders: list[str] = field(default_factory=list)
     plugins_enabled: list[str] = field(default_factory=list)  # folders of enabled plugins
     recent: list[str] = field(default_factory=list)
-    window: dict = field(default_factory=dict)  # geometry and the like, by name
+    window: dict = field(default_factory=dict)  # window geometry and other view state, by name
     devices: dict = field(default_factory=dict)  # what a worker last reported
     precision_trials: dict = field(default_factory=dict)  # key of a measurement → speedup of bf16
 
@@ -41,7 +41,7 @@ class Settings:
         self._tell: Callable[[WorkbenchError], None] | None = None
 
     def tell_faults(self, tell: Callable[[WorkbenchError], None]) -> None:
-        """From now on `save` raises nothing and `tell` hears of what could not be saved, as a window wants it."""
+        """Report errors of `save` to `tell` instead of raising them, as the window needs."""
         self._tell = tell
 
     @property
@@ -49,13 +49,16 @@ class Settings:
         return paths.config_folder() / "settings.json"
 
     def save(self) -> None:
-        """Write the file whole or not at all. Raises WorkbenchError if it cannot be written, unless `tell_faults` was called."""
+        """Write the file atomically.
+
+        Raises WorkbenchError if it cannot be written, unless `tell_faults` was called.
+        """
         draft = self.path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             draft.write_text(
                 json.dumps(asdict(self), indent=1), encoding="utf-8"
-            )  # ASCII: names of files may be no Unicode
+            )  # ASCII: file names may not be valid Unicode
             os.replace(draft, self.path)
         except OSError as error:
             _remove(draft)
@@ -64,7 +67,8 @@ class Settings:
                     path=self.path, reason=error.strerror or error
                 ),
                 hint=_(
-                    "They hold until the application ends. Is the disk full, or the folder write-protected?"
+                    "They apply until the application ends. Check that the disk is not full and "
+                    "that the folder is writable."
                 ),
             )
             if self._tell is None:
@@ -82,7 +86,10 @@ class Settings:
 
 
 def load() -> Settings:
-    """The user's settings; a missing or damaged file gives the defaults, a damaged one is kept as `settings.bad.json`."""
+    """The user's settings, with defaults for a missing or damaged file.
+
+    A damaged file is kept as `settings.bad.json`.
+    """
     settings = Settings()
     try:
         raw = json.loads(settings.path.read_text(encoding="utf-8"))
@@ -103,11 +110,11 @@ _WINDOW = {
     "keys": dict,
     "annotate.off": dict,
     "annotate.zoom": int,
-}  # the rest is yes or no
+}  # all other values are booleans
 
 
 def _usable(name: str, value: Any) -> Any:
-    """What of a value has the form that the application relies on; somebody may have written into the file."""
+    """The parts of a value that have the expected form; the file may have been edited by hand."""
     if isinstance(value, list):
         return [one for one in value if isinstance(one, str) and "\0" not in one]
     if name == "window":

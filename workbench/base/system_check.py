@@ -1,6 +1,6 @@
-"""One line of the system check: what was checked, the result, whether it is fine, what to do.
+"""One line of the system check: what was checked, the result, its state and advice.
 
-No check names a file of the user, or a folder other than those of Glossbench itself.
+No check names a file of the user, or a folder other than those of Glossbench.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench.base.i18n import N_
 
-OK, WARNING, PROBLEM = STATES = ("ok", "warning", "problem")  # from good to bad
+OK, WARNING, PROBLEM = STATES = ("ok", "warning", "problem")  # from best to worst
 GROUPS = {  # first part of a check's id → title, in the order of the report
     "versions": N_("Versions"),
     "computing": N_("Computing"),
@@ -36,7 +36,7 @@ class Check:
         return self.id.partition(".")[0]
 
     def to_event(self) -> dict:
-        """As a job target yields it."""
+        """The form in which a job target yields it."""
         return {"kind": "check", **asdict(self)}
 
     @classmethod
@@ -50,7 +50,7 @@ def worst(checks: tuple[Check, ...]) -> str:
 
 
 def shown(path: Path) -> str:
-    """A folder as it is printed: below the home folder as ~/…, which does not name the user."""
+    """A folder for display: paths in the home folder begin with ~, so the user is not named."""
     try:
         return str(Path("~") / path.relative_to(Path.home()))
     except (ValueError, RuntimeError):

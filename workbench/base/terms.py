@@ -1,6 +1,6 @@
-"""Words that are stored, and read by a person: splits, states, endings and kinds of runs, values of settings.
+"""Display names of stored values: splits, states, kinds of runs, values of settings.
 
-What is stored or written as JSON keeps the word itself; where it is shown, `term` says it in the person's language.
+The stored or JSON value does not change; `term` returns its display name in the user's language.
 """
 
 from workbench.base.i18n import N_, _
@@ -49,5 +49,5 @@ _WORDS = {
 
 
 def term(word: str) -> str:
-    """The word as it is shown; one that is not of these is given back as it is."""
+    """The display name of a value; unknown values are returned unchanged."""
     return _(_WORDS[word]) if word in _WORDS else word

@@ -1,4 +1,4 @@
-"""Who waits for a long act: hears how far it is, and may call it off."""
+"""Progress and cancellation of a long operation."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import TypeVar
 
 from workbench.base.errors import Cancelled
 
-EVERY = 0.1  # seconds between two words to the one who waits
+EVERY = 0.1  # minimum seconds between two progress reports
 
 Item = TypeVar("Item")
 
 
 class Watch:
-    """Made by the one who waits and handed down to the act, which calls `at` between its pieces.
+    """Created by the caller of a long operation, which calls `at` at regular intervals.
 
-    `told(share)` is called on the thread of the act, ten times a second at most. `cancel` may be called from any thread;
-    the act then ends at its next `at` with `Cancelled`, and the transaction around it takes everything back.
+    `told(share)` is called on the thread of the operation, at most ten times per second. `cancel`
+    may be called from any thread; the operation then raises `Cancelled` at its next `at`, and the
+    transaction around it is rolled back.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Watch:
         self.cancelled = True
 
     def at(self, share: float) -> None:
-        """`share` of the act, in [0, 1], is done. Raises Cancelled if nobody wants the rest."""
+        """Report that `share` of the operation, in [0, 1], is done. Raises Cancelled."""
         if self.cancelled:
             raise Cancelled()
         self.share = max(self.share, min(share, 1.0))
@@ -44,11 +45,11 @@ class Watch:
             self._told(self.share)
 
     def part(self, start: float, end: float) -> Watch:
-        """For a piece of the act that reaches from `start` to `end` of the whole."""
+        """For a step that covers `start` to `end` of the whole operation."""
         return _Part(self, start, end)
 
     def over(self, items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-        """Slices of `size` items; asks before each and after the last."""
+        """Slices of `size` items; calls `at` before each slice and after the last."""
         for start in range(0, len(items), size):
             self.at(start / len(items))
             yield items[start : start + size]
@@ -66,11 +67,11 @@ class _Part(Watch):
 
 class _Quiet(Watch):
     def cancel(self) -> None:
-        raise TypeError("nobody waits for this act, so nobody can call it off")
+        raise TypeError("an operation without a watcher cannot be cancelled")
 
     def at(self, share: float) -> None:
         pass
 
 
 QUIET = _Quiet()
-"""Nobody waits: the act runs to its end."""
+"""No watcher: the operation cannot be cancelled and reports no progress."""

@@ -1,4 +1,4 @@
-"""What an inspector is, and the tokens of a text under their words."""
+"""The base class of inspectors, and tokens grouped by words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Inspector(Protocol):
-    """The heavy half of an inspector, made once for each loaded model.
+    """The heavy part of an inspector, created once per loaded model.
 
-    `info` is its light half, for an inspector that has one.
+    `info` is its light part, if it has one.
     """
 
     info: InspectorInfo
@@ -28,17 +28,17 @@ class Inspector(Protocol):
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> Any:
-        """What the model shows of the documents, a dataclass `info.result`.
+        """Inspect the documents; returns a dataclass of type `info.result`.
 
-        The window asks about one document at a time; the command line about many where
-        `info.several` is set. `options` has a value for every option of
-        `info.options`. Raises WorkbenchError where the text cannot be inspected.
+        The window passes one document at a time; the command line passes many if `info.several` is
+        set. `options` has a value for every option of `info.options`. Raises WorkbenchError if the
+        text cannot be inspected.
         """
         ...
 
 
 def words_of(document: Document, count: int) -> tuple[WordRow, ...]:
-    """The document's own tokens where it has them, else its words, of its first `count` texts."""
+    """The imported tokens of the document, else its words, of its first `count` texts."""
     rows: list[WordRow] = []
     for name, text in document.texts[:count]:
         given = [
@@ -56,9 +56,9 @@ def words_of(document: Document, count: int) -> tuple[WordRow, ...]:
 def token_rows(
     piece: EncodedInput, document: Document, words: Sequence[WordRow], preparer: Preparer
 ) -> list[TokenRow]:
-    """The units of one input in order. One belongs to the word that holds its last character.
+    """The units of one input in order. A unit belongs to the word that holds its last character.
 
-    Those of a preparer without a table of ids have the id -1.
+    Units of a preparer without a vocabulary have the id -1.
     """
     names = [name for name, _ in document.texts]
     places = {
@@ -83,9 +83,9 @@ def token_rows(
 
 
 def shown(piece: str, text: str) -> str:
-    """A subword for reading: ␣ is a space.
+    """A subword for display: ␣ is a space.
 
-    A part of a letter, in vocabularies of bytes, is given by its bytes: ‹D9›.
+    Part of a character, in byte-level vocabularies, is shown as bytes: ‹D9›.
     """
     if piece.startswith("▁"):
         return "␣" + piece[1:]
@@ -101,7 +101,7 @@ def shown(piece: str, text: str) -> str:
 
 
 def _byte_letters() -> dict[str, int]:
-    """Letter → byte, as byte level vocabularies write them.
+    """Character → byte, as in byte-level vocabularies.
 
     Source: Radford et al. 2019, released code of GPT-2.
     """
@@ -116,10 +116,10 @@ _BYTES = _byte_letters()
 
 
 def stitch(pieces: Sequence[EncodedInput]) -> list[tuple[int, int]]:
-    """(window, position) of every token of a text that runs in overlapping windows, each once.
+    """(window, position) of every token of a text in overlapping windows, each token once.
 
-    It is taken from the window where it has most context. Special tokens are those of the first
-    window's start and the last window's end.
+    A token is taken from the window with the most context. Special tokens are those at the start of
+    the first window and the end of the last.
     """
     if len(pieces) == 1:
         return [(0, position) for position in range(len(pieces[0]))]
@@ -141,7 +141,7 @@ def stitch(pieces: Sequence[EncodedInput]) -> list[tuple[int, int]]:
 
 
 def _middle(before: EncodedInput, after: EncodedInput) -> int:
-    """The character at which the later window takes over: the middle of what they share."""
+    """The character from which on the later window is used: the middle of the overlap."""
     end = int(before.offsets[before.text >= 0, 1].max(initial=0))
     starts = after.offsets[after.text >= 0, 0]
     shared = starts[starts < end]

@@ -22,8 +22,8 @@ def open(params: Mapping) -> Callable[[Mapping], dict]:
     """Host target. params: model (folder of a run or of a pretrained model), device, allow_pickle.
 
     A request {"inspector": id, "documents": [{"texts": {field: content}, "tokens": {field:
-    [[start, end], …]}}], "options": {name: value}} gives Answer.to_plain(). Raises ModelError where the folder cannot be
-    loaded.
+    [[start, end], …]}}], "options": {name: value}} gives Answer.to_plain(). Raises ModelError if
+    the folder cannot be loaded.
     """
     devices.use_threads()
     subject = Subject(
@@ -37,7 +37,7 @@ def open(params: Mapping) -> Callable[[Mapping], dict]:
 
 
 class Inspecting:
-    """One model, and the inspectors that it was looked at with so far."""
+    """One model, and the inspectors that were used with it so far."""
 
     def __init__(self, subject: Subject):
         self.subject = subject
@@ -45,7 +45,7 @@ class Inspecting:
         self._counted: tuple[tuple[str, ...], float] | None = None
 
     def answer(self, request: Mapping) -> Answer:
-        """Raises ModelError where the model lacks what the inspector needs."""
+        """Raises ModelError if the model lacks what the inspector needs."""
         began = time.perf_counter()
         id = str(request["inspector"])
         inspector = self._inspector(id)
@@ -56,7 +56,7 @@ class Inspecting:
         return Answer(id, result, self._unknown(texts), 1000 * (time.perf_counter() - began))
 
     def _unknown(self, texts: tuple[str, ...]) -> float:
-        """Share of unknown words; inspectors and options are changed more often than the text."""
+        """Fraction of unknown words, cached as inspectors and options change more than the text."""
         if self._counted is None or self._counted[0] != texts:
             self._counted = texts, self.subject.preparer.unknown_share(texts)
         return self._counted[1]

@@ -1,9 +1,9 @@
-"""Inspectors as the window, the command line and the library see them. No torch here.
+"""Inspectors as used by the window, the command line and the library. Does not import torch.
 
-An inspector looks at documents with a loaded model and returns a result, a dataclass. Its light
-half, an `InspectorInfo`, is named `info` in the index; the heavy half
+An inspector examines documents with a loaded model and returns a result, a dataclass. Its light
+part, an `InspectorInfo`, is named `info` in the index; the heavy part
 (`workbench.inspection.base.Inspector`) runs in the worker; a widget of the window, named `view`,
-shows the result. Which inspectors a model can be looked at with follows from what they need.
+shows the result. An inspector is available for a model that provides what the inspector needs.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from workbench.base.records import from_plain, to_plain
 from workbench.base.registry import registry
 
 TARGET = "workbench.inspection.serve:open"
-UNKNOWN_LIMIT = 0.1  # share of unknown words above which answers are not to be trusted
+UNKNOWN_LIMIT = 0.1  # fraction of unknown words above which predictions are not reliable
 
-# What a view is looked at for: the headings of the list, by the index's key `question`.
+# The questions that views answer: the headings of the list, by the index's key `question`.
 QUESTIONS = {
     "read": N_("What does it read?"),
-    "answer": N_("What does it answer?"),
+    "answer": N_("What does it predict?"),
     "why": N_("Why?"),
     "know": N_("What does it know?"),
 }
 _LANGUAGE_MODEL = frozenset(("masked_lm", "next_lm"))
-EXPECTED_WORDS = "VocabularyScores"  # what a language model answers
+EXPECTED_WORDS = "VocabularyScores"  # the prediction of a language model
 
 
 @dataclass(frozen=True)
 class InspectorInfo:
-    """The light half of an inspector.
+    """The light part of an inspector.
 
     result: the dataclass that `run` returns. Its fields are numbers, texts, tuples, mappings,
-    dataclasses or numpy arrays. A boolean field `cut` says that the end of the text was not read.
-    options: what can be asked for; those named in of_text go back to their defaults with each
-    text. several: whether one answer can be about many documents. shows: for people, what the view shows and does not show, with
-    its source.
+    dataclasses or numpy arrays. A boolean field `cut` says that the text was truncated.
+    options: its settings; those named in of_text are reset to their defaults for each text.
+    several: whether one request can contain many documents. shows: a display text on what the view
+    shows and does not show, with its source.
     """
 
     id: str
@@ -53,21 +53,21 @@ class InspectorInfo:
 
 
 def needs(entry: Contribution) -> frozenset[str]:
-    """What an inspector of the index needs of encoder and predictions."""
+    """The outputs of encoder and predictions that an inspector of the index needs."""
     return frozenset(entry.options.get("needs", ()))
 
 
 def question(entry: Contribution) -> str:
-    """The key of QUESTIONS that it is listed under."""
+    """The key of QUESTIONS under which it is listed."""
     found = entry.options.get("question")
     return found if found in QUESTIONS else "answer"
 
 
 def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[str]:
-    """What a model gives to inspectors.
+    """What a model provides to inspectors.
 
     encoder: `ModelInfo.gives`. outputs: `TaskInfo.gives` of a run; None for a pretrained model,
-    whose own answers are words if it is a language model.
+    which predicts words if it is a language model.
     """
     found = frozenset(encoder)
     if outputs is not None:
@@ -76,18 +76,18 @@ def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[st
 
 
 def missing(entry: Contribution, gives: Collection[str]) -> tuple[str, ...]:
-    """What the model does not give of what the inspector needs; () where it can be used."""
+    """The needs of the inspector that the model does not meet; () if it can be used."""
     return tuple(sorted(needs(entry).difference(gives)))
 
 
 def light(id: str) -> InspectorInfo | None:
-    """The light half of an inspector, None if it has none: no options, its result a mapping."""
+    """The light part of an inspector, None if it has none: no options, its result a mapping."""
     entry = registry().entry("inspector", id)
     return registry().info("inspector", id) if "info" in entry.options else None
 
 
 def options(id: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Every option of an inspector with its value, those not asked for at their defaults.
+    """Every option of an inspector with its value, by default its default value.
 
     Raises SpecError for an unknown option or a value that does not fit.
     """
@@ -97,10 +97,10 @@ def options(id: str, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one inspector found, and what holds for every view of the text.
+    """The result of one inspector, with properties of the text that every view shows.
 
-    result: of the class that the inspector's `InspectorInfo.result` names; a mapping without one.
-    unknown: share of words that the vocabulary does not know. milliseconds: time in the worker.
+    result: of the class that the inspector's `InspectorInfo.result` names, else a mapping.
+    unknown: fraction of words that are not in the vocabulary. milliseconds: time in the worker.
     """
 
     inspector: str
@@ -110,12 +110,12 @@ class Answer:
 
     @property
     def cut(self) -> bool:
-        """Whether the text was longer than the model takes, so that its end was not read."""
+        """Whether the text exceeded the maximum length of the model and was truncated."""
         raw = self.result
         return bool(raw.get("cut") if isinstance(raw, Mapping) else getattr(raw, "cut", False))
 
     def to_plain(self) -> dict[str, Any]:
-        """For the channel or JSON; arrays stay arrays."""
+        """Plain values for the channel or JSON; arrays are kept."""
         return to_plain(self)
 
     @classmethod
@@ -127,17 +127,17 @@ class Answer:
         return cls(answer.inspector, result, answer.unknown, answer.milliseconds)
 
 
-# ---------------------------------------------------------------- parts that results share
+# ---------------------------------------------------------------- parts shared by results
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """One token. Borders are code points of the text named `field`; a special token has (0, 0).
+    """One token. Offsets are code points of the text named `field`, (0, 0) for special tokens.
 
-    `word` is its place among the words, None for a special token. `shown` is the piece as people
-    read it. `best` are the surest labels (of a tagger) or words (of a language model) with
-    probabilities, surest first; () where nothing was asked. `own` is the probability that a
-    language model gives to what stands there.
+    `word` is its index among the words, None for a special token. `shown` is the piece for display.
+    `best` are the most probable labels (of a tagger) or words (of a language model) with
+    probabilities, descending; () for positions that were not computed. `own` is the probability of
+    the token itself under a language model.
     """
 
     piece: str
@@ -155,7 +155,7 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True)
 class WordRow:
-    """One word, borders in code points of the text named `field`."""
+    """One word, offsets in code points of the text named `field`."""
 
     start: int
     end: int
@@ -165,7 +165,7 @@ class WordRow:
 
 @dataclass(frozen=True)
 class TokenTable:
-    """The tokens of one text or pair under their words; results about tokens extend it."""
+    """The tokens of one text or pair, grouped by word; results about tokens extend it."""
 
     tokens: tuple[TokenRow, ...] = ()
     words: tuple[WordRow, ...] = ()
@@ -173,5 +173,5 @@ class TokenTable:
 
     @property
     def count(self) -> int:
-        """Tokens of the text, special ones left out."""
+        """Tokens of the text, without special tokens."""
         return sum(not one.special for one in self.tokens)

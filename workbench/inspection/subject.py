@@ -1,4 +1,4 @@
-"""A loaded model as inspectors see it: a run with its task, or a pretrained model."""
+"""A loaded model for inspectors: a run with its task, or a pretrained model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.tasks.predictor import Logits, Predictor, infer
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
-LONGEST = 512  # units of one input of a pretrained model that names no limit of its own
+LONGEST = 512  # maximum units per input of a pretrained model that defines no limit
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Predicted:
 
 
 class Subject:
-    """Loads what an inspector asks for, each part once.
+    """Loads what inspectors request, each part once.
 
-    info: the card of the model. gives: what it gives to inspectors, see `spec.given`.
+    info: the card of the model. gives: what it provides to inspectors, see `spec.given`.
     labels: of a run, in the order of its outputs. texts: how many texts a document has.
     """
 
@@ -67,7 +67,7 @@ class Subject:
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The encoder that answers, in eval mode on the device."""
+        """The encoder used for predictions, in eval mode on the device."""
         if self.is_run:
             return self.predictor.encoder
         if spec.EXPECTED_WORDS in self.gives:
@@ -76,10 +76,10 @@ class Subject:
 
     @property
     def eager_encoder(self) -> Encoder:
-        """The same encoder, loaded so that it gives its attention weights (`attentions`).
+        """The same encoder, loaded so that it returns attention weights (`attentions`).
 
-        The first call loads it a second time if the one that answers computes attention in a
-        fused kernel, which has no weights to show.
+        The first call loads it a second time if the encoder used for predictions computes attention
+        in a fused kernel, which does not return weights.
         """
         if self._eager is None:
             is_eager = self.encoder.gives_attention
@@ -104,24 +104,24 @@ class Subject:
     def texts(self) -> int:
         return self.predictor.task.info.texts if self.is_run else 1
 
-    # ---------------------------------------------------------------- what it reads and answers
+    # ---------------------------------------------------------------- inputs and predictions
 
     @property
     def max_length(self) -> int:
-        """Units of one input."""
+        """Maximum units per input."""
         return self.predictor.max_length if self.is_run else min(self.encoder.max_length, LONGEST)
 
     def prepared(self, document: Document, *, longest: int = LONGEST) -> Prepared:
         """The document as the model reads it: one input, or the windows of a long text.
 
-        `longest` bounds the windows of a pretrained model; those of a run are as in training.
+        `longest` limits the windows of a pretrained model; those of a run are as in training.
         """
         if self.is_run:
             return self.predictor.prepare([document])
         return self.preparer.windows([document], min(self.max_length, longest))
 
     def predicted(self, document: Document) -> Predicted:
-        """What the run predicts; inspectors that ask about the same document share one pass."""
+        """The prediction of the run; inspectors of the same document share one pass."""
         key = (document.texts, dict(document.tokens))
         if self._last is None or self._last[0] != key:
             self._last = key, self._predict(document)
@@ -138,7 +138,7 @@ class Subject:
                 return Predicted(prepared, end.value, prediction)
 
     def warm_up(self, document: Document) -> None:
-        """A first pass, which prepares buffers, so that the first answer comes at once."""
+        """A first pass that allocates buffers, so that the first request is answered quickly."""
         if self.is_run:
             self.predicted(document)
         elif spec.EXPECTED_WORDS in self.gives:

@@ -1,4 +1,7 @@
-"""Scores of one label per document, in the meanings of scikit-learn. Standard library only, so the window can recompute them live."""
+"""Scores of one label per document, defined as in scikit-learn.
+
+Standard library only, so that the window can recompute them while the user works.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,18 @@ from dataclasses import asdict, dataclass
 from workbench.base.i18n import N_
 
 DEFINITION = N_(
-    "Accuracy: share of documents with the right label. Micro F1 pools all labels (for one label per document it equals accuracy); "
-    "macro F1 is the plain mean over the labels that occur in gold or prediction; weighted F1 weights them by their number in gold. "
-    "A precision or recall without any case (0/0) counts as 0."
+    "Accuracy: fraction of documents with the correct label. Micro F1 pools all labels (for one "
+    "label per document it equals accuracy); macro F1 is the unweighted mean over the labels that "
+    "occur in gold or predictions; weighted F1 weights labels by their number in gold. Precision "
+    "or recall with a zero denominator counts as 0."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """Fractions of 1; `support` is how often the label stands in gold.
+    """Fractions of 1; `support` is the number of gold labels.
 
-    average_precision: of the ranking by score, for tasks that score each label by itself.
+    average_precision: of the ranking by score, for tasks that score each label independently.
     """
 
     label: str
@@ -36,18 +40,18 @@ class LabelScore:
         return raw
 
     def to_row(self) -> list:
-        """As it is stored with a run; `LabelScore(*row)` is its inverse."""
+        """The stored form; `LabelScore(*row)` is its inverse."""
         more = [] if self.average_precision is None else [self.average_precision]
         return [self.label, self.precision, self.recall, self.f1, self.support, *more]
 
 
 def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int, int, int]]:
-    """label → (right, predicted, in gold), over the labels of either side, sorted by name.
+    """label → (correct, predicted, gold) counts, over all labels of either side, sorted by name.
 
     Raises ValueError if the two differ in length.
     """
     if len(gold) != len(predicted):
-        raise ValueError(f"{len(gold)} gold labels, but {len(predicted)} predicted ones")
+        raise ValueError(f"{len(gold)} gold labels, but {len(predicted)} predicted labels")
     right = Counter(g for g, p in zip(gold, predicted, strict=True) if g == p)
     in_gold, in_predicted = Counter(gold), Counter(predicted)
     return {
@@ -57,7 +61,7 @@ def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int
 
 
 def ratio(part: float, whole: float) -> float:
-    """part / whole; 0 where `whole` is 0: the zero-division choice of every score here."""
+    """part / whole; 0 if `whole` is 0, as in all scores here."""
     return part / whole if whole else 0.0
 
 
@@ -70,7 +74,10 @@ def label_score(label: str, right: int, predicted: int, gold: int) -> LabelScore
 def per_label(
     gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str] | None = None
 ) -> tuple[LabelScore, ...]:
-    """One row for each label of `labels`, in that order; without it, for each label of either side, sorted."""
+    """One row for each label of `labels`, in that order.
+
+    By default, for each label of either side, sorted.
+    """
     found = counts(gold, predicted)
     return tuple(
         label_score(label, *found.get(label, (0, 0, 0)))
@@ -79,7 +86,7 @@ def per_label(
 
 
 def averages(rows: Sequence[LabelScore]) -> tuple[float, float]:
-    """(macro, weighted) F1 over rows that occur in gold or prediction; 0 for none."""
+    """(macro, weighted) F1 over rows that occur in gold or predictions; 0 for none."""
     if not rows:
         return 0.0, 0.0
     weighted = sum(row.f1 * row.support for row in rows)
@@ -89,7 +96,7 @@ def averages(rows: Sequence[LabelScore]) -> tuple[float, float]:
 
 
 def scores(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, float]:
-    """`accuracy`, `macro_f1`, `micro_f1`, `weighted_f1`: see DEFINITION. Without documents all are 0."""
+    """`accuracy`, `macro_f1`, `micro_f1`, `weighted_f1`, see DEFINITION; 0 without documents."""
     right = sum(g == p for g, p in zip(gold, predicted, strict=True))
     macro, weighted = averages(per_label(gold, predicted))
     accuracy = ratio(right, len(gold))
@@ -102,6 +109,7 @@ def majority(gold: Sequence[str]) -> str | None:
 
 
 def baseline(gold: Sequence[str], training: Sequence[str] | None = None) -> dict[str, float]:
-    """What always guessing one label would score: the most frequent of `training`, by default of `gold` itself."""
+    """The accuracy of always predicting one label: the most frequent one of `training`, by default
+    of `gold`."""
     guess = majority(training if training else gold)
     return scores(gold, [guess or ""] * len(gold))

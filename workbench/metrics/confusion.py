@@ -1,4 +1,4 @@
-"""What was taken for what: matrices for classes and for spans, with the documents behind each cell."""
+"""Confusion matrices of classes and spans, with the documents behind each cell."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import numpy as np
 
 from workbench.text.spans import Span
 
-NO_SPAN = ""  # the row and column of spans that the other side does not have
+NO_SPAN = ""  # the row and column for spans without a counterpart
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """counts (L, L) int, rows gold, columns predicted; `where[row, column]` are positions of documents, in order, each once."""
+    """counts (L, L) int, rows gold, columns predicted.
+
+    `where[row, column]` are positions of documents, sorted and unique.
+    """
 
     labels: tuple[str, ...]
     counts: np.ndarray = field(hash=False)
@@ -35,7 +38,7 @@ def confusion(
     *,
     documents: Sequence[int] | None = None,
 ) -> Confusion:
-    """Labels that `labels` lacks are added behind, sorted; without it, all sorted.
+    """The matrix of labels. Labels that are not in `labels` are appended, sorted.
 
     documents: the position of the document of each label, in order; by default each has its own.
     """
@@ -48,7 +51,7 @@ def span_confusion(
     predicted: Sequence[Iterable[Span]],
     labels: Sequence[str] | None = None,
 ) -> Confusion:
-    """Spans with equal borders meet in a cell; what has no partner stands in row or column NO_SPAN, which comes last."""
+    """Spans with equal boundaries share a cell; others are in row or column NO_SPAN, the last."""
     cells: list[tuple[str, str, int]] = []
     for position, (ours, theirs) in enumerate(zip(gold, predicted, strict=True)):
         cells += [(g, p, position) for g, p in _pair(ours, theirs)]
@@ -62,7 +65,10 @@ def span_confusion(
 
 
 def _pair(ours: Iterable[Span], theirs: Iterable[Span]) -> list[tuple[str, str]]:
-    """(gold label, predicted label) of each span; equal labels at equal borders are paired before different ones."""
+    """(gold label, predicted label) of each span.
+
+    At equal boundaries, equal labels are paired before different ones.
+    """
     left = {(span.field, span.start, span.end, span.label) for span in ours}
     right = {(span.field, span.start, span.end, span.label) for span in theirs}
     pairs = [(one[3], one[3]) for one in sorted(left & right)]

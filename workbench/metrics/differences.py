@@ -1,4 +1,4 @@
-"""Gold beside predicted spans, each told apart: agreed, missed, extra, wrong border, wrong label."""
+"""Differences of gold and predicted spans: agreed, missed, extra, wrong boundary, wrong label."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AGREED, MISSED, EXTRA, BORDER, LABEL = KINDS = ("agreed", "missed", "extra", "bo
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`gold` is None for extra, `predicted` is None for missed; else the two that were matched."""
+    """`gold` is None for extra, `predicted` is None for missed spans; else the matched pair."""
 
     kind: str
     gold: Span | None
@@ -20,10 +20,11 @@ class Difference:
 
 
 def compare(gold: Iterable[Span], predicted: Iterable[Span]) -> tuple[Difference, ...]:
-    """Every span of both sides exactly once, in order of the text.
+    """Every span of both sides exactly once, in text order.
 
-    First what is equal, then equal borders with another label, then overlapping ones of the same label with other borders
-    (most shared characters first), then overlapping ones of another label, which count as wrong label. The rest is missed or extra.
+    Matched first: equal spans, then equal boundaries with another label, then overlapping spans of
+    the same label (most shared characters first), then overlapping spans of another label, which
+    count as wrong label. The rest is missed or extra.
     """
     ours, theirs = sorted(set(gold), key=_order), sorted(set(predicted), key=_order)
     meeting = _meeting(ours, theirs)
@@ -41,13 +42,14 @@ def compare(gold: Iterable[Span], predicted: Iterable[Span]) -> tuple[Difference
     found += [Difference(MISSED, g, None) for g in ours if g in left[0]] + [
         Difference(EXTRA, None, p) for p in theirs if p in left[1]
     ]
-    return tuple(sorted(found, key=lambda one: _order(one.gold or one.predicted)))  # type: ignore[arg-type]  # one of the two stands
+    # `_order` never gets None: at least one side is set.
+    return tuple(sorted(found, key=lambda one: _order(one.gold or one.predicted)))  # type: ignore[arg-type]
 
 
 def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, Span]]:
-    """Pairs of both sides with equal borders or a shared character; one pass over both lists, which are in order of the text."""
+    """Pairs with equal boundaries or a shared character; one pass over both sorted lists."""
     found: list[tuple[Span, Span]] = []
-    open_ours: list[Span] = []  # begun, and perhaps not ended where the pass stands
+    open_ours: list[Span] = []  # spans that may overlap the current position
     open_theirs: list[Span] = []
     for span, mine in sorted(
         [(one, True) for one in ours] + [(one, False) for one in theirs],
@@ -69,7 +71,7 @@ def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, S
 
 
 def tally(differences: Iterable[Difference]) -> dict[str, int]:
-    """How many of each of KINDS."""
+    """The count of each of KINDS."""
     kinds = [one.kind for one in differences]
     return {kind: kinds.count(kind) for kind in KINDS}
 

@@ -1,4 +1,4 @@
-"""Scores of labels that are decided one by one: average precision, and thresholds for F1."""
+"""Scores of labels that are decided independently: average precision, and thresholds for F1."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def average_precision(scores: np.ndarray, relevant: np.ndarray) -> float | None:
 
 
 def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5) -> float:
-    """The threshold with the highest F1 for `score >= threshold`; of equal ones that nearest `usual`.
+    """The threshold with the highest F1 for `score >= threshold`; on a tie, nearest to `usual`.
 
-    scores (N,) in [0, 1], relevant (N,) bool. Thresholds lie half-way between neighbouring scores;
-    `usual` is kept without a relevant document, or where nothing is better.
+    scores (N,) in [0, 1], relevant (N,) bool. Thresholds lie half-way between adjacent scores;
+    `usual` is kept if there is no relevant document or no better threshold.
     """
     if not relevant.any():
         return usual
     right, predicted, values = _by_threshold(scores, relevant)
     f1 = 2 * right / (predicted + relevant.sum())
     below = np.append(values[1:], 0.0)  # the next lower score
-    inside = (below < usual) & (usual <= values)  # decides alike, so it needs no other value
+    inside = (below < usual) & (usual <= values)  # makes the same decisions, so it is kept
     thresholds = np.where(inside, usual, (values + below) / 2)
     best = np.flatnonzero(f1 >= f1.max() - 1e-12)
     return float(thresholds[best[np.argmin(np.abs(thresholds[best] - usual))]])
@@ -50,7 +50,7 @@ def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5)
 def _by_threshold(
     scores: np.ndarray, relevant: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each distinct score, highest first: relevant ones at or above it, all of these, itself."""
+    """For each distinct score, descending: relevant and all items at or above it, and the score."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)

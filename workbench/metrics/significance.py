@@ -1,4 +1,4 @@
-"""How sure a score is: intervals, and whether two runs differ."""
+"""Uncertainty of scores: confidence intervals and comparison of two runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROUNDS = 1000
 
 
 def wilson(right: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Interval of a share, here accuracy: `right` of `n`. (0, 1) without cases.
+    """Confidence interval of a proportion, here accuracy: `right` of `n`. (0, 1) if `n` is 0.
 
     Source: Wilson 1927; without continuity correction.
     """
@@ -32,9 +32,10 @@ def bootstrap(
     rounds: int = ROUNDS,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Percentile interval of `statistic(rows)` when the `n` documents are drawn again with replacement.
+    """Percentile bootstrap interval of `statistic(rows)` over `n` documents.
 
-    `rows` (n,) int are positions of documents. The same seed gives the same interval. (0, 1) without documents.
+    `rows` (n,) int are positions, drawn with replacement. Equal seeds give equal intervals. (0, 1)
+    without documents.
     """
     if not n:
         return 0.0, 1.0
@@ -51,7 +52,7 @@ def pooled_f1_interval(
     rounds: int = ROUNDS,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Bootstrap interval of pooled F1; one (right, predicted, in gold) per document."""
+    """Bootstrap interval of pooled F1; one (correct, predicted, gold) triple per document."""
     table = np.asarray(counts, dtype=np.float64).reshape(-1, 3)
 
     def f1(rows: np.ndarray) -> float:
@@ -62,7 +63,9 @@ def pooled_f1_interval(
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Two-sided exact p that two runs are equally good, from the documents that only one of them got right.
+    """Exact two-sided p-value of the hypothesis that two runs are equally good.
+
+    Computed from the documents that only one of the runs predicted correctly.
 
     Source: McNemar 1947, with the binomial distribution instead of chi-square.
     """

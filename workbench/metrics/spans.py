@@ -1,4 +1,7 @@
-"""Scores of labelled spans, in the meanings of seqeval. A span is right if text, borders and label all are. Standard library only."""
+"""Scores of labelled spans, defined as in seqeval. Standard library only.
+
+A span is correct if its text, boundaries and label are.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from workbench.text import alignment
 from workbench.text.spans import Span
 
 DEFINITION = N_(
-    "A span is right if both borders and the label are exactly those of gold (strict). Precision, recall and F1 pool all spans (micro); "
-    "macro F1 is the plain mean over the labels that occur in gold or prediction. Gold spans are counted flat: of overlapping ones the "
-    "longest stays. Token accuracy: share of words with the right tag. A precision or recall without any case (0/0) counts as 0."
+    "A span is correct if both boundaries and the label equal gold (strict). Precision, recall and "
+    "F1 pool all spans (micro); macro F1 is the unweighted mean over the labels that occur in gold "
+    "or predictions. Gold spans are flat: of overlapping spans the longest is kept. Token "
+    "accuracy: fraction of words with the correct tag. Precision or recall with a zero "
+    "denominator counts as 0."
 )
 
 Key = tuple[str, int, int, str]
@@ -26,13 +31,14 @@ def _keys(spans: Iterable[Span]) -> set[Key]:
 def counts(
     gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]
 ) -> dict[str, tuple[int, int, int]]:
-    """label → (right, predicted, in gold) over all documents, sorted by name. One entry of each list is one document.
+    """label → (correct, predicted, gold) counts over all documents, sorted by name.
 
-    A span that stands twice in one document counts once. Raises ValueError if the lists differ in length.
+    One entry of each list is one document. A duplicate span in a document counts once. Raises
+    ValueError if the lists differ in length.
     """
     if len(gold) != len(predicted):
         raise ValueError(
-            f"spans of {len(gold)} gold documents, but of {len(predicted)} predicted ones"
+            f"spans of {len(gold)} gold documents, but of {len(predicted)} predicted documents"
         )
     right, in_predicted, in_gold = Counter(), Counter(), Counter()
     for ours, theirs in zip(map(_keys, gold), map(_keys, predicted), strict=True):
@@ -50,7 +56,10 @@ def per_label(
     predicted: Sequence[Iterable[Span]],
     labels: Sequence[str] | None = None,
 ) -> tuple[LabelScore, ...]:
-    """One row for each label of `labels`, in that order; without it, for each label of either side, sorted."""
+    """One row for each label of `labels`, in that order.
+
+    By default, for each label of either side, sorted.
+    """
     found = counts(gold, predicted)
     return tuple(
         label_score(label, *found.get(label, (0, 0, 0)))
@@ -59,7 +68,10 @@ def per_label(
 
 
 def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) -> dict[str, float]:
-    """`span_precision`, `span_recall`, `span_f1` over all labels together, `span_macro_f1`: see DEFINITION."""
+    """`span_precision`, `span_recall`, `span_f1` over all labels, `span_macro_f1`.
+
+    See DEFINITION.
+    """
     found = counts(gold, predicted)
     right, theirs, ours = (
         (sum(column) for column in zip(*found.values(), strict=True)) if found else (0, 0, 0)
@@ -78,9 +90,10 @@ def token_accuracy(
     predicted: Sequence[Iterable[Span]],
     words: Sequence[Sequence[tuple[int, int]]],
 ) -> float:
-    """Share of words with the right BIO tag. `words[document]` are (start, end) borders in order; the spans are flat.
+    """Fraction of words with the correct BIO tag, 0 without words.
 
-    0 without words. Raises ValueError if the lists differ in length.
+    `words[document]` are sorted (start, end) offsets; the spans are flat. Raises ValueError if the
+    lists differ in length.
     """
     ours = [alignment.tags(borders, spans)[0] for spans, borders in zip(gold, words, strict=True)]
     theirs = [
@@ -90,7 +103,9 @@ def token_accuracy(
 
 
 def tag_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
-    """Share of equal tags over all words of all documents; one tag per word on both sides. 0 without words.
+    """Fraction of equal tags over all words of all documents, 0 without words.
+
+    Both sides have one tag per word.
 
     Raises ValueError if a document has a different number of tags on the two sides.
     """

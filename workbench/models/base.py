@@ -1,4 +1,4 @@
-"""What an encoder and a family are. A family turns a published format into an encoder."""
+"""Base classes of encoders and families. A family loads a published format as an encoder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class States(NamedTuple):
     """Hidden states of every layer.
 
     layers: each (B, T, H), embeddings first. mask bool (B, T): True at units of the text.
-    pooled (B, H): the model's own summary of the input, None if it has none.
+    pooled (B, H): the model's own representation of the input, None if it has none.
     """
 
     layers: tuple[Tensor, ...]
@@ -29,10 +29,10 @@ class States(NamedTuple):
 
 @dataclass(frozen=True)
 class Parts:
-    """The parameters of an encoder from the bottom up, each once.
+    """The parameters of an encoder from the lowest layer up, each once.
 
-    pooler: what is above the last layer (final norm, pooler). modules: the embeddings' module (or
-    modules), then each layer; set to eval mode where frozen.
+    pooler: modules above the last layer (final norm, pooler). modules: the embeddings' module (or
+    modules), then each layer; set to eval mode if frozen.
     """
 
     embeddings: tuple[nn.Parameter, ...]
@@ -46,11 +46,11 @@ class LoadOptions:
     """How to load an encoder.
 
     head: the library's own head to load with it ("sequence", "token", "mask", "next"), "" for
-    none; `outputs` are the names of its outputs, `problem` what they mean ("single_label_…",
-    "multi_label_classification"), for those who load the folder. Encoders without such a head
-    ignore this.
+    none; `outputs` are the names of its outputs, `problem` their type ("single_label_…",
+    "multi_label_classification") for other programs that load the folder. Encoders without such a
+    head ignore this.
     seed: of newly initialized parameters.
-    attention: "sdpa" or "eager"; dropouts replace the configured ones while in memory.
+    attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.
     """
 
     head: str = ""
@@ -66,8 +66,8 @@ class LoadOptions:
 class Encoder(nn.Module, ABC):
     """Arrays → hidden states; float32 on the CPU when loaded.
 
-    preparer: makes its inputs; input_names: the arrays it takes. max_length: units per input.
-    head: the library's head that was loaded with it, "" if there is none.
+    preparer: creates its inputs; input_names: the arrays it takes. max_length: maximum units per
+    input. head: the library's head that was loaded with it, "" if there is none.
     """
 
     info: ModelInfo
@@ -82,7 +82,7 @@ class Encoder(nn.Module, ABC):
 
     @property
     def feed_forward(self) -> int:
-        """Width of the feed-forward layers, or of what takes most of the computation."""
+        """Width of the feed-forward layers, or of the layers that dominate the computation."""
         return 4 * self.width
 
     @property
@@ -102,13 +102,13 @@ class Encoder(nn.Module, ABC):
 
     @property
     def gives_attention(self) -> bool:
-        """Whether `attentions` works for the encoder as it was loaded."""
+        """Whether `attentions` works for the encoder with the options it was loaded with."""
         return False
 
     def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-        """Attention weights of every layer, each (B, heads, T, T), rows (queries) adding up to 1.
+        """Attention weights of every layer, each (B, heads, T, T), rows (queries) sum to 1.
 
-        For encoders that give "attention", loaded with `LoadOptions.attention` "eager".
+        For encoders that give "attention", loaded with `LoadOptions.attention` set to "eager".
         """
         raise NotImplementedError(f"{type(self).__name__} gives no attention weights")
 
@@ -118,16 +118,16 @@ class Encoder(nn.Module, ABC):
 
 
 class Family(Protocol):
-    """models/families/<name>/family.py; `info` is its light half."""
+    """models/families/<name>/family.py; `info` is its light part."""
 
     info: FamilyInfo
 
     def load(self, info: ModelInfo, options: LoadOptions) -> Encoder:
-        """Raises ModelError where the files are damaged or the head is not available."""
+        """Raises ModelError if the files are damaged or the head is not available."""
         ...
 
     def save(self, encoder: Encoder, folder: Path) -> None:
-        """Write weights, configuration and what its preparer needs."""
+        """Save weights, configuration and the files of the preparer."""
         ...
 
     def heads(self, info: ModelInfo) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Which device computes, how many threads, how much memory. Asked in workers only."""
+"""Compute devices, number of threads, and memory. Used in workers only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.base.i18n import _
 
 
 def pick(wanted: str = "auto") -> torch.device:
-    """auto → CUDA, then MPS, then CPU. Raises SpecError where the wanted device is not there."""
+    """auto → CUDA, then MPS, then CPU. Raises SpecError if the device is not available."""
     cuda, mps = torch.cuda.is_available(), torch.backends.mps.is_available()
     if wanted == "auto":
         return torch.device("cuda" if cuda else "mps" if mps else "cpu")
@@ -40,16 +40,16 @@ def pick(wanted: str = "auto") -> torch.device:
             else _("Choose auto or cpu; CUDA needs an NVIDIA driver and a CUDA build of torch.")
         )
         raise SpecError(
-            _("device is {wanted!r}, but this machine has none that torch can use.").format(
-                wanted=wanted
-            ),
+            _(
+                "device is {wanted!r}, but this machine has no such device that torch can use."
+            ).format(wanted=wanted),
             hint=hint,
         )
     return device
 
 
 def name(device: torch.device) -> str:
-    """For people: "cuda (NVIDIA H200)", "cpu"."""
+    """Display name: "cuda (NVIDIA H200)", "cpu"."""
     return (
         f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
     )
@@ -57,7 +57,7 @@ def name(device: torch.device) -> str:
 
 @lru_cache(maxsize=1)
 def physical_cores() -> int:
-    """Cores that this process may use, hyper-threads counted once."""
+    """Physical cores available to this process, without hyper-threads."""
     if hasattr(os, "sched_getaffinity"):
         cores = set()
         for cpu in os.sched_getaffinity(0):
@@ -65,14 +65,14 @@ def physical_cores() -> int:
             cores.add(siblings.read_text().strip() if siblings.is_file() else str(cpu))
         return max(1, len(cores))
     if sys.platform == "darwin":
-        return max(1, torch.get_num_threads())  # torch asks hw.physicalcpu there
+        return max(1, torch.get_num_threads())  # torch uses hw.physicalcpu there
     return max(1, (os.cpu_count() or 2) // 2)
 
 
 def use_threads() -> int:
-    """As many compute threads as physical cores, unless OMP_NUM_THREADS says otherwise.
+    """Use one compute thread per physical core, unless OMP_NUM_THREADS is set.
 
-    Torch reads the variable when it is imported, which in a spare worker was before the job came.
+    Torch reads the variable at import, which in a spare worker happens before the job arrives.
     """
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     torch.set_num_threads(int(wanted) if wanted.isdecimal() and int(wanted) else physical_cores())
@@ -80,9 +80,11 @@ def use_threads() -> int:
 
 
 def has_bf16(device: torch.device) -> bool:
-    """Whether there are instructions for bfloat16: CUDA from capability 8.0, a CPU with AMX or AVX512_BF16.
+    """Whether the device has bfloat16 instructions.
 
-    On a CPU they need not be fast, see `workbench.models.precision`.
+    CUDA from capability 8.0, CPUs with AMX or AVX512_BF16.
+
+    On a CPU they may still be slow, see `workbench.models.precision`.
     """
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
@@ -102,7 +104,7 @@ def _cpu_has(question: str, flag: str) -> bool:
 
 
 def memory_mb(device: torch.device) -> int:
-    """Memory in use: of the process on a CPU, of torch on an accelerator."""
+    """Memory in use: by the process on a CPU, by torch on an accelerator."""
     if device.type == "cuda":
         return torch.cuda.memory_reserved(device) >> 20
     if device.type == "mps":
@@ -125,7 +127,7 @@ def _peak_mb() -> int:
 
 
 def release(device: torch.device) -> None:
-    """Give memory back to the device after a model is dropped."""
+    """Release cached device memory after a model was deleted."""
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()
@@ -134,7 +136,7 @@ def release(device: torch.device) -> None:
 
 
 def describe() -> list[dict]:
-    """Every device: name, title, total and free memory in MB (0: not known), bf16."""
+    """All devices: name, title, total and free memory in MB (0 if unknown), bf16."""
     found = [
         {
             "name": "cpu",
@@ -170,6 +172,6 @@ def describe() -> list[dict]:
 
 
 def report(params: Mapping, folder: Path) -> Iterator[dict]:
-    """Job target: what devices there are, and which one auto picks."""
+    """Job target: the available devices, and which one auto selects."""
     yield {"kind": "log", "line": f"torch {torch.__version__}"}
     return {"devices": describe(), "auto": str(pick("auto")), "torch": torch.__version__}

@@ -21,9 +21,9 @@ def describe(folder: Path, description: Mapping) -> None:
 
 
 def located(folder: Path | str) -> Path:
-    """The folder that holds the complete model: `folder`, or the version beside it after a crash.
+    """The folder of the complete model: `folder`, or the version beside it after a crash.
 
-    Changes nothing on disk. Raises ModelError if it cannot be entered.
+    Changes nothing on disk. Raises ModelError if the folder is not accessible.
     """
     try:
         return owned_folder.current(Path(folder))
@@ -32,7 +32,7 @@ def located(folder: Path | str) -> Path:
 
 
 def description(folder: Path | str) -> dict:
-    """What a run wrote beside its weights: task, layer, labels, max_length …
+    """The description that a run writes beside its weights: task, layer, labels, max_length …
 
     Changes nothing on disk. Raises ModelError if this is not the folder of a trained model.
     """
@@ -46,7 +46,7 @@ def description(folder: Path | str) -> dict:
             _("{folder} is not a model trained with Glossbench: {file} is missing.").format(
                 folder=folder, file=DESCRIPTION
             ),
-            hint=_("Name a run, or the folder of an exported run."),
+            hint=_("Specify a run, or the folder of an exported run."),
         )
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
@@ -75,7 +75,7 @@ def _check(raw: Mapping, path: Path) -> None:
     known = registry().ids("task")
     if raw["task"] not in known:
         raise ModelError(
-            _("{path} names the task {task!r}; known are {known}.").format(
+            _("{path} names the unknown task {task!r}. Known tasks: {known}.").format(
                 path=path, task=str(raw["task"])[:40], known=", ".join(known)
             )
         )
@@ -85,20 +85,18 @@ def _check(raw: Mapping, path: Path) -> None:
         or not labels
         or not all(isinstance(one, str) for one in labels)
     ):
-        raise ModelError(
-            _("{path} names no labels: a list of names is expected.").format(path=path)
-        )
+        raise ModelError(_("{path} has no labels: expected a list of names.").format(path=path))
     length = raw["max_length"]
     if isinstance(length, bool) or not isinstance(length, int) or length < 1:
         raise ModelError(
-            _("{path} gives a maximum length of {length}, expected a number of subwords.").format(
+            _("{path} has max_length {length}, expected a number of subwords.").format(
                 path=path, length=str(length)[:40]
             )
         )
 
 
 def sha256(folder: Path) -> str:
-    """Over the weight files, in the order of their names."""
+    """Hash over the weight files, in the order of their names."""
     digest = hashlib.sha256()
     for path in sorted((*folder.glob("*.safetensors"), *folder.glob("pytorch_model*.bin"))):
         with open(path, "rb") as file:

@@ -1,6 +1,6 @@
-"""Look up and fetch models of the Hugging Face hub, into its own cache. Only ever called for a download that a person asked for.
+"""Query and download models of the Hugging Face hub into its cache, on request of the user only.
 
-`HF_ENDPOINT`, `HF_HOME`, `HF_HUB_OFFLINE` and a stored token are honoured, as huggingface_hub does.
+`HF_ENDPOINT`, `HF_HOME`, `HF_HUB_OFFLINE` and a stored token are used as in huggingface_hub.
 """
 
 from __future__ import annotations
@@ -17,7 +17,17 @@ from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.spec import downloads
 
-SMALL = ("config.json", "generation_config.json", "README.md", "LICENSE", "vocab.txt", "vocab.json", "merges.txt", "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+SMALL = (
+    "config.json",
+    "generation_config.json",
+    "README.md",
+    "LICENSE",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+)
 TOKENIZERS = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -26,36 +36,43 @@ TOKENIZERS = (
     "tokenizer.model",
     "sentencepiece.bpe.model",
 )
-BLOCK = 1 << 20  # bytes read at once
+BLOCK = 1 << 20  # bytes per read
 
 
 def look_up(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
-    """Job target. params: id, revision (default main). Returns id, revision (commit), licence, size_bytes, files, pickled, family, uses.
+    """Job target. params: id, revision (default main).
+
+    Returns id, revision (commit), licence, size_bytes, files, pickled, family, uses.
 
     Raises ModelError for an unknown id or a repository without loadable weights.
     """
     yield {
         "kind": "log",
-        "line": _("Asking {endpoint} for {model}").format(endpoint=_endpoint(), model=params["id"]),
+        "line": _("Querying {endpoint} for {model}…").format(
+            endpoint=_endpoint(), model=params["id"]
+        ),
     }
     with _explained(params["id"]):
         return _described(params["id"], params.get("revision") or None)
 
 
 def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
-    """Job target. params: id, revision, allow_pickle. Yields {"kind": "progress", "step", "total", "file"} (bytes).
+    """Job target. params: id, revision, allow_pickle.
 
-    "stop" and close both end it; finished files stay in the cache, an unfinished one goes on at the next try. Returns id and path.
+    Yields {"kind": "progress", "step", "total", "file"} (bytes). Returns id and path.
+
+    "stop" and close both end it. Finished files stay in the cache; the next attempt resumes an
+    unfinished one.
     """
     with _explained(params["id"]):
         found = _described(params["id"], params.get("revision") or None)
         if found["pickled"] and not params.get("allow_pickle"):
             raise ModelError(
-                _("{model} has pickled weights only: opening a pickle can run any program.").format(
+                _("{model} has only pickled weights, which can execute arbitrary code.").format(
                     model=found["id"]
                 ),
                 hint=_(
-                    "Confirm that you trust where it comes from, or choose a model with model.safetensors."
+                    "Confirm that you trust its source, or choose a model with model.safetensors."
                 ),
             )
         done, path, stopped = 0, "", False
@@ -83,7 +100,7 @@ def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]
     return {"id": found["id"], "path": info.path, "stopped": False, "card": info.to_json()}
 
 
-# ---------------------------------------------------------------- what there is
+# ---------------------------------------------------------------- repository contents
 
 
 def _described(model_id: str, revision: str | None) -> dict:
@@ -99,16 +116,16 @@ def _described(model_id: str, revision: str | None) -> dict:
             _("{model} cannot be used: its repository has no {missing}.").format(
                 model=model_id, missing=missing
             ),
-            hint=_("Choose a model in the layout of the transformers library."),
+            hint=_("Choose a model in the format of the transformers library."),
         )
     config = about.config if isinstance(about.config, dict) else {}
     family = str(config.get("model_type") or "")
     if family and family not in spec.known_architectures():
         raise ModelError(
-            _("{model} is a {family} model, which cannot be loaded here.").format(
+            _("{model} is a {family} model, which is not supported.").format(
                 model=model_id, family=family
             ),
-            hint=_("Known families: {families}.").format(
+            hint=_("Supported families: {families}.").format(
                 families=", ".join(sorted(spec.known_architectures()))
             ),
         )
@@ -126,7 +143,7 @@ def _described(model_id: str, revision: str | None) -> dict:
 
 
 def _weights(sizes: Mapping[str, int]) -> tuple[list[str], bool]:
-    """Weight files at the top of the repository, safetensors before pickles; and whether they are pickled."""
+    """Weight files at the top of the repository, preferably safetensors; whether pickled."""
     for single, index, shards, pickled in (
         (spec.WEIGHTS, spec.INDEX, ("model-", ".safetensors"), False),
         (spec.PICKLE, f"{spec.PICKLE}.index.json", ("pytorch_model-", ".bin"), True),
@@ -152,11 +169,11 @@ def _licence(card: Mapping, tags: Sequence[str]) -> str:
     )
 
 
-# ---------------------------------------------------------------- fetching
+# ---------------------------------------------------------------- download
 
 
 def _fetched(model_id: str, revision: str, name: str, size: int) -> Iterator[int]:
-    """Bring one file into the cache's blobs; yields how many bytes of it are there, several times a second."""
+    """Download one file into the cache's blobs; yields the bytes so far several times a second."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(model_id, name, revision=revision)
@@ -183,13 +200,13 @@ def _repository(model_id: str) -> Path:
 def _blob(model_id: str, etag: str | None) -> Path:
     if not etag or PurePosixPath(etag).name != etag or etag.startswith("."):
         raise ModelError(
-            _("The server of {model} gave no usable name for a file.").format(model=model_id)
+            _("The server returned an invalid file name for {model}.").format(model=model_id)
         )
     return _repository(model_id) / "blobs" / etag
 
 
 def _stream(location: str, origin: str, draft: Path, size: int) -> Iterator[int]:
-    """Append what is missing of the file; a server that does not know ranges sends it anew."""
+    """Append the missing part of the file; servers without range requests send it completely."""
     from huggingface_hub import get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
@@ -217,14 +234,14 @@ def _stream(location: str, origin: str, draft: Path, size: int) -> Iterator[int]
 
 
 def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
-    """Size, and for large files (whose name is their SHA-256) the content."""
+    """Check the size and, for large files (named by their SHA-256), the content."""
     if size is not None and draft.stat().st_size != size:
         found = draft.stat().st_size
         raise ModelError(
-            _("{name} came in with {found:,} bytes, expected {size:,}.").format(
+            _("{name} has {found:,} bytes after the download, expected {size:,}.").format(
                 name=name, found=found, size=size
             ),
-            hint=_("Try again: the download goes on where it ended."),
+            hint=_("Try again: the download resumes where it stopped."),
         )
     if len(etag) == 64:
         with open(draft, "rb") as file:
@@ -232,13 +249,13 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
         if digest != etag:
             draft.unlink()
             raise ModelError(
-                _("{name} was damaged on the way (its SHA-256 is another).").format(name=name),
+                _("{name} was damaged during the download (wrong SHA-256).").format(name=name),
                 hint=_("Try again."),
             )
 
 
 def _settle(model_id: str, revision: str, wanted: str, name: str) -> str:
-    """Let huggingface_hub enter a blob into the snapshot; returns the file's path there."""
+    """Let huggingface_hub add a blob to the snapshot; returns the path of the file there."""
     from huggingface_hub import hf_hub_download
 
     repository = _repository(model_id)
@@ -254,7 +271,7 @@ def _settle(model_id: str, revision: str, wanted: str, name: str) -> str:
     return path
 
 
-# ---------------------------------------------------------------- what can go wrong
+# ---------------------------------------------------------------- errors
 
 
 def _endpoint() -> str:
@@ -264,7 +281,7 @@ def _endpoint() -> str:
 
 
 class _explained:
-    """Errors of the library and the network, said so that a person knows what to do."""
+    """Convert errors of the library and the network into messages for the user."""
 
     def __init__(self, model_id: str):
         self.model_id = model_id
@@ -283,10 +300,10 @@ class _explained:
             return
         if isinstance(error, errors.GatedRepoError):
             raise ModelError(
-                _("{model} is only for people who accepted its terms on the hub.").format(
+                _("{model} is available only to users who accepted its terms on the hub.").format(
                     model=self.model_id
                 ),
-                hint=_("Accept them there and log in with `hf auth login`."),
+                hint=_("Accept the terms there and log in with `hf auth login`."),
             ) from error
         if isinstance(error, errors.RevisionNotFoundError):
             raise ModelError(
@@ -301,7 +318,7 @@ class _explained:
             ) from error
         if isinstance(error, errors.OfflineModeIsEnabled):
             raise ModelError(
-                _("Offline mode is on (HF_HUB_OFFLINE): nothing is fetched from the network.")
+                _("Offline mode is on (HF_HUB_OFFLINE): downloads are disabled.")
             ) from error
         if isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
             "httpx",
@@ -311,10 +328,10 @@ class _explained:
             "huggingface_hub",
         ):
             raise ModelError(
-                _("{model} could not be fetched from {endpoint}: {error}").format(
+                _("{model} could not be downloaded from {endpoint}: {error}").format(
                     model=self.model_id,
                     endpoint=_endpoint(),
                     error=str(error)[:200] or type(error).__name__,
                 ),
-                hint=_("Is the network there? Finished files are kept; try again."),
+                hint=_("Check the network connection and try again. Finished files are kept."),
             ) from error

@@ -1,4 +1,4 @@
-"""The registry's door to families: which one reads a folder, and the encoder in it."""
+"""Select the family that reads a folder, and load the encoder with it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def family_of(info: spec.ModelInfo) -> Family:
 
 
 def load(folder: Path | str, options: LoadOptions) -> Encoder:
-    """The encoder in a model folder. Raises ModelError where it cannot be loaded."""
+    """The encoder in a model folder. Raises ModelError if it cannot be loaded."""
     info = spec.read_folder(folder, allow_pickle=options.allow_pickle)
     return family_of(info).load(info, options)

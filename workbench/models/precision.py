@@ -1,7 +1,7 @@
-"""Whether bfloat16 pays off on a device: on a CPU it is measured, as instruction flags do not tell.
+"""Whether bfloat16 is faster on a device: measured on CPUs, as instruction flags are unreliable.
 
-With avx512_bf16 an EPYC 9004 multiplies matrices 2 to 4 times as fast in bf16 as in fp32; a Xeon with
-the same flag needed three times as long (53 against 146 GFLOP/s per core).
+With avx512_bf16 an EPYC 9004 multiplies matrices 2 to 4 times as fast in bf16 as in fp32; a Xeon
+with the same flag needed three times as long (53 compared with 146 GFLOP/s per core).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models import device as devices
 
-CLEARLY_FASTER = 1.15  # times; below, the result is not worth the lower precision
-LEAST_WIDTH = 96  # of a model; below, most of a step is not matrix multiplication
-ROWS = 512  # batch size times length; with fewer, converting the weights hides the rest
-OPERATIONS = 4e9  # at most, of one pass of the trial: 55 ms on a core with 75 GFLOP/s
-REPEATS = (2, 6)  # fewest and most passes in each precision, after one to warm up
-BUDGET = 0.35  # seconds; after that the fewest repeats must do
-_measured: dict[str, float] = {}  # in this process, so that equal runs choose equally
+CLEARLY_FASTER = 1.15  # minimum speedup; below it the lower precision is not worthwhile
+LEAST_WIDTH = 96  # of a model; below it most of a step is not matrix multiplication
+ROWS = 512  # batch size × length; with fewer rows, converting the weights dominates
+OPERATIONS = 4e9  # maximum per pass of the measurement: 55 ms on a core with 75 GFLOP/s
+REPEATS = (2, 6)  # minimum and maximum passes per precision, after one warm-up pass
+BUDGET = 0.35  # seconds, after which the minimum number of passes suffices
+_measured: dict[str, float] = {}  # in this process, so that equal runs choose the same precision
 
 
 @dataclass(frozen=True)
 class Choice:
-    """`speedup`: how many times as fast as fp32 a training step is in bf16, None if not measured.
+    """`speedup` of a training step in bf16 over fp32, None if not measured.
 
     `key` names machine, torch version, threads and shape; `new`: measured just now.
     """
@@ -43,26 +43,26 @@ class Choice:
     new: bool = False
 
     def sentence(self) -> str:
-        """For the log of a run; empty if nothing was measured."""
+        """A message for the log of a run; empty if nothing was measured."""
         if self.speedup is None:
             return ""
         told = (
-            _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU, so it is used.")
+            _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU. Using bf16.")
             if self.bf16
-            else _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU, so fp32 is used.")
+            else _("bf16 is {speedup:.2f} times as fast as fp32 on this CPU. Using fp32.")
         )
         return told.format(speedup=self.speedup)
 
     def to_json(self) -> dict:
-        """An event for the parent, which keeps the measurement in the settings."""
+        """An event for the parent process, which stores the measurement in the settings."""
         return {"kind": "precision_trial", "key": self.key, "speedup": self.speedup}
 
 
 def check(wanted: str, device: torch.device) -> None:
-    """Raises SpecError if bf16 is wanted and the device has no instructions for it."""
+    """Raises SpecError if bf16 is requested and the device has no instructions for it."""
     if wanted == "bf16" and not devices.has_bf16(device):
         raise SpecError(
-            _("precision is 'bf16', which {device} does not have in hardware.").format(
+            _("precision is 'bf16', but {device} has no hardware support for it.").format(
                 device=devices.name(device)
             ),
             hint=_("Choose auto or fp32."),
@@ -75,7 +75,7 @@ def choose(
     shape: tuple[int, int],
     known: Mapping[str, float] | None = None,
 ) -> Choice:
-    """The precision for training a model of `shape` (width, width of its feed-forward layers).
+    """The precision for training a model of `shape` (hidden size, feed-forward width).
 
     wanted: auto, fp32 or bf16. `known` are the speedups measured earlier, by key.
     """
@@ -94,7 +94,7 @@ def choose(
 
 
 def key_of(shape: tuple[int, int]) -> str:
-    """What a measurement depends on."""
+    """The key of a measurement: everything it depends on."""
     threads, size = f"{torch.get_num_threads()}t", f"{shape[0]}x{shape[1]}"
     return "/".join((processor(), torch.__version__, threads, size))
 
@@ -116,13 +116,13 @@ def processor() -> str:
     return " ".join(about[name] for name in names if name in about) or platform.machine()
 
 
-# ---------------------------------------------------------------- measuring
+# ---------------------------------------------------------------- measurement
 
 
 def trial(shape: tuple[int, int]) -> float:
-    """How many times as fast bf16 is as fp32, for a forward and backward pass on this CPU.
+    """Speedup of bf16 over fp32 for a forward and backward pass on this CPU.
 
-    Takes less than 0.5 s on an idle machine. Random numbers of the caller are left alone.
+    Takes less than 0.5 s on an idle machine. Does not change the state of random generators.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -130,14 +130,14 @@ def trial(shape: tuple[int, int]) -> float:
 
 
 def speedup(run: Callable[[bool], None], clock: Callable[[], float]) -> float:
-    """Ratio of the best times of `run(False)` (fp32) and `run(True)` (bf16), taken in turns.
+    """Ratio of the best times of `run(False)` (fp32) and `run(True)` (bf16), alternating.
 
-    `clock` counts processor time: other programs on the machine lengthen the wall time of a pass by
-    far more than the ratio that matters, and the best of several passes is the least disturbed one.
+    `clock` measures processor time: other programs on the machine distort the wall time of a pass
+    by far more than the ratio of interest, and the best of several passes is least distorted.
     """
     began = clock()
     best = [float("inf"), float("inf")]
-    for repeat in range(-1, REPEATS[1]):  # the first pass of each sets up kernels
+    for repeat in range(-1, REPEATS[1]):  # the first pass of each initializes kernels
         if repeat >= REPEATS[0] and clock() - began > BUDGET:
             break
         for bf16 in (False, True):
@@ -149,7 +149,7 @@ def speedup(run: Callable[[bool], None], clock: Callable[[], float]) -> float:
 
 
 def _passes(shape: tuple[int, int]) -> Callable[[bool], None]:
-    """A feed-forward block, narrowed where it is large, as autocast runs it in training."""
+    """A feed-forward block, narrowed if it is large, as autocast runs it in training."""
     width, inner = shape
     inner = min(inner, int(OPERATIONS / (12 * ROWS * width)))
     block = nn.Sequential(nn.Linear(width, inner), nn.GELU(), nn.Linear(inner, width))

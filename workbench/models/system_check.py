@@ -1,4 +1,4 @@
-"""The checks that need torch: libraries load, devices, bf16. A job target."""
+"""System checks that need torch: libraries, devices, bf16. A job target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHAPES = ((384, 1536), (768, 3072))  # of the starters, and of most pretrained m
 
 
 def run(params: Mapping, folder: Path) -> Iterator[dict]:
-    """Job target. `params`: known, measurements of bf16 so far. New ones are yielded as in training."""
+    """Job target. `params`: known, earlier bf16 measurements. Yields new ones as in training."""
     for name in LIBRARIES:
         yield {"kind": "stage", "text": _("Loading {name}…").format(name=name)}
         check = library(name)
@@ -35,15 +35,15 @@ def run(params: Mapping, folder: Path) -> Iterator[dict]:
 
 
 def library(name: str) -> Check:
-    """Whether a library can be imported, and how long that took."""
+    """Whether a library can be imported, and how long the import took."""
     id, began = f"computing.load.{name}", time.monotonic()
     title = _("{name} loads").format(name=name)
     try:
         module = importlib.import_module(name)
-    except Exception as error:  # whatever its own code or a missing system library raises
+    except Exception as error:  # anything raised by its code or by a missing system library
         reason = (str(error).strip().splitlines() or [""])[0][:300]
-        told = _("no: {kind}: {reason}").format(kind=type(error).__name__, reason=reason)
-        return Check(id, title, told, PROBLEM, _("Install the package again (`make setup`)."))
+        told = _("Import failed: {kind}: {reason}").format(kind=type(error).__name__, reason=reason)
+        return Check(id, title, told, PROBLEM, _("Reinstall the package (`make setup`)."))
     told = _("{version}, in {seconds:.1f} s").format(
         version=getattr(module, "__version__", ""), seconds=time.monotonic() - began
     )
@@ -66,7 +66,7 @@ def _devices() -> Iterator[Check]:
         yield Check(
             "computing.cuda",
             "CUDA",
-            _("There is an NVIDIA driver, but this build of torch cannot use it."),
+            _("An NVIDIA driver is installed, but this build of torch does not support CUDA."),
             WARNING,
             _("Install a CUDA build of torch: `make setup TORCH=cuda`."),
         )
@@ -92,7 +92,7 @@ def driver_without_cuda() -> bool:
 
 
 def _chosen() -> Check:
-    """The device of the settings."""
+    """The device in the settings."""
     from workbench.models import device as devices
 
     wanted = settings.load().device
@@ -112,7 +112,7 @@ def _bf16(known: Mapping[str, float]) -> Iterator[dict]:
 
     cpu = torch.device("cpu")
     if not devices.has_bf16(cpu):
-        told = _("This CPU has no instructions for it: fp32 is used.")
+        told = _("This CPU has no bf16 instructions. fp32 is used.")
         yield Check("computing.bf16", _("bf16 on the CPU"), told, OK).to_event()
         return
     for shape in SHAPES:

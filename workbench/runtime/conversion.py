@@ -1,8 +1,9 @@
-"""Tokenizers in the formats of before tokenizer.json, turned into one by the `tokenizers` library.
+"""Older tokenizer formats, converted to tokenizer.json by the `tokenizers` library.
 
-The result is kept in our own cache, named by the content it was made from; the model's folder is
-never written to. Each class follows the tokenizer that its models were pretrained with: WordPiece
-(Devlin et al. 2019), byte-level BPE (Radford et al. 2019), SentencePiece (Kudo and Richardson 2018).
+The result is stored in the application's cache, under a name derived from the source files; the
+model folder is never written to. Each class follows the tokenizer that its models were pretrained
+with: WordPiece (Devlin et al. 2019), byte-level BPE (Radford et al. 2019), SentencePiece (Kudo and
+Richardson 2018).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _FAIRSEQ = {
     "mask": "<mask>",
 }
 _END = {"bos": "<|endoftext|>", "eos": "<|endoftext|>", "unk": "<|endoftext|>"}
-# Special tokens of a class whose folder does not name them.
+# Special tokens of a class, for folders that do not name them.
 SPECIAL: Mapping[str, Mapping[str, str]] = {
     "AlbertTokenizer": {**_BERT, "bos": "[CLS]", "eos": "[SEP]", "unk": "<unk>", "pad": "<pad>"},
     "BertTokenizer": _BERT,
@@ -50,8 +51,8 @@ SPECIAL: Mapping[str, Mapping[str, str]] = {
 }
 _WITH_TYPES = ("albert", "bert", "deberta-v2", "electra", "ernie")  # families
 _SPACED_MASK = ("CamembertTokenizer", "MPNetTokenizer", "RobertaTokenizer", "XLMRobertaTokenizer")
-CASED = 0.01  # share of entries with a capital letter above which a WordPiece vocabulary is cased
-LEAST = 0.8  # of the model's rows that a vocabulary fills
+CASED = 0.01  # a WordPiece vocabulary is cased if more entries than this share have a capital
+LEAST = 0.8  # share of the model's embedding rows that a vocabulary must fill
 # Words as Qwen 2 splits them. Source: tokenizer.json of the Qwen 2 models.
 _QWEN_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -61,7 +62,7 @@ _QWEN_WORDS = (
 
 @dataclass(frozen=True)
 class Source:
-    """A folder with an older tokenizer. `options` are those of its tokenizer_config.json."""
+    """A folder with a tokenizer in an older format, with the options of tokenizer_config.json."""
 
     folder: Path
     kind: str
@@ -88,9 +89,9 @@ class Source:
 
 
 def place(folder: Path) -> Path:
-    """A folder with tokenizer.json and tokenizer_config.json: `folder` itself, or the kept result.
+    """A folder with tokenizer.json and tokenizer_config.json: `folder`, or a cached conversion.
 
-    Converts if that was not done before. Raises ModelError if it cannot be.
+    Converts if there is no cached result. Raises ModelError if it cannot be converted.
     """
     if (folder / files.JSON).is_file():
         return folder
@@ -131,13 +132,13 @@ def convert(source: Source) -> tuple[Backend, dict[str, Any]]:
             _("The tokenizer of {folder} cannot be converted from {files}: {error}.").format(
                 folder=source.folder, files="+".join(source.group), error=str(error)[:200]
             ),
-            hint=_("Get the folder again, or a version of it with tokenizer.json."),
+            hint=_("Download the model again, or a version of it that includes tokenizer.json."),
         ) from error
     return backend, _described(source, names)
 
 
 def _check_entries(count: int, rows: int) -> None:
-    """A file cut short would leave most words unknown; tables are padded by a few rows only."""
+    """Detects truncated files, which would leave most words unknown; padding adds few rows only."""
     if count < max(1, LEAST * rows):
         raise ValueError(
             _("they hold {count:,} entries, the model has {rows:,}").format(count=count, rows=rows)
@@ -145,7 +146,7 @@ def _check_entries(count: int, rows: int) -> None:
 
 
 def _described(source: Source, names: Mapping[str, str]) -> dict[str, Any]:
-    """As generic class, so that other programs read tokenizer.json as it is."""
+    """The generic tokenizer class, so that other programs read tokenizer.json unchanged."""
     inputs = ["input_ids", "attention_mask"]
     if source.config.get("model_type") in _WITH_TYPES:
         inputs.insert(1, "token_type_ids")
@@ -158,7 +159,7 @@ def _described(source: Source, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _keep(kept: Path, backend: Backend, config: Mapping[str, Any]) -> None:
-    """Write both files whole or not at all; another process may do the same at this moment."""
+    """Write both files atomically; another process may convert the same folder concurrently."""
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f"{kept.name}-", dir=kept.parent))
@@ -168,12 +169,12 @@ def _keep(kept: Path, backend: Backend, config: Mapping[str, Any]) -> None:
         os.replace(draft, kept)
     except OSError as error:
         if (kept / files.JSON).is_file():
-            return  # the other was first
+            return  # the other process finished first
         raise ModelError(
             _("The converted tokenizer cannot be saved in {folder}: {error}.").format(
                 folder=kept.parent, error=error.strerror or error
             ),
-            hint=_("Is the disk full, or the folder write-protected?"),
+            hint=_("Check that the disk is not full and that the folder is writable."),
         ) from error
 
 
@@ -181,7 +182,7 @@ def _keep(kept: Path, backend: Backend, config: Mapping[str, Any]) -> None:
 
 
 def _add_special(backend: Backend, source: Source) -> dict[str, str]:
-    """Role → token, of those that the model has a row for."""
+    """Role → token, for tokens that the model has an embedding for."""
     found = {}
     for role in ROLES:
         token = source.special(role)
@@ -203,7 +204,7 @@ def _has_row(backend: Backend, token: str, rows: int) -> bool:
 
 
 def _add_others(backend: Backend, source: Source) -> None:
-    """Tokens that were added to the vocabulary later, under the numbers that the folder gives."""
+    """Tokens that were added to the vocabulary later, with the ids that the folder gives."""
     numbered: dict[int, tuple[str, bool]] = {}
     for token, number in files.read_json(source.folder / files.ADDED).items():
         if isinstance(number, int):
@@ -221,7 +222,7 @@ def _add_others(backend: Backend, source: Source) -> None:
 
 
 def _surround(backend: Backend, source: Source, names: Mapping[str, str]) -> None:
-    """The special tokens around one text and around two."""
+    """The special tokens around single texts and around pairs."""
     kind = source.kind
     if kind in ("GPT2Tokenizer", "GPTNeoXTokenizer", "Qwen2Tokenizer"):
         backend.post_processor = processors.ByteLevel(trim_offsets=False)
@@ -276,7 +277,7 @@ def _wordpiece(source: Source) -> Backend:
 
 
 def _is_cased(vocabulary: Mapping[str, int]) -> bool:
-    """Folders published without tokenizer_config.json do not say; SpanBERT is cased, most are not."""
+    """For folders without tokenizer_config.json: most models are uncased, SpanBERT is cased."""
     words = [entry for entry in vocabulary if not re.fullmatch(r"\[.*\]|<.*>", entry)]
     return sum(entry != entry.lower() for entry in words) > CASED * len(words)
 
@@ -341,14 +342,14 @@ def _unigram(source: Source, model: sentencepiece.PieceModel) -> Backend:
 
 
 def _numbered(kind: str, model: sentencepiece.PieceModel) -> tuple[list[tuple[str, float]], int]:
-    """The pieces in the order of the model's rows, and the number of the unknown one."""
+    """The pieces in the order of the model's embeddings, and the id of the unknown piece."""
     plain = [(one.text, one.score) for one in model.pieces]
-    if kind == "XLMRobertaTokenizer":  # fairseq put its own four in front
+    if kind == "XLMRobertaTokenizer":  # fairseq prepends its own four
         return [*((name, 0.0) for name in ("<s>", "<pad>", "</s>", "<unk>")), *plain[3:]], 3
     if kind == "CamembertTokenizer":
         unused = ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED")
         return [*((name, 0.0) for name in unused), *plain[1:]], 3
-    if kind == "AlbertTokenizer":  # "9," was split while pretraining: such pieces are never used
+    if kind == "AlbertTokenizer":  # "9," was split in pretraining: such pieces are never used
         plain = [(text, score - 100 * _digit_comma(text)) for text, score in plain]
     return plain, model.unknown
 
@@ -368,7 +369,7 @@ def _albert_steps(source: Source) -> list[normalizers.Normalizer]:
 
 
 def _merged(model: sentencepiece.PieceModel) -> Backend:
-    """BPE of SentencePiece: of two neighbours, those that make the piece with most score merge."""
+    """BPE of SentencePiece: merges the adjacent pair whose combined piece has the highest score."""
     numbers = {one.text: number for number, one in enumerate(model.pieces)}
     merges = []
     for one in model.pieces:
@@ -385,7 +386,7 @@ def _merged(model: sentencepiece.PieceModel) -> Backend:
             byte_fallback=model.byte_fallback,
         )
     )
-    # Not Metaspace: it puts no space before a text that begins with one, SentencePiece does.
+    # Not Metaspace: unlike SentencePiece, it adds no space before a text that begins with one.
     steps = [normalizers.Prepend("▁")] if model.prefix_space else []
     backend.normalizer = normalizers.Sequence([*steps, normalizers.Replace(" ", "▁")])
     backend.decoder = decoders.Sequence(

@@ -1,4 +1,4 @@
-"""Linear-chain conditional random fields: decoding with learned scores of neighbouring tags.
+"""Linear-chain conditional random fields: decoding with learned transition scores.
 
 numpy alone, shared by training, hosts and exported models.
 Source: Lafferty, McCallum and Pereira 2001; Collobert et al. 2011, section 3.3.2.
@@ -17,7 +17,7 @@ from workbench.runtime.decoding import viterbi
 
 @dataclass(frozen=True)
 class Transitions:
-    """Scores of tags beside one another, float64; -inf where the scheme does not allow it.
+    """Transition scores of tags, float64; -inf if the scheme does not allow the transition.
 
     start, end (L,): of the first and of the last tag. step (L, L): from (row) → to (column).
     """
@@ -34,10 +34,10 @@ class Transitions:
         tags: Sequence[str],
         constraints: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> Transitions:
-        """What training learned (`start`, `step`, `end` as lists), with what the scheme forbids.
+        """Learned scores (`start`, `step`, `end` as lists), with invalid transitions masked.
 
         `constraints`: added to start (L,) and step (L, L); 0 or -inf.
-        Raises ValueError where the sizes do not fit `tags`.
+        Raises ValueError if the sizes do not match `tags`.
         """
         count = len(tags)
         start, step, end = (np.array(raw[name], np.float64) for name in ("start", "step", "end"))
@@ -54,20 +54,20 @@ class Transitions:
         return viterbi(emissions, self.start, self.step, self.end)
 
     def log_partition(self, emissions: np.ndarray) -> float:
-        """Log of the summed exponentiated scores of all tag sequences; 0 without words."""
+        """Log of the sum of the exponentiated scores of all tag sequences; 0 without words."""
         if not len(emissions):
             return 0.0
         return float(_log_sum(self._forward(emissions)[-1] + self.end))
 
     def marginals(self, emissions: np.ndarray) -> np.ndarray:
-        """Probability (T, L) of each tag at each word, all sequences considered."""
+        """Marginal probability (T, L) of each tag at each word."""
         if not len(emissions):
             return np.zeros(emissions.shape)
         both = self._forward(emissions) + self._backward(emissions)
         return np.exp(both - _log_sum(both[-1]))
 
     def _forward(self, emissions: np.ndarray) -> np.ndarray:
-        """(T, L): log sum over the sequences that end with a tag, its own emission included."""
+        """(T, L): log sum over the sequences that end with a tag, including its emission."""
         found = np.array(emissions, np.float64)
         found[0] += self.start
         for position in range(1, len(found)):
@@ -75,7 +75,7 @@ class Transitions:
         return found
 
     def _backward(self, emissions: np.ndarray) -> np.ndarray:
-        """(T, L): log sum over what follows a tag, its own emission left out."""
+        """(T, L): log sum over the continuations after a tag, excluding its emission."""
         found = np.zeros(emissions.shape)
         found[-1] = self.end
         for position in range(len(found) - 2, -1, -1):
@@ -85,7 +85,7 @@ class Transitions:
 
 
 def _log_sum(values: np.ndarray) -> np.ndarray:
-    """Log of the sum of exponentials over the first axis; -inf where all are."""
+    """Log of the sum of exponentials over the first axis; -inf if all values are."""
     most = values.max(axis=0)
     most = np.where(np.isfinite(most), most, 0.0)
     with np.errstate(divide="ignore"):

@@ -1,4 +1,7 @@
-"""From scores to answers: classes, words with tags, spans. numpy alone, shared by training, hosts and exported models."""
+"""From logits to predictions: classes, words with tags, spans.
+
+numpy only, shared by training, hosts and exported models.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from workbench.text.spans import Span
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Over the last axis, in float64 so that rows add up to 1."""
+    """Softmax over the last axis, in float64 so that rows sum to 1."""
     shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
     powers = np.exp(shifted)
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:
-    """In float64, of the same shape; stable for large magnitudes."""
+    """Sigmoid in float64, of the same shape; stable for large magnitudes."""
     return np.exp(-np.logaddexp(0.0, -logits.astype(np.float64)))
 
 
@@ -35,7 +38,7 @@ def classes(logits: np.ndarray, labels: Sequence[str], *, cut: bool = False) -> 
 
 
 def bio_tags(labels: Sequence[str]) -> tuple[str, ...]:
-    """O, then B- and I- of each label: the order of a tagger's outputs."""
+    """O, then B- and I- of each label: the order of the outputs of a tagger."""
     return ("O", *(f"{prefix}-{label}" for label in labels for prefix in "BI"))
 
 
@@ -64,9 +67,9 @@ def bio_constraints(tags: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
 def viterbi(
     scores: np.ndarray, start: np.ndarray, step: np.ndarray, end: np.ndarray | None = None
 ) -> np.ndarray:
-    """The best path, int64 (T,), through scores (T, L); the lower number on a tie.
+    """The best path, int64 (T,), through scores (T, L); the lower index on a tie.
 
-    start, end (L,) are added to the first and the last, step (L, L) from → to in between.
+    start, end (L,) are added to the first and last position, step (L, L) from → to in between.
     """
     length, count = scores.shape
     best, back = scores[0] + start, np.zeros((length, count), dtype=np.int64)
@@ -83,8 +86,8 @@ def viterbi(
 def decide(probabilities: np.ndarray, tags: Sequence[str]) -> np.ndarray:
     """Tag numbers (T,) of words with distributions (T, L).
 
-    The most probable tag of each word where that is a legal BIO sequence, else the most probable
-    legal sequence.
+    The most probable tag of each word if that is a valid BIO sequence, else the most probable
+    valid sequence.
     """
     if not len(probabilities):
         return np.zeros(0, dtype=np.int64)
@@ -96,10 +99,10 @@ def decide(probabilities: np.ndarray, tags: Sequence[str]) -> np.ndarray:
 
 
 def begun(chosen: np.ndarray, tags: Sequence[str], *, before: str | None = None) -> np.ndarray:
-    """A legal BIO sequence (T,): each I- that continues nothing becomes the B- of its label.
+    """A valid BIO sequence (T,): an I- without a preceding tag of its label becomes B-.
 
-    `before` is the tag in front of the first, None for the beginning of the text. As conlleval and
-    seqeval read such tags.
+    `before` is the tag before the first, None for the beginning of the text. conlleval and seqeval
+    read such tags in the same way.
     """
     number = {tag: position for position, tag in enumerate(tags)}
     found, inside = np.array(chosen, dtype=np.int64), split_tag(before or "O")[1]
@@ -120,10 +123,10 @@ def words_and_spans(
     *,
     cut: bool = False,
 ) -> Prediction:
-    """Words with labels and the spans they make, from tag numbers (T,) and their scores (T,).
+    """Words with labels and the spans they form, from tag ids (T,) and their scores (T,).
 
-    `chosen` is a legal BIO sequence. A span's score is the mean of its words' scores. No span
-    begins or ends in white space.
+    `chosen` is a valid BIO sequence. A span's score is the mean of its words' scores. No span
+    begins or ends with white space.
     """
     parts = [split_tag(tags[one]) for one in chosen]
     words = tuple(
@@ -171,9 +174,10 @@ def _trimmed(text: str, start: int, end: int, label: str, score: float) -> Span 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Where the words of a text stand in its windows. All int64 (W,), -1 where a word has no subword of its own.
+    """Positions of the words of a text in its windows.
 
-    window: the window in which the word has the most context around it; first, end: its subwords there, end exclusive.
+    All int64 (W,), -1 for a word without a subword of its own. window: the window with the most
+    context around the word; first, end: its subwords in that window, end exclusive.
     """
 
     window: np.ndarray
@@ -186,8 +190,9 @@ def align(
 ) -> Alignment:
     """Find every word in the windows of its text.
 
-    borders: (start, end) of words, in order, not overlapping. windows: for each, the subwords' borders int (T, 2) and whether each is
-    text bool (T,). A subword belongs to the word that holds its last character; one that covers several words serves them all.
+    borders: (start, end) of words, sorted, without overlaps. windows: for each window, the offsets
+    of its subwords int (T, 2) and whether each is text bool (T,). A subword belongs to the word
+    that holds its last character; one that covers several words belongs to all of them.
     """
     given = np.asarray(borders, dtype=np.int64).reshape(-1, 2)
     count = len(given)
@@ -201,7 +206,7 @@ def align(
             offsets[positions, 0].astype(np.int64),
             offsets[positions, 1].astype(np.int64),
         )
-        # Only the words that this window reaches: a book has thousands of windows.
+        # Only the words in this window: a book has thousands of windows.
         low, high = (
             np.searchsorted(given[:, 1], starts[0], side="right"),
             np.searchsorted(given[:, 0], ends[-1], side="left"),
@@ -209,14 +214,14 @@ def align(
         near_words = given[low:high]
         left = np.searchsorted(
             ends, near_words[:, 0], side="right"
-        )  # first subword that ends after the word begins
+        )  # first subword that ends after the start of the word
         right = np.searchsorted(
             starts, near_words[:, 1], side="left"
-        )  # past the last that begins before the word ends
+        )  # end of the subwords that begin before the end of the word
         here = left < right
         near = np.minimum(
             left, len(positions) - right
-        )  # subwords between the word and the nearer border
+        )  # subwords between the word and the nearer end of the window
         near = np.where((left == 0) & _begins(number), len(positions) - right, near)
         near = np.where((right == len(positions)) & (number == len(windows) - 1), left, near)
         better = here & (near > context[low:high])
@@ -228,5 +233,5 @@ def align(
 
 
 def _begins(number: int) -> bool:
-    """The text's own beginning is no missing context."""
+    """At the beginning of the text, no context is missing."""
     return number == 0

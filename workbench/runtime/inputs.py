@@ -1,6 +1,6 @@
-"""Inputs of a model as numpy arrays: what a preparer makes, and how inputs are batched and padded.
+"""Inputs of a model as numpy arrays: created by preparers, batched and padded here.
 
-No torch: training, prediction and exported folders share this.
+No torch: shared by training, prediction and exported folders.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from workbench.text.segment import tokens_of
 class EncodedInput:
     """One input of a model: a text, a pair of texts, or one window of a long text.
 
-    arrays: by name, first axis T (subwords, words or characters, special ones included):
+    arrays: by name, first axis T (subwords, words or characters, including special ones):
     input_ids int32 (T,), token_type_ids int32 (T,), characters int32 (T, 50) …
     offsets int32 (T, 2): code points of the text, end exclusive; (0, 0) at special units.
     text int8 (T,): 0 first text, 1 second text, -1 special.
@@ -44,8 +44,8 @@ class Prepared:
     """Documents as inputs of a model.
 
     owner int (N,): the document of each input; inputs of one document are adjacent, in order.
-    cut bool (D,): whether a document was longer than the model takes and truncated.
-    words, alignments: per document, for tasks that answer by word; otherwise empty.
+    cut bool (D,): whether a document exceeded the maximum length and was truncated.
+    words, alignments: per document, for tasks with one output per word; otherwise empty.
     """
 
     documents: list[Document]
@@ -57,7 +57,7 @@ class Prepared:
 
     @property
     def lengths(self) -> np.ndarray:
-        """int64 (N,): units of every input."""
+        """int64 (N,): number of units of each input."""
         return np.fromiter(map(len, self.inputs), dtype=np.int64, count=len(self.inputs))
 
     def first(self, document: int) -> int:
@@ -69,7 +69,7 @@ class Prepared:
         return range(self.first(document), self.first(document + 1))
 
     def only(self, document: int) -> Prepared:
-        """One document alone."""
+        """A single document."""
         inputs = self.of(document)
         return Prepared(
             [self.documents[document]],
@@ -82,7 +82,7 @@ class Prepared:
 
     @classmethod
     def join(cls, parts: Sequence[Prepared]) -> Prepared:
-        """One after the other; `parts` must not be empty."""
+        """Concatenate; `parts` must not be empty."""
         offsets = np.cumsum([0, *(len(part.documents) for part in parts[:-1])])
         owners = [part.owner + offset for part, offset in zip(parts, offsets, strict=True)]
         return cls(
@@ -96,11 +96,11 @@ class Prepared:
 
 
 class Preparer(Protocol):
-    """Text → arrays in an encoder's own units: subwords, words, characters.
+    """Text → arrays in the units of an encoder: subwords, words, characters.
 
-    fill: the value that pads each array; 0 for those it does not name.
+    fill: the padding value of each array; 0 for arrays it does not name.
     size: entries of the vocabulary, 0 without one. added: special units around one text.
-    unknown: the id of what the vocabulary does not have, None without one.
+    unknown: the id of out-of-vocabulary units, None without one.
     """
 
     fill: Mapping[str, int]
@@ -127,22 +127,22 @@ class Preparer(Protocol):
         ...
 
     def pieces(self, encoded: EncodedInput) -> list[str]:
-        """What the model sees at each unit, as people know it: "[CLS]", "##ing", "Ġthe" …"""
+        """The unit at each position as text: "[CLS]", "##ing", "Ġthe" …"""
         ...
 
     def unknown_share(self, texts: Iterable[str]) -> float:
-        """Share of words (with a letter) that the vocabulary does not know, 0 to 1."""
+        """Fraction of words (with a letter) that are not in the vocabulary, 0 to 1."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write what `FamilyInfo.preparer` needs to load it from `folder` again."""
+        """Write the files that `FamilyInfo.preparer` needs to load it from `folder` again."""
         ...
 
 
 def prepared_windows(
     documents: Sequence[Document], windows: Sequence[Sequence[EncodedInput]]
 ) -> Prepared:
-    """Windows of every document with the words and where each stands in the windows."""
+    """Windows of every document, with the words and their positions in the windows."""
     words = [tokens_of(document) for document in documents]
     alignments = [
         align(borders, [(window.offsets, window.text == 0) for window in found])
@@ -208,7 +208,7 @@ def unpadded(
 ) -> dict[str, np.ndarray]:
     """One row of a batch of named arrays, those over tokens (B, T, …) without their padding.
 
-    `axes` says "token" or "item" for each name; an array it does not name is taken as "item".
+    `axes` gives "token" or "item" for each name; arrays it does not name are "item".
     """
     return {
         name: array[row, :length].copy() if axes.get(name) == PER_TOKEN else array[row]

@@ -1,4 +1,7 @@
-"""An exported ONNX folder → predictions, with `tokenizers` and `onnxruntime` alone: no torch, no transformers."""
+"""An exported ONNX folder → predictions, with `tokenizers` and `onnxruntime`.
+
+Needs neither torch nor transformers.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
 LABELS = "labels.json"
-FIRST_FAMILY = "transformer"  # of exports that name none: they were made while it was the only one
-BATCH_TOKENS = 4096  # subwords in one call, padding included
+FIRST_FAMILY = "transformer"  # of exports without a family, written when it was the only one
+BATCH_TOKENS = 4096  # subwords per call, padding included
 
 Logits = list[Mapping[str, np.ndarray]]
 
 
 class OnnxPredictor:
-    """Made by `load`. `labels` are those of the layer, `outputs` those of the network."""
+    """Created by `load`. `labels` are those of the layer, `outputs` those of the network."""
 
     def __init__(self, session: Any, preparer: Preparer, description: Mapping):
         self._session, self.preparer, self.description = session, preparer, description
@@ -43,7 +46,10 @@ class OnnxPredictor:
 
     @classmethod
     def load(cls, folder: Path | str, *, threads: int = 0) -> OnnxPredictor:
-        """Raises ModelError where the folder holds no such export. `threads` 0 leaves the choice to onnxruntime."""
+        """Raises ModelError if the folder holds no such export.
+
+        `threads` 0 lets onnxruntime choose.
+        """
         import onnxruntime
 
         folder = Path(folder)
@@ -53,7 +59,7 @@ class OnnxPredictor:
                 _("{folder} holds {count} .onnx files, expected one.").format(
                     folder=folder, count=len(files)
                 ),
-                hint=_("Name the onnx folder of an exported run."),
+                hint=_("Specify the onnx folder of an exported run."),
             )
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -78,7 +84,7 @@ class OnnxPredictor:
         return self.task.prepare(self.preparer, documents, self.max_length)
 
     def logits(self, inputs: Sequence[EncodedInput]) -> Logits:
-        """Of each input by name, without padding."""
+        """Logits of each input by name, without padding."""
         found: Logits = [{}] * len(inputs)
         lengths = np.array([len(one) for one in inputs])
         for chosen in batches_by_length(lengths, BATCH_TOKENS):
@@ -107,7 +113,7 @@ def _description(folder: Path) -> dict:
     except (OSError, ValueError) as error:
         raise ModelError(
             _("{path} cannot be read: {error}").format(path=path, error=error),
-            hint=_("It is written beside the .onnx file on export."),
+            hint=_("The export writes it beside the .onnx file."),
         ) from error
     if not isinstance(raw, dict) or not {"task", "labels", "id2label", "max_length"} <= raw.keys():
         raise ModelError(

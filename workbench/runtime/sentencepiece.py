@@ -84,7 +84,7 @@ def _piece(raw: bytes) -> Piece:
 
 
 def _fields(raw: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """(field number, value) of a message; a value of fixed size comes as its bytes."""
+    """(field number, value) pairs of a message; fixed-size values are returned as bytes."""
     at, end = 0, len(raw)
     while at < end:
         tag, at = _varint(raw, at)
@@ -100,7 +100,7 @@ def _fields(raw: bytes) -> Iterator[tuple[int, int | bytes]]:
         else:
             raise ValueError("not a protocol buffer message")
         if at + length > end:
-            raise ValueError("the file is cut short")
+            raise ValueError("the file is truncated")
         yield number, raw[at : at + length]
         at += length
 

@@ -1,4 +1,4 @@
-"""How the words of a text get their BIO tags: greedy, as valid sequences, by a CRF. numpy alone."""
+"""Decoders that assign BIO tags to words: greedy, valid sequences, CRF. numpy only."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from workbench.runtime import decoding
 from workbench.runtime.crf import Transitions
 
-# logits (W, L) of the words, whether each has a subword, bool (W,) → tag numbers (W,) of a legal
-# BIO sequence and their scores (W,), 0 to 1. A word without a subword is surely O (number 0).
+# logits (W, L) of the words, whether each has a subword, bool (W,) → tag ids (W,) of a valid
+# BIO sequence and their scores (W,), 0 to 1. A word without a subword is O (id 0), with score 1.
 Decoder = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def decoder(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
-    """The decoder that a trained model names in `decoder`; valid sequences where it names none.
+    """The decoder that a trained model specifies in `decoder`, by default valid sequences.
 
-    Raises KeyError for a decoder that is not known.
+    Raises KeyError for an unknown decoder.
     """
     return _DECODERS[given.get("decoder", "bio")](given, tags)
 
 
 def transitions(given: Mapping[str, Any], tags: Sequence[str]) -> Transitions | None:
-    """The scores of neighbouring tags that a CRF has learned; None for other decoders."""
+    """The learned transition scores of a CRF; None for other decoders."""
     if (raw := given.get("transitions")) is None:
         return None
     return Transitions.from_json(raw, tags, decoding.bio_constraints(tuple(tags)))
@@ -50,7 +50,7 @@ def _bio(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
 
 
 def _crf(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
-    """Words without a subword are passed over, as in training."""
+    """Words without a subword are skipped, as in training."""
     learned = transitions(given, tags)
     if learned is None:
         raise KeyError("transitions")
@@ -73,7 +73,7 @@ _DECODERS: dict[str, Callable[[Mapping[str, Any], Sequence[str]], Decoder]] = {
 
 
 def _probabilities(logits: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """(W, L), surely O where no subword is present."""
+    """(W, L) probabilities; O has probability 1 for words without a subword."""
     probabilities = decoding.softmax(logits)
     probabilities[~present] = np.eye(1, logits.shape[1])
     return probabilities

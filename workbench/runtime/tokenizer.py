@@ -1,4 +1,7 @@
-"""Hugging Face `tokenizers` behind one face: text in, subwords with code point borders out. No torch, no transformers."""
+"""Wrapper of Hugging Face `tokenizers`: text → subwords with code point offsets.
+
+Needs neither torch nor transformers.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +20,21 @@ from workbench.runtime.inputs import EncodedInput
 from workbench.runtime.tokenizer_files import read_json
 from workbench.text.segment import words
 
-CHUNK = 512  # texts handed to the library at once: progress and memory stay bounded
-CHARACTERS = 1_000_000  # likewise; the library takes 200 bytes for each
-AMPLE = 200  # characters for each subword that is read: beyond them a text is not looked at where it is cut anyway
-WORDS = 50_000  # looked at for what is unknown
+CHUNK = 512  # texts per call of the library, so that progress and memory stay bounded
+CHARACTERS = 1_000_000  # likewise; the library uses about 200 bytes per character
+AMPLE = 200  # characters per subword that are read of a text that will be truncated
+WORDS = 50_000  # words that are checked for unknown subwords
 _MASKS = ("[MASK]", "<mask>", "<|mask|>")
 
 
 class Tokenizer:
-    """`pad` is the id that fills a batch up; `unknown` that of a word outside the vocabulary, None where there is none."""
+    """`pad` is the id that fills batches; `unknown` that of unknown words, None without one."""
 
     def __init__(self, backend: Backend, *, pad: int = 0, fallback: int | None = None):
         self.backend = backend
         self.pad = pad
-        self.fallback = (
-            pad if fallback is None else fallback
-        )  # stands for a text that has no subword at all
-        self.written: dict[str, bytes] = {}  # its files by name, once a model was saved with it
+        self.fallback = pad if fallback is None else fallback  # used for a text without any subword
+        self.written: dict[str, bytes] = {}  # saved files by name, cached by the first save
         self.unknown = _unknown(backend)
         self._strange = {self.unknown} - {None} | _byte_pieces(backend)
         backend.no_padding()
@@ -65,18 +66,18 @@ class Tokenizer:
 
     @property
     def added(self) -> int:
-        """Special subwords around one text."""
+        """Number of special subwords around one text."""
         return self.backend.num_special_tokens_to_add(False)
 
     def piece(self, id: int) -> str:
         return self.backend.id_to_token(int(id)) or ""
 
-    # ------------------------------------------------------------ texts to pieces
+    # ------------------------------------------------------------ texts to subwords
 
     def whole(
         self, texts: Sequence[Sequence[str]], max_length: int
     ) -> Iterator[tuple[EncodedInput, bool]]:
-        """One piece for each text or pair (one or two strings), and whether it was cut at `max_length` subwords."""
+        """The input of each text or pair (one or two strings), and whether it was truncated."""
         for encoding in self._whole(texts, max_length):
             yield self._encoded(encoding), bool(encoding.overflowing)
 
@@ -85,15 +86,18 @@ class Tokenizer:
         return sum(bool(encoding.overflowing) for encoding in self._whole(texts, max_length))
 
     def lengths(self, texts: Sequence[str], enough: int) -> list[int]:
-        """Subwords of each text, special ones included. Of a text with more than `enough`, some number above `enough`."""
+        """Subwords of each text, special ones included.
+
+        Counting may stop early: a result above `enough` need not be exact.
+        """
         found = self._lengths([text[: AMPLE * enough] for text in texts])
         for number, text in enumerate(texts):
             if found[number] <= enough and len(text) > AMPLE * enough:
-                found[number] = self._lengths([text])[0]  # mostly white space, or one endless word
+                found[number] = self._lengths([text])[0]  # mostly white space, or one long word
         return found
 
     def _lengths(self, texts: Sequence[str]) -> list[int]:
-        """Bundles bound the memory; the library releases the interpreter lock while it encodes one."""
+        """In bounded batches; the library releases the interpreter lock while it encodes one."""
         return [
             len(encoding)
             for bundle in _bundles([(text,) for text in texts])
@@ -107,16 +111,16 @@ class Tokenizer:
         ):
             if not encoding.overflowing and beginning != tuple(
                 pair
-            ):  # mostly white space, or one endless word
+            ):  # mostly white space, or one long word
                 encoding = next(self._encode([pair], max_length, 0))
             yield encoding
 
     def windows(
         self, texts: Sequence[str], max_length: int, overlap: int
     ) -> Iterator[tuple[EncodedInput, ...]]:
-        """The windows of each text, `overlap` subwords shared by neighbours; one window where the text is short enough.
+        """The windows of each text, adjacent ones share `overlap` subwords.
 
-        A text of more than CHARACTERS falls into parts of so many, between which nothing is shared.
+        A text longer than CHARACTERS is divided into parts of that length, which share nothing.
         """
         room = max_length - self.added
         stride = max(0, min(overlap, room - 1))
@@ -125,7 +129,7 @@ class Tokenizer:
         for some in parts:
             pairs = zip(
                 some, found, strict=False
-            )  # takes from `found` only as many as the text has parts
+            )  # consumes as many items of `found` as the text has parts
             yield tuple(
                 self._encoded(one, begin)
                 for (begin, _), encoding in pairs
@@ -147,7 +151,7 @@ class Tokenizer:
             yield from found
 
     def _encoded(self, encoding: Encoding, begin: int = 0) -> EncodedInput:
-        """`begin` is where the encoded part starts in the whole text."""
+        """`begin` is the position of the encoded part in the whole text."""
         ids = np.asarray(encoding.ids or [self.fallback], dtype=np.int32)
         if not encoding.ids:
             types, offsets = np.zeros(1, np.int32), np.zeros((1, 2), np.int32)
@@ -159,13 +163,13 @@ class Tokenizer:
             offsets[text >= 0] += begin
         return _input(ids, np.asarray(encoding.type_ids, np.int32), offsets, text)
 
-    # ------------------------------------------------------------ what it does not know
+    # ------------------------------------------------------------ unknown words
 
     def unknown_share(self, texts: Iterable[str]) -> float:
-        """Share of words with a letter that the vocabulary cannot spell, 0 to 1; 0 without words.
+        """Fraction of words with a letter that the vocabulary cannot represent, 0 to 1.
 
-        They hold the unknown subword, or single bytes in the place of letters. Of very many words
-        the first WORDS are read.
+        These contain the unknown subword, or single bytes in place of letters. At most WORDS words
+        are read. 0 without words.
         """
         if not self._strange:
             return 0.0
@@ -192,7 +196,7 @@ def _input(
 
 
 def _bundles(texts: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    """As many as are good for one call, at least one."""
+    """Texts for one call of the library, at least one."""
     bundle: list[Sequence[str]] = []
     size = 0
     for one in texts:
@@ -206,7 +210,7 @@ def _bundles(texts: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
 
 
 def _parts(text: str) -> list[tuple[int, str]]:
-    """(position, part) of a text; nearly always one."""
+    """(position, part) of a text; usually one part."""
     found, begin = [], 0
     while len(text) - begin > CHARACTERS:
         part = _beginning(text[begin : begin + CHARACTERS + 1], CHARACTERS)
@@ -216,7 +220,7 @@ def _parts(text: str) -> list[tuple[int, str]]:
 
 
 def _beginning(text: str, length: int) -> str:
-    """The first `length` characters or somewhat fewer, so that no word is cut where there are words."""
+    """At most the first `length` characters, cut between words if possible."""
     if len(text) <= length:
         return text
     space = text.rfind(" ", length - length // 10, length)
@@ -224,7 +228,7 @@ def _beginning(text: str, length: int) -> str:
 
 
 def _clean(texts: Sequence[str]) -> tuple[str, ...]:
-    """Lone surrogates are no Unicode; U+FFFD takes their place so that every border stays where it is."""
+    """Replaces lone surrogates, which are not valid Unicode, by U+FFFD; offsets stay valid."""
     if all(map(_encodable, texts)):
         return tuple(texts)
     return tuple(
@@ -247,13 +251,13 @@ def _unknown(backend: Backend) -> int | None:
         else {}
     )
     name = getattr(backend.model, "unk_token", None)
-    if name is None and isinstance(model.get("unk_id"), int):  # Unigram names it by number
+    if name is None and isinstance(model.get("unk_id"), int):  # Unigram stores the id
         return model["unk_id"]
     return backend.token_to_id(name) if name else None
 
 
 def _byte_pieces(backend: Backend) -> set[int]:
-    """Subwords that stand for one byte of a letter outside the vocabulary, as in Llama's."""
+    """Subwords that represent one byte of an unknown character, as in Llama's tokenizer."""
     if not getattr(backend.model, "byte_fallback", False):
         return set()
     found = (backend.token_to_id(f"<0x{byte:02X}>") for byte in range(256))
@@ -261,7 +265,7 @@ def _byte_pieces(backend: Backend) -> set[int]:
 
 
 def files_of(folder: Path | str) -> Path:
-    """Where tokenizer.json and tokenizer_config.json are: the folder, or our cache if converted.
+    """The folder with tokenizer.json and tokenizer_config.json, converted and cached if needed.
 
     Raises ModelError if the folder has no tokenizer.
     """
@@ -274,7 +278,7 @@ def files_of(folder: Path | str) -> Path:
 
 
 def _special(names: Mapping, numbers: Mapping, backend: Backend) -> dict[str, int]:
-    """Ids of padding and of the stand-in for an empty text.
+    """Ids of padding and of the fallback for an empty text.
 
     `names` is the content of tokenizer_config.json, `numbers` that of config.json.
     """
@@ -292,7 +296,7 @@ def _special(names: Mapping, numbers: Mapping, backend: Backend) -> dict[str, in
 
 
 def mask_token(folder: Path | str, backend: Backend) -> str | None:
-    """What hides a word in a text: as the tokenizer's configuration says, else a usual name.
+    """The mask token of the tokenizer's configuration, else a common one in the vocabulary.
 
     None if the vocabulary has neither.
     """

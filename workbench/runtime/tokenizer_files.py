@@ -1,6 +1,6 @@
-"""Which files of a model folder its tokenizer comes from: tokenizer.json, or an older format.
+"""The files of a model folder that its tokenizer is read from: tokenizer.json or older formats.
 
-Only names and configurations are looked at here; `conversion` reads the vocabularies.
+Only names and configurations are read here; `conversion` reads the vocabularies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workbench.base.i18n import _
 JSON = "tokenizer.json"
 CONFIG, MODEL_CONFIG = "tokenizer_config.json", "config.json"
 SPECIAL, ADDED = "special_tokens_map.json", "added_tokens.json"
-VERSION = 1  # of the conversion; a new number makes every kept result outdated
+VERSION = 1  # of the conversion; increasing it invalidates all cached results
 
 _WORDPIECE = (("vocab.txt",),)
 _MERGES = (("vocab.json", "merges.txt"),)
@@ -27,7 +27,7 @@ _PIECES = (
     ("sentencepiece.bpe.model",),
     ("tokenizer.model",),
 )
-# Tokenizer class, as transformers names it without "Fast" → file groups that it can be made from.
+# Tokenizer class, as in transformers without "Fast" → groups of files that it can be built from.
 SOURCES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "AlbertTokenizer": _PIECES,
     "BertTokenizer": _WORDPIECE,
@@ -44,8 +44,8 @@ SOURCES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "RobertaTokenizer": _MERGES,
     "XLMRobertaTokenizer": _PIECES,
 }
-# The class of a family whose folder names none. ModernBERT and OLMo 2 were only ever published with
-# tokenizer.json: their older files do not say how text is split into words.
+# The class of a family, for folders that do not name one. ModernBERT and OLMo 2 were only published
+# with tokenizer.json: their older files do not specify how text is split into words.
 CLASSES: Mapping[str, str] = {
     "albert": "AlbertTokenizer",
     "bert": "BertTokenizer",
@@ -65,11 +65,11 @@ CLASSES: Mapping[str, str] = {
     "roberta": "RobertaTokenizer",
     "xlm-roberta": "XLMRobertaTokenizer",
 }
-_GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "")  # say nothing of the format
+_GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "")  # do not determine the format
 
 
 def choose(folder: Path, config: Mapping, problems: list[str]) -> str:
-    """The file that the tokenizer is read or converted from; "", with a problem, if none will do.
+    """The file that the tokenizer is read or converted from; "", with a problem, if there is none.
 
     `config` is the content of config.json.
     """
@@ -80,7 +80,7 @@ def choose(folder: Path, config: Mapping, problems: list[str]) -> str:
         if group := present(folder, kind):
             return group[0]
         problems.append(
-            _("tokenizer.json is missing; {files} would do as well").format(
+            _("tokenizer.json is missing; alternatively, {files} can be used").format(
                 files=", ".join("+".join(group) for group in SOURCES[kind])
             )
         )
@@ -114,7 +114,7 @@ def present(folder: Path, kind: str) -> tuple[str, ...]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a file; {} if there is none, or if it is broken."""
+    """The JSON object in a file; {} if it is missing or damaged."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -123,7 +123,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping) -> Path:
-    """The folder in our cache for the result of a conversion, named by all that it depends on."""
+    """The cache folder for the result of a conversion, named by a hash of all its inputs."""
     digest = hashlib.sha256(f"{VERSION} {kind} {config.get('vocab_size')!r}".encode())
     for name in (*group, CONFIG, SPECIAL, ADDED):
         path = folder / name

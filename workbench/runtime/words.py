@@ -1,4 +1,4 @@
-"""The words that a tagger answers for, and their scores from those of subwords in windows. numpy only."""
+"""The words of a document and their scores from subwords in windows. numpy only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.runtime.decoding import Alignment, softmax
 
-OVERLAP = 4  # a quarter of the window is shared with its neighbour
+OVERLAP = 4  # adjacent windows share 1 / OVERLAP of their length
 
 
 def word_logits(
@@ -20,7 +20,7 @@ def word_logits(
     """
     found = np.zeros((len(where.window), count))
     order = np.argsort(where.window, kind="stable")
-    order = order[np.searchsorted(where.window[order], 0) :]  # not those without a subword (-1)
+    order = order[np.searchsorted(where.window[order], 0) :]  # skip those without a subword (-1)
     for inside in np.split(order, np.flatnonzero(np.diff(where.window[order])) + 1):
         if len(inside):
             found[inside] = logits[begin + where.window[inside[0]]][where.first[inside]]
@@ -30,7 +30,7 @@ def word_logits(
 def word_scores(
     logits: Sequence[np.ndarray], begin: int, where: Alignment, count: int
 ) -> np.ndarray:
-    """Probabilities (W, L) of a document's words; a word without a subword is surely O.
+    """Probabilities (W, L) of a document's words; O for a word without a subword.
 
     Arguments as for `word_logits`.
     """

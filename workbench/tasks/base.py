@@ -1,4 +1,4 @@
-"""The heavy half of tasks: networks, targets, losses and batches."""
+"""The torch part of tasks: networks, targets, losses and batches."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared, pad, stack
 from workbench.tasks.spec import TaskInfo
 
-IGNORED = -100  # the target of a position without one, as torch's cross entropy expects
-CHUNK = 512  # documents prepared or predicted at once; bounds memory and the time between ticks
+IGNORED = -100  # target of positions without a loss, the `ignore_index` of torch's cross_entropy
+CHUNK = 512  # documents prepared or predicted per step; bounds memory and the time between ticks
 
 Targets = Mapping[str, Sequence[np.ndarray]]
 
 
 class Loss(NamedTuple):
-    """Sum of the losses of `count` targets, so that mean = total / count over batches too.
+    """Sum of the losses of `count` targets: mean = total / count, over several batches too.
 
-    Where targets have weights, `total` is the weighted sum and `count` the sum of the weights.
+    If targets have weights, `total` is the weighted sum and `count` the sum of the weights.
     """
 
     total: Tensor
@@ -32,21 +32,21 @@ class Loss(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """losses: named parts, each its own curve; empty without targets. logits: by name."""
+    """losses: named parts, each plotted as a curve; empty without targets. logits: by name."""
 
     losses: Mapping[str, Loss]
     logits: Mapping[str, Tensor]
 
 
 class Batch(NamedTuple):
-    """inputs: arrays of the encoder, (B, T, …). targets: by name, as the task makes them."""
+    """inputs: arrays of the encoder, (B, T, …). targets: by name, from the task."""
 
     inputs: dict[str, Tensor]
     targets: dict[str, Tensor]
 
 
 class Model(nn.Module):
-    """What is trained: an encoder with the library's own head, or with a head of ours."""
+    """The trained network: an encoder with the library's head, or with one of our own."""
 
     def __init__(self, encoder: Encoder, head: nn.Module | None = None):
         super().__init__()
@@ -59,16 +59,16 @@ class Model(nn.Module):
         return {name: found.float() for name, found in self.head(self.encoder(inputs)).items()}
 
     def head_parameters(self) -> list[nn.Parameter]:
-        """Parameters that are not the encoder's own: those of the head."""
+        """Parameters of the head, which do not belong to the encoder."""
         parts = self.encoder.parts()
         own = {id(p) for p in (*parts.embeddings, *parts.pooler)}
         own |= {id(p) for layer in parts.layers for p in layer}
         return [p for p in self.parameters() if id(p) not in own]
 
     def rate_factors(self) -> dict[int, float]:
-        """id of a parameter → factor on its learning rate, for those in the head's `rate_factors`.
+        """id of a parameter → learning-rate factor, for parameters in the head's `rate_factors`.
 
-        A head of ours may have a class attribute `rate_factors`, name of a parameter → factor.
+        Our own heads may have a class attribute `rate_factors`, name of a parameter → factor.
         """
         named = dict(self.head.named_parameters()) if self.head is not None else {}
         factors = getattr(self.head, "rate_factors", {})
@@ -76,11 +76,11 @@ class Model(nn.Module):
 
 
 class Task(ABC):
-    """tasks/<name>/task.py: the heavy half.
+    """tasks/<name>/task.py: the torch part.
 
     native: the library's head for this task ("sequence", "token"), "" if the task needs its own.
     problem: the `problem_type` of transformers that its library head solves, "" for none.
-    loss_targets: name of a loss → name of the targets that it counts.
+    loss_targets: name of a loss → name of the targets that it averages over.
     """
 
     info: TaskInfo
@@ -89,7 +89,7 @@ class Task(ABC):
     loss_targets: Mapping[str, str]
 
     def uses_native(self, options: Mapping[str, Any]) -> bool:
-        """Whether the library's head serves under these settings."""
+        """Whether the library's head can be used with these settings."""
         return bool(self.native)
 
     def head(
@@ -101,14 +101,14 @@ class Task(ABC):
     def resolve(
         self, golds: Sequence[Any], labels: Sequence[str], options: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Values that all training documents decide (class weights …), {} for none.
+        """Values computed from all training documents (class weights …), {} for none.
 
         They are added to the `options` that `targets` gets, for train and dev alike.
         """
         return {}
 
     def sampling_weights(self, targets: Targets, options: Mapping[str, Any]) -> np.ndarray | None:
-        """float (N,): how often each training input is drawn in relation to the others.
+        """float (N,): relative sampling frequency of each training input.
 
         None: every input once per epoch.
         """
@@ -122,7 +122,7 @@ class Task(ABC):
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
-        """By name, one array per input; those of tokens (T, …) are padded with IGNORED."""
+        """Targets by name, one array per input; those of tokens (T, …) are padded with IGNORED."""
 
     @abstractmethod
     def losses(
@@ -134,14 +134,14 @@ class Task(ABC):
         return Outputs(self.losses(model, logits, batch.targets) if batch.targets else {}, logits)
 
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
-        """What `TaskInfo.decode` needs besides logits (transition scores …), as JSON values."""
+        """Decoding parameters for `TaskInfo.decode` (transition scores …), as JSON values."""
         return {}
 
     def usual_counts(self, targets: Targets, batch_size: int) -> dict[str, float | None]:
-        """For each loss how many targets a batch holds on average; None where each input has one.
+        """For each loss the mean number of targets per batch; None if each input has one.
 
-        Batches of similar length hold few words or many; divided by this instead of their own
-        count, every word has the same weight, whichever batch it is in.
+        Batches of similar length hold few or many words; divided by this number instead of their
+        own count, every word has the same weight in every batch.
         """
         found: dict[str, float | None] = {}
         for loss, name in self.loss_targets.items():
@@ -177,7 +177,7 @@ class Features:
 def collate(
     features: Features, chosen: Sequence[int], *, encoder: Encoder, device: torch.device
 ) -> Batch:
-    """The chosen inputs padded to the longest of them, with their targets."""
+    """The selected inputs padded to the longest of them, with their targets."""
     inputs = [features.prepared.inputs[position] for position in chosen]
     arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
     targets = {

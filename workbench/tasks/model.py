@@ -1,4 +1,4 @@
-"""Build, save and load what is trained: an encoder with a head, in the folder of a run."""
+"""Build, save and load the trained network: an encoder with a head, in the folder of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def task_of(task: str) -> Task:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a network is built for."""
+    """The settings that a network is built from."""
 
     task: Task
     labels: Sequence[str]
@@ -39,12 +39,12 @@ class Setting:
         return self.task.info.output_names(self.labels)
 
     def native(self, options: LoadOptions, head: str) -> LoadOptions:
-        """The options to load an encoder with the library's own head."""
+        """The options for loading an encoder with the library's own head."""
         return replace(options, head=head, outputs=self.outputs, problem=self.task.problem)
 
 
 def native_head(info: models.ModelInfo, setting: Setting) -> str:
-    """The library's head that serves for the task and its settings, "" if there is none."""
+    """The library's head for the task and its settings, "" if there is none."""
     native = setting.task.native if setting.task.uses_native(setting.options) else ""
     return native if native in family_of(info).heads(info) else ""
 
@@ -52,8 +52,8 @@ def native_head(info: models.ModelInfo, setting: Setting) -> str:
 def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Model:
     """A pretrained encoder with a new head, float32 on the CPU.
 
-    The library's own head is used where it has one for the task, so that the library can load the
-    folder of the run. Raises ModelError.
+    Uses the library's own head if it has one for the task, so that the library can load the folder
+    of the run. Raises ModelError.
     """
     family = family_of(info)
     if native := native_head(info, setting):
@@ -64,7 +64,7 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
 
 
 def save(model: Model, folder: Path) -> None:
-    """Encoder and head; the description of the run is written by the caller."""
+    """Saves encoder and head; the caller writes the description of the run."""
     family_of(model.encoder.info).save(model.encoder, folder)
     if model.head is not None:
         weights = {name: value.contiguous() for name, value in model.head.state_dict().items()}
@@ -72,7 +72,7 @@ def save(model: Model, folder: Path) -> None:
 
 
 def load(folder: Path | str, setting: Setting, options: LoadOptions | None = None) -> Model:
-    """What `save` wrote. Raises ModelError where files are missing or damaged."""
+    """Loads the files of `save`. Raises ModelError if they are missing or damaged."""
     info, options = models.read_folder(folder), options or LoadOptions()
     path = Path(folder) / HEAD
     if not path.is_file() and (native := native_head(info, setting)):

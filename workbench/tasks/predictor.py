@@ -1,4 +1,4 @@
-"""A trained folder and documents → predictions."""
+"""A folder of a trained model and documents → predictions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.text.dataset import record_from_json
 from workbench.text.document import TEXT, TEXT_B, Document
 from workbench.text.fields import Prediction
 
-CPU_TOKENS, GPU_TOKENS = 4096, 16384  # subwords in a batch, padding counted
+CPU_TOKENS, GPU_TOKENS = 4096, 16384  # subwords per batch, including padding
 
 
 Logits = list[Mapping[str, np.ndarray]]
@@ -40,7 +40,7 @@ class LossSum:
             self.counts[name] = self.counts.get(name, 0.0) + float(loss.count)
 
     def means(self) -> dict[str, float]:
-        """Mean over all targets, by their weights; losses without a target are left out."""
+        """Weighted mean over all targets; losses without a target are left out."""
         return {
             name: total / self.counts[name]
             for name, total in self.totals.items()
@@ -56,7 +56,7 @@ def infer(
     losses: LossSum | None = None,
     tokens: int | None = None,
 ) -> Generator[int, None, Logits]:
-    """Run the model, in eval mode, over all inputs in batches of similar length.
+    """Run the model in eval mode over all inputs, in batches of similar length.
 
     Yields the number of inputs done after each batch. Returns the logits of every input by name,
     without padding. Losses are added to `losses` where the features have targets.
@@ -81,7 +81,7 @@ def infer(
 
 
 class Predictor:
-    """A loaded model with its task and labels. Made by `load`."""
+    """A loaded model with its task and labels. Created by `load`."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Predictor:
     def load(
         cls, folder: Path | str, device: str = "auto", *, attention: str = "sdpa"
     ) -> Predictor:
-        """Raises ModelError if the folder is not a trained model, SpecError for an unknown device."""
+        """Raises ModelError if the folder is not a trained model, SpecError for a wrong device."""
         folder = folders.located(folder)
         description = folders.description(folder)
         task = models.task_of(description["task"])
@@ -116,7 +116,7 @@ class Predictor:
 
     @property
     def decoder(self) -> Mapping:
-        """What the trained network adds to decoding, and what was fitted on dev."""
+        """Decoding parameters of the trained network, and those that were fitted on dev."""
         own = self.task.decoder(self.model, self.description.get("options") or {})
         return {**own, **(self.description.get("decoder") or {})}
 
@@ -145,9 +145,10 @@ class Predictor:
     def stream(
         self, documents: Sequence[Document], batch_tokens: int | None = None
     ) -> Iterator[tuple[float, list[Prediction]]]:
-        """(documents done so far, new predictions) after each batch; most batches finish no document, so the list is often empty.
+        """(documents done so far, new predictions) after each batch.
 
-        Documents under way count by the share of their windows: one of some megabytes has thousands.
+        The list is often empty, as most batches complete no document. Incomplete documents count by
+        the fraction of their windows: a text of several megabytes has thousands.
         """
         for start in range(0, len(documents), CHUNK):
             prepared = self.prepare(documents[start : start + CHUNK])
@@ -163,9 +164,12 @@ class Predictor:
 
 
 def read_documents(path: Path) -> Iterator[Document]:
-    """JSON lines: documents of the own format (its first line is passed over), or objects with text and perhaps text_b, id, key.
+    """Documents from JSON lines.
 
-    Raises ModelError naming the line that is neither.
+    Either the application's own format (its first line is skipped), or objects with text and,
+    optionally, text_b, id, key.
+
+    Raises ModelError naming a line that is neither.
     """
     with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         for number, line in enumerate(file, 1):
@@ -178,7 +182,7 @@ def read_documents(path: Path) -> Iterator[Document]:
                 yield record_from_json(raw).document if "texts" in raw else _typed(raw, number)
             except (ValueError, KeyError, TypeError) as error:
                 raise ModelError(
-                    _("{path}, line {number}: no document ({error!r}).").format(
+                    _("{path}, line {number}: not a document ({error!r}).").format(
                         path=path, number=number, error=error
                     )
                 ) from error
@@ -210,9 +214,13 @@ def write_answers(
 
 
 def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
-    """Job target. params: model (folder), input (JSON lines), output (JSON lines, in the order of the input), device.
+    """Job target.
 
-    Yields {"kind": "progress", "done"}, documents under way by their share; "stop" ends after the documents at hand. Returns {"documents", "cut", "output", "device", "stopped"}.
+    params: model (folder), input (JSON lines), output (JSON lines, in the order of the input),
+    device.
+
+    Yields {"kind": "progress", "done"}; incomplete documents count by their fraction. "stop" ends
+    after the current documents. Returns {"documents", "cut", "output", "device", "stopped"}.
     """
     devices.use_threads()
     predictor = Predictor.load(params["model"], params.get("device", "auto"))

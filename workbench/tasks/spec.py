@@ -1,7 +1,7 @@
-"""Tasks as the window, the command line and the library see them. No torch here.
+"""Tasks as used by the window, the command line and the library. Does not import torch.
 
-A task has two halves. The light half, a `TaskInfo`, says which layers it learns, what gold is, how
-predictions are decoded and scored; it is named `info` in the index. The heavy half
+A task has two parts. `TaskInfo`, the light part, defines which layers it learns, what gold is, how
+predictions are decoded and scored; it is named `info` in the index. The torch part
 (`workbench.tasks.base.Task`) builds and runs the network.
 """
 
@@ -19,7 +19,7 @@ from workbench.base.registry import registry
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
 
-if TYPE_CHECKING:  # these bring numpy, which the first window does without
+if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     import numpy as np
 
     from workbench.metrics.classes import LabelScore
@@ -29,11 +29,11 @@ if TYPE_CHECKING:  # these bring numpy, which the first window does without
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
-NONE = "–"  # shown where there is no label, and the name of that row and column of a matrix
+NONE = "–"  # shown for no label, and the name of its row and column in a matrix
 
 
 class Gold(Protocol):
-    """What is right for one document. `left_out` counts annotations the task cannot represent."""
+    """Gold of one document. `left_out` counts annotations that the task cannot represent."""
 
     @property
     def left_out(self) -> int: ...
@@ -43,7 +43,7 @@ class Gold(Protocol):
         ...
 
     def to_json(self) -> object:
-        """For the fingerprint of a test set."""
+        """JSON value for the fingerprint of a test set."""
         ...
 
 
@@ -51,8 +51,8 @@ class Gold(Protocol):
 class ScoreInfo:
     """A score of a task: a fraction of 1, higher is better.
 
-    title: for people. selects: whether the best checkpoint can be selected by it. hub: the name of
-    the metric on model hubs, "" if it is not written there.
+    title: display name. selects: whether the best checkpoint can be selected by it. hub: the name
+    of the metric on model hubs, "" if it is not written there.
     """
 
     name: str
@@ -63,7 +63,7 @@ class ScoreInfo:
 
 @dataclass(frozen=True)
 class ErrorText:
-    """A wrong prediction in words; `confidence` of the model in it, 0 to 1."""
+    """A wrong prediction as text; `confidence` of the model in it, 0 to 1."""
 
     gold: str
     predicted: str
@@ -72,7 +72,7 @@ class ErrorText:
 
 @dataclass(frozen=True)
 class Answer:
-    """One label that a prediction gives; offsets in code points of `field`, None for a document."""
+    """One predicted label; offsets in code points of `field`, None for a whole document."""
 
     label: str
     score: float | None
@@ -82,21 +82,21 @@ class Answer:
 
 
 class TaskInfo(ABC):
-    """The light half of a task. Subclasses set the attributes and implement the methods.
+    """The light part of a task. Subclasses set the attributes and implement the methods.
 
-    id, title, short, definition: for people; `short` fits a narrow column, `definition` says what
-    the main score counts.
-    predicts: what it predicts, for people; cards are written in English.
+    id, title, short, definition: for display; `short` fits a narrow column, `definition` explains
+    the main score.
+    predicts: what it predicts, for display; cards are written in English.
     layer_kinds: kinds of layers it learns; `texts`: how many texts a document of the layer has.
-    needs: what the encoder must give (`ModelInfo.gives`).
+    needs: required outputs of the encoder (`ModelInfo.gives`).
     scores: all scores; `main` is the name of the one that runs are compared by, `second` is shown
     beside it, `beside` next to these two. has_majority: accuracy of always predicting the most
     frequent label is meaningful.
     outputs: names of the fields (`workbench.text.fields`) of its predictions.
     logits: name → "item" for arrays (B, …), "token" for arrays (B, T, …).
-    windows: long texts run in overlapping windows; otherwise they are truncated.
-    options: settings besides the general ones. least_labels: that a layer must have.
-    few_steps: optimizer updates that a small data set gets; learning_rate: peak for a model of
+    windows: long texts are processed in overlapping windows; otherwise they are truncated.
+    options: settings in addition to the general ones. least_labels: minimum number in a layer.
+    few_steps: number of optimizer updates for a small data set; learning_rate: peak for a model of
     width 384 and few steps.
     pipeline: the task of transformers' pipeline() for an exported folder, "" if there is none.
     """
@@ -131,7 +131,7 @@ class TaskInfo(ABC):
         return tuple(labels)
 
     def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:
-        """(name, why) of a setting that cannot be used together with the others; None if all fit.
+        """(name, reason) of a setting that conflicts with the others; None if there is none.
 
         `options` has every setting of the run.
         """
@@ -141,15 +141,15 @@ class TaskInfo(ABC):
 
     @abstractmethod
     def gold(self, record: Record, layer: str) -> Gold | None:
-        """What is right for the record; None if it cannot be learned from."""
+        """Gold of the record; None if it cannot be learned from."""
 
     def why_unusable(self) -> str:
-        """Why `gold` gives None for a submitted record."""
+        """Why `gold` is None for a submitted record."""
         return _("submitted without a label")
 
     @abstractmethod
     def problem(self, counts: Mapping[str, int], layer: str) -> str:
-        """Why a layer cannot be trained on, "" if it can; `counts` of labels in training data."""
+        """Why a layer cannot be trained, "" if it can; `counts` of labels in training data."""
 
     # ---------------------------------------------------------------- predictions
 
@@ -157,7 +157,7 @@ class TaskInfo(ABC):
     def prepare(
         self, preparer: Preparer, documents: Sequence[Document], max_length: int
     ) -> Prepared:
-        """The model's inputs for the documents."""
+        """The model inputs of the documents."""
 
     @abstractmethod
     def decode(
@@ -169,7 +169,7 @@ class TaskInfo(ABC):
     ) -> list[Prediction]:
         """One prediction per document from the logits of every input, without padding.
 
-        `decoder` is what the trained model adds (transition scores, thresholds), as JSON values.
+        `decoder` holds parameters of the trained model (transition scores, thresholds), as JSON.
         """
 
     def fit(
@@ -182,26 +182,26 @@ class TaskInfo(ABC):
         return {}
 
     def gives(self, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """What a run with these settings gives to inspectors: its outputs, and what they need."""
+        """What a run with these settings provides to inspectors: its outputs and their inputs."""
         return self.outputs
 
     def transitions(self, labels: Sequence[str], decoder: Mapping[str, Any]) -> Transitions | None:
-        """Scores of neighbouring outputs that a trained model decodes with; None if there are none.
+        """The transition scores that a trained model decodes with; None if there are none.
 
         `decoder` as for `decode`: `Predictor.decoder` of a loaded model.
         """
         return None
 
     def shifted(self, prepared: Prepared, golds: Sequence[Any]) -> int:
-        """Gold spans whose offsets are not word boundaries, so that training moves them."""
+        """Gold spans whose offsets are not word boundaries, so training shifts them."""
         return 0
 
     def answers(self, prediction: Prediction) -> list[Answer]:
-        """The labels that a prediction gives, as they would be suggested."""
+        """The predicted labels, in the form of suggestions."""
         return []
 
     def decisions(self, prediction: Prediction) -> tuple[object, ...]:
-        """What it decides for a document, one by one: an export is compared by them.
+        """The decisions for a document, in order: used to compare an export with its source.
 
         By default the label of every word, else the labels of the document.
         """
@@ -227,16 +227,16 @@ class TaskInfo(ABC):
 
     @abstractmethod
     def agrees(self, gold: Any, prediction: Prediction) -> bool:
-        """Whether a prediction is entirely right. Everything that lists errors asks here."""
+        """Whether a prediction is entirely correct. Used by everything that lists errors."""
 
     @abstractmethod
     def error(self, document: Document, gold: Any, prediction: Prediction) -> ErrorText:
-        """A wrong prediction beside gold."""
+        """A wrong prediction compared with gold."""
 
     def confusion(
         self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]
     ) -> Confusion | None:
-        """Counts of gold by predicted labels, None where a matrix makes no sense."""
+        """Counts of gold by predicted labels, None if a matrix is not meaningful."""
         return None
 
 
@@ -282,14 +282,14 @@ def info(task: str) -> TaskInfo:
 
 
 def score_title(name: str) -> str:
-    """The title of a score of any task, for people; its name where it has none."""
+    """The title of a score of any task; its name if it has none."""
     found = (score.title for task in all_tasks() for score in task.scores if score.name == name)
     title = next(found, "")
     return _(title) if title else name
 
 
 def score_names(scores: Iterable[str]) -> tuple[str, ...]:
-    """These names of scores in the order of the task that gives them, main score first."""
+    """These names of scores in the order of their task, main score first."""
     given = set(scores)
     orders = [
         (task.main, task.second, *(score.name for score in task.scores)) for task in all_tasks()
@@ -304,5 +304,5 @@ def fitting(layer: Layer) -> tuple[TaskInfo, ...]:
 
 
 def usable(task: TaskInfo, record: Record, layer: str) -> bool:
-    """Whether the record is training data: submitted, with what the task needs."""
+    """Whether the record is training data: submitted, with gold for the task."""
     return record.states.get(layer) == "submitted" and task.gold(record, layer) is not None

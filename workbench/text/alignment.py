@@ -1,4 +1,4 @@
-"""Characters ↔ tokens: which tokens a span covers, and what is lost on the way to tags."""
+"""Characters ↔ tokens: which tokens a span covers, and what tags cannot represent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ Borders = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What became of spans: `crowded` shared a token with a longer one, `shifted` moved to token borders, `lost` cover no token."""
+    """Counts of spans that tags cannot represent.
+
+    crowded: shared a token with a longer span. shifted: moved to token boundaries. lost: covered no
+    token.
+    """
 
     crowded: int = 0
     shifted: int = 0
@@ -30,14 +34,17 @@ class Audit:
 
 
 def token_range(borders: Borders, start: int, end: int) -> tuple[int, int] | None:
-    """Tokens [first, last) that share a character with [start, end); None if there is none. Borders are in order of the text."""
+    """Tokens [first, last) that overlap [start, end), None if there is none. Borders are sorted."""
     first = bisect_right([border[1] for border in borders], start)
     last = bisect_left([border[0] for border in borders], end)
     return (first, last) if first < last else None
 
 
 def to_tokens(borders: Borders, spans: Iterable[Span]) -> tuple[tuple[TokenSpan, ...], Audit]:
-    """Flat spans of tokens, in order. Of overlapping spans the longest is kept, the earliest on a tie."""
+    """Flat spans of tokens, in order.
+
+    Of overlapping spans the longest is kept, the earliest on a tie.
+    """
     flat, left_out = flatten(spans)
     ends, starts = [border[1] for border in borders], [border[0] for border in borders]
     found: list[TokenSpan] = []
@@ -61,10 +68,12 @@ def tags(borders: Borders, spans: Iterable[Span], scheme: str = "IOB2") -> tuple
 
 
 def token_style(documents: Iterable[Document]) -> dict | None:
-    """How imported tokens differ from the product's own words: {"documents" with tokens, "of" all, "alike": share of their tokens that
-    text.segment cuts just so}; None where no document brought any.
+    """How imported tokens compare with the words of text.segment; None without imported tokens.
 
-    A tagger learns a tag for each token; where it is given raw text later, it answers for words of text.segment instead.
+    "documents": number with tokens. "of": number of all documents. "alike": share of their tokens
+    with the same boundaries as words of text.segment.
+
+    A tagger learns a tag for each token; for raw text it predicts tags of text.segment's words.
     """
     given = alike = tokens = total = 0
     for one in documents:

@@ -1,7 +1,7 @@
 """Records (a document with its labels) and datasets as frozen values; read and write as JSONL.
 
-The file is the own format of the application, used for export, for import and for the snapshot of a run:
-the first line holds the layers, every further line one document. Lines end at U+000A only.
+The file is the application's own format, used for export, import and the snapshot of a run: the
+first line holds the layers, every further line one document. Lines end at U+000A only.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document with what people (or one import) said of it, by layer name.
+    """A document with its labels from people (or from one import), by layer name.
 
-    A layer named in `states` as submitted without a span is a true negative; a layer not named there is pending.
+    A layer that `states` gives as submitted, without a span, is a true negative; a layer that is
+    not in `states` is pending.
     """
 
     document: Document
@@ -52,7 +53,7 @@ class Dataset:
         return tuple(one for one in self.records if one.document.split == split)
 
     def fingerprint(self) -> str:
-        """32 hex digits over the content, ids of the database left out; equal content gives equal fingerprints."""
+        """32 hex digits over the content, without database ids; equal content, equal result."""
         digest = hashlib.blake2b(digest_size=16)
         for line in lines(self.layers, self.records, ids=False):
             digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
@@ -60,7 +61,10 @@ class Dataset:
 
 
 def gold_fingerprint(items: Iterable[tuple[str, object]]) -> str:
-    """32 hex digits over (text hash, gold) of what was scored, whatever the order; gold is any JSON value."""
+    """32 hex digits over the (text hash, gold) pairs that were scored, in any order.
+
+    gold is any JSON value.
+    """
     rows = sorted(
         json.dumps([text, gold], ensure_ascii=True, sort_keys=True) for text, gold in items
     )
@@ -107,7 +111,10 @@ def layer_from_json(raw: Mapping) -> Layer:
 
 
 def record_to_json(record: Record, *, ids: bool = False) -> dict:
-    """One line of the own format. Empty parts are left out; marks and spans in a fixed order, so equal content gives equal lines."""
+    """One line of the application's own format.
+
+    Empty parts are left out; marks and spans are sorted, so equal content gives equal lines.
+    """
     document = record.document
     raw: dict = {"key": document.key, "texts": dict(document.texts)}
     if ids and document.id is not None:
@@ -135,7 +142,7 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict:
 
 
 def record_from_json(raw: Mapping) -> Record:
-    """Raises KeyError, TypeError or ValueError where the line is not of this format; offsets are not checked here."""
+    """Raises KeyError, TypeError or ValueError for an invalid line; does not check offsets."""
     if not isinstance(raw, Mapping):
         raise TypeError(
             _("a document is {kind}, expected an object").format(kind=type(raw).__name__)
@@ -201,7 +208,7 @@ def dumps(value: object) -> str:
 def lines(
     layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False
 ) -> Iterator[str]:
-    """The file line by line, without line ends."""
+    """The file line by line, without line endings."""
     yield dumps({"glossbench": FORMAT_VERSION, "layers": [layer_to_json(one) for one in layers]})
     for record in records:
         yield dumps(record_to_json(record, ids=ids))
@@ -210,14 +217,17 @@ def lines(
 def write(
     path: Path, layers: Iterable[Layer], records: Iterable[Record], *, ids: bool = False
 ) -> None:
-    """Write the own format as UTF-8, a lone surrogate kept as it is."""
+    """Write the application's own format as UTF-8. Lone surrogates are preserved."""
     with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         for line in lines(layers, records, ids=ids):
             file.write(line + "\n")
 
 
 def read(path: Path | str) -> Dataset:
-    """A whole file of the own format. Raises ImportFailed naming the line. For files that this program wrote; the importer is more patient."""
+    """Read a whole file of the application's own format, as this program wrote it.
+
+    Raises ImportFailed naming the line. The importer tolerates more.
+    """
     with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         try:
             layers = tuple(layer_from_json(one) for one in json.loads(next(file))["layers"])
@@ -234,7 +244,7 @@ def read(path: Path | str) -> Dataset:
             except (ValueError, KeyError, TypeError) as error:
                 raise ImportFailed(
                     _(
-                        "{path}, line {number}: not a document of the own format ({error!r})."
+                        "{path}, line {number}: not a document in Glossbench format ({error!r})."
                     ).format(path=path, number=number, error=error)
                 ) from error
     return Dataset(layers, tuple(records))

@@ -1,4 +1,4 @@
-"""Documents as they were imported. Text is never altered afterwards; offsets are code points, end exclusive."""
+"""Documents as imported. Their text never changes; offsets are code points, end exclusive."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ TEXT, TEXT_B = "text", "text_b"
 class Document:
     """One document with 1..n named texts (a sentence pair has two: `text` and `text_b`).
 
-    `tokens[field]` are (start, end) borders in code points, only if the import had tokens.
-    `split` is None until splits are made. `id` is None until the document is stored; ids are never reused.
+    `tokens[field]` are (start, end) offsets in code points, only if the import had tokens.
+    `split` is None until splits are made. `id` is None until the document is stored; ids are never
+    reused.
     """
 
     key: str

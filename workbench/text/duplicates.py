@@ -1,4 +1,4 @@
-"""Documents with the same text, and with nearly the same."""
+"""Documents with identical or nearly identical text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NOISE = re.compile(r"[\W_]+")
 
 
 def plain(text: str) -> str:
-    """A text as near duplicates share it: without case, accents, punctuation and spaces."""
+    """A normalized text, without case, accents, punctuation and spaces."""
     folded = unicodedata.normalize("NFKD", text.casefold())
     return (
         _NOISE.sub("", "".join(char for char in folded if not unicodedata.combining(char))) or text
@@ -18,7 +18,7 @@ def plain(text: str) -> str:
 
 
 def groups(texts: Iterable[tuple[int, str]]) -> dict[int, int]:
-    """id → the first id with the same text but for case, accents, punctuation and spaces. Documents without a twin are left out."""
+    """id → the first id with the same normalized text; only documents that have a duplicate."""
     first: dict[str, int] = {}
     members: dict[int, int] = {}
     for id, text in texts:

@@ -1,4 +1,4 @@
-"""What a model answers for one document: a Prediction made of typed fields."""
+"""What a model predicts for one document: a Prediction made of typed fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STORED: dict[str, type[Field]] = {}
 
 
 class Field:
-    """One kind of answer.
+    """One kind of predicted value.
 
     A kind that is stored with a prediction is declared with a key,
     `class Answers(Field, key="answers")`, and has `to_json` and `from_json`. Kinds without a key
@@ -41,7 +41,7 @@ class Field:
 
 
 class DocumentLabels(Field):
-    """A kind of answer that gives labels of a document as a whole."""
+    """A kind of prediction that labels a document as a whole."""
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class DocumentLabels(Field):
 
 @dataclass(frozen=True)
 class ClassScores(DocumentLabels, key="classes"):
-    """One class: a probability for each label, in the order of `labels`; they add up to 1."""
+    """One class: a probability for each label, in the order of `labels`; they sum to 1."""
 
     labels: tuple[str, ...]
     scores: tuple[float, ...]
@@ -81,7 +81,7 @@ class ClassScores(DocumentLabels, key="classes"):
 
 @dataclass(frozen=True)
 class LabelScores(DocumentLabels, key="labels"):
-    """Any number of classes: a probability for each label, and from which on it is predicted."""
+    """Any number of classes: a probability and a decision threshold for each label."""
 
     labels: tuple[str, ...]
     scores: tuple[float, ...]
@@ -107,7 +107,7 @@ class LabelScores(DocumentLabels, key="labels"):
 
 @dataclass(frozen=True)
 class WordTag:
-    """A word with its decided label (without B-/I-, None for O) and that decision's probability."""
+    """A word with its predicted label (without B-/I-, None for O) and its probability."""
 
     start: int
     end: int
@@ -141,7 +141,7 @@ class WordTags(Field, key="words"):
 
 @dataclass(frozen=True)
 class SpanScores(Field, key="spans"):
-    """Spans with scores in [0, 1], in the order of the text."""
+    """Spans with scores in [0, 1], in text order."""
 
     spans: tuple[Span, ...]
 
@@ -179,7 +179,7 @@ class TokenScores(Field):
 
 @dataclass(frozen=True)
 class VocabularyScores(Field):
-    """Per subword position the most probable words of the vocabulary with probabilities."""
+    """For each subword position the most probable vocabulary entries with probabilities."""
 
     pieces: tuple[str, ...]
     borders: tuple[tuple[int, int], ...]
@@ -189,9 +189,9 @@ class VocabularyScores(Field):
 
 @dataclass(frozen=True)
 class Prediction:
-    """All that one task answers for one document, at most one field of each kind.
+    """Everything that one task predicts for one document, at most one field of each kind.
 
-    `cut`: the text was longer than the model takes, and the rest was not read.
+    `cut`: the text exceeded the maximum length of the model and was truncated.
     """
 
     fields: tuple[Field, ...] = ()
@@ -210,7 +210,7 @@ class Prediction:
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """Labels of the document as a whole; None where the task gives none."""
+        """Labels of the document as a whole; None if the task gives none."""
         found = self.get(DocumentLabels)
         return found.chosen if found else None
 
@@ -227,7 +227,7 @@ class Prediction:
     def to_json(self) -> dict[str, Any]:
         """The object that is stored and that `glossbench predict` prints.
 
-        `label`, `scores`, `tokens`, `spans` and `cut` are always there, null or empty where the task
+        `label`, `scores`, `tokens`, `spans` and `cut` are always present, null or empty if the task
         does not give them; `fields` lists the kinds that it does give.
         """
         raw: dict[str, Any] = {"label": None, "scores": None, "tokens": [], "spans": []}
@@ -237,7 +237,7 @@ class Prediction:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Prediction:
-        """Fields of a kind that is not known here (its plugin is missing) are left out."""
+        """Fields of an unknown kind (of a missing plugin) are left out."""
         kinds = raw.get("fields") if "fields" in raw else _kinds_of_version_1(raw)
         known = [_STORED[key] for key in kinds or () if key in _STORED]
         return cls(tuple(kind.from_json(raw) for kind in known), bool(raw.get("cut")))

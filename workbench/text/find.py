@@ -1,4 +1,4 @@
-"""Find in a text. Positions are code points of the text as it is stored."""
+"""Search within a text. Positions are code points of the stored text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import regex
 from workbench.text.segment import SPACELESS
 
 MOST = 100_000  # matches after which the search ends
-BLOCK = 50_000  # code points that are searched at a time
-# Letters, digits and marks that join a word; those of scripts without spaces never do.
+BLOCK = 50_000  # code points searched at a time
+# Letters, digits and marks that join a word; those of scripts without spaces do not.
 _JOINS = regex.compile(rf"[[\p{{L}}\p{{N}}\p{{M}}_]--[{SPACELESS}]]", regex.V1)
-_SPACES = ("\u00a0", "\u202f", "\n", "\t")  # found by a space
+_SPACES = ("\u00a0", "\u202f", "\n", "\t")  # matched by a space
 
 
 def _positions() -> array:
@@ -47,7 +47,7 @@ def find(
     most: int = MOST,
     pause: Callable[[], None] = lambda: None,
 ) -> Found:
-    """All places of `wanted`, composed or decomposed; a space also finds a line break or a tab.
+    """All matches of `wanted`, composed or decomposed; a space also matches a line break or tab.
 
     A million characters take about 0.1 s; `pause` is called every few milliseconds.
     """
@@ -76,7 +76,7 @@ def find(
 
 
 def _prepared(text: str, *, match_case: bool, spaced: bool) -> str:
-    """One code point for each of `text`; `lower` alone would make two of a dotted capital I."""
+    """One code point for each of `text`; plain `lower` maps a dotted capital I to two."""
     if not match_case:
         text = text.replace("İ", "i").lower().replace("ς", "σ")
     if spaced:
@@ -86,7 +86,7 @@ def _prepared(text: str, *, match_case: bool, spaced: bool) -> str:
 
 
 def _in_part(part: str, forms: set[str]) -> list[tuple[int, int]]:
-    """All places that begin within a block, in order; they may overlap."""
+    """All matches that begin within a block, in order; they may overlap."""
     places = []
     for one in forms:
         at = part.find(one)
@@ -97,7 +97,7 @@ def _in_part(part: str, forms: set[str]) -> list[tuple[int, int]]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Whether no word goes on across either end."""
+    """Whether both ends are word boundaries."""
     before = start > 0 and _joins(text[start - 1]) and _joins(text[start])
     after = end < len(text) and _joins(text[end - 1]) and _joins(text[end])
     return not before and not after
@@ -109,10 +109,10 @@ def _joins(char: str) -> bool:
 
 
 def marks(text: str, query: str) -> tuple[tuple[int, int], ...]:
-    """Where a short text has the words of a full-text search, in order, none overlapping another.
+    """Matches of a full-text query in a short text, in order, without overlaps.
 
-    As the search does it: without case and diacritics, whole words, the last one also as the
-    beginning of a word. A query without letters is looked for as it is.
+    The same rules as in the full-text search: case and diacritics are ignored, words are matched
+    whole, the last one also as a prefix. A query without letters is matched literally.
     """
     words = [word.replace('"', "") for word in query.split()]
     words = [word for word in words if any(char.isalnum() or char > "\uffff" for char in word)]
@@ -135,7 +135,7 @@ def marks(text: str, query: str) -> tuple[tuple[int, int], ...]:
 
 
 def _without_marks(text: str) -> tuple[str, Sequence[int]]:
-    """Lower case letters without diacritics, and the place of each in `text`, with its end last."""
+    """Lower-case letters without diacritics, and their positions in `text`, with its end last."""
     if text.isascii():
         return text.lower(), range(len(text) + 1)
     letters, places = [], []
@@ -154,7 +154,7 @@ def _is_word(text: str, start: int, end: int, *, begins: bool) -> bool:
 
 
 def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those that begin behind the end of the one before them."""
+    """The matches that begin after the end of the previous one."""
     kept: list[tuple[int, int]] = []
     for span in spans:
         if not kept or span[0] >= kept[-1][1]:

@@ -14,7 +14,7 @@ _ESCAPED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def is_formula(cell: str) -> bool:
-    """Whether a spreadsheet program would run the cell; a plain number is none."""
+    """Whether a spreadsheet program would run the cell; plain numbers are safe."""
     return bool(_TRIGGER.match(cell)) and not _NUMBER.match(cell)
 
 
@@ -23,12 +23,12 @@ def escape(cell: str) -> str:
 
 
 def unescape(cell: str) -> str:
-    """The cell without its escape; one that has lost it meanwhile stays as it is."""
+    """The cell without its escape; a cell without one is returned unchanged."""
     return cell.removeprefix("'")
 
 
 def escape_name(name: str) -> str:
-    """The name of a column, escaped so that `unescape_name` gives it back in any case."""
+    """A column name, escaped so that `unescape_name` always restores it."""
     return escape(name) if is_formula(name) or _ESCAPED.match(name) else name
 
 

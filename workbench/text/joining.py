@@ -1,22 +1,23 @@
-"""Tokens → text: a space between words, none within a script that writes none."""
+"""Tokens → text: a space between words, except in scripts that are written without spaces."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-# Han, kana and bopomofo, their punctuation, and fullwidth forms. Korean writes spaces, so Hangul is not among them.
+# Han, kana and bopomofo, their punctuation, and fullwidth forms. Not Hangul: Korean uses spaces.
 _CJK = re.compile(
-    "[\u2e80-\u2fff\u3000-\u312f\u31a0-\u31ff\u3220-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
+    "[\u2e80-\u2fff\u3000-\u312f\u31a0-\u31ff\u3220-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 )
 
 
 def join(
     tokens: Sequence[str], glued: Sequence[bool] | None = None
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The text, and the borders of each token in it.
+    """The text, and the offsets of each token in it.
 
-    `glued[n]`: no space follows token n. Nor does one between two letters of Chinese or Japanese.
+    `glued[n]`: no space follows token n. No space is put between Chinese or Japanese letters.
     """
     parts: list[str] = []
     borders: list[tuple[int, int]] = []

@@ -19,16 +19,16 @@ CLASSES, TEXT, TOKENS = "classes", "text", "tokens"  # editors of Annotate
 
 @dataclass(frozen=True, slots=True)
 class LayerKind:
-    """What a kind of layer holds and how it is labelled.
+    """What a kind of layer holds and how it is annotated.
 
-    title: what is labelled, for people; title_of_pair: the same for documents with two texts.
-    record: the part of a Record with its labels: MARKS of a whole document, SPANS in its text; ""
-    for a kind that has no place there yet.
-    editor: how Annotate labels it: CLASSES (chips above the text), TEXT (spans are drawn in the
-    text), TOKENS (a tag under each token); "" if it cannot be edited.
-    several: a place (the document, a token) may have more than one label.
-    empty_is_answer: a submitted document without a label says that there is none.
-    keys: the keys that labels get by themselves, in order.
+    title: what is annotated, for display; title_of_pair: the same for documents with two texts.
+    record: the part of a Record that holds the labels: MARKS of a whole document, SPANS in its
+    text; "" for a kind that is not stored yet.
+    editor: the editor in Annotate: CLASSES (chips above the text), TEXT (spans are drawn in the
+    text), TOKENS (a tag under each token); "" if the kind cannot be edited.
+    several: a unit (the document, a token) may have more than one label.
+    empty_is_answer: a submitted document without labels is a true negative.
+    keys: default keys of labels, in order.
     """
 
     id: str
@@ -51,7 +51,7 @@ class LayerKind:
         return self.record == SPANS
 
     def holds(self, other: LayerKind) -> bool:
-        """Whether a layer of this kind can hold the labels of one of the other kind."""
+        """Whether a layer of this kind can store the labels of a layer of the other kind."""
         if self.record != other.record:
             return False
         return self.id == other.id or (self.several and not other.several)
@@ -99,7 +99,7 @@ LAYER_KINDS: Mapping[str, LayerKind] = {
         TAG,
         LayerKind("relation", N_("relations between spans")),
         LayerKind("answer", N_("answers to questions")),
-        LayerKind("cluster", N_("groups of spans that mean the same")),
+        LayerKind("cluster", N_("groups of coreferent spans")),
         LayerKind("choice", N_("one of several texts"), record=MARKS),
         LayerKind("text", N_("a written text")),
     )
@@ -109,7 +109,8 @@ KINDS = tuple(LAYER_KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """`colour` is "" for the colour of its position, else #RRGGBB; `key` is "" or one character."""
+    """`colour` is "" for the default colour of its position, else #RRGGBB; `key` is "" or one
+    character."""
 
     name: str
     colour: str = ""
@@ -122,9 +123,9 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One thing that is labelled.
+    """A set of labels for one annotation task.
 
-    `kind` is one of KINDS, `traits` what it means; `texts` is how many texts its documents have.
+    `kind` is one of KINDS, `traits` its properties; `texts` is how many texts its documents have.
     """
 
     name: str
@@ -134,7 +135,7 @@ class Layer:
     guideline: str = ""
     options: Mapping[str, object] = field(
         default_factory=dict, hash=False
-    )  # the rest of layer.options
+    )  # remaining entries of layer.options
     id: int | None = None
     uid: str = ""
 
@@ -157,10 +158,10 @@ class Layer:
 def keys_without_spans(
     labels: Sequence[Label], automatic: Container[str], used: Container[str]
 ) -> dict[int, str]:
-    """Label id → key, where only class layers are shown: 1 to 9 for the first labels.
+    """Label id → key for views that show class layers only: 1 to 9 for the first labels.
 
-    A label keeps a key that somebody chose, that is one not in `automatic`, the first letters that
-    labels get by themselves. `used`: keys that are taken.
+    Keys that the user assigned are kept, that is, those not in `automatic` (default letters of
+    labels). `used`: keys that are taken.
     """
     digits = iter([digit for digit in SPAN_KEYS if digit not in used])
     found = {}

@@ -1,6 +1,7 @@
 """Tag schemes (IO, IOB1, IOB2, IOBES, BILOU, BMES) ↔ spans of tokens.
 
-Source of IOB1 and IOB2: Ramshaw and Marcus 1995; Tjong Kim Sang and Veenstra 1999. BILOU: Ratinov and Roth 2009.
+Sources: Ramshaw and Marcus 1995; Tjong Kim Sang and Veenstra 1999 (IOB1, IOB2); Ratinov and
+Roth 2009 (BILOU).
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ class TokenSpan:
 
 
 def split_tag(tag: str) -> tuple[str, str] | None:
-    """("B", "PER") of B-PER or B_PER; None where the tag has no prefix of a scheme. A bare "B" has an empty label."""
+    """("B", "PER") of B-PER or B_PER; None for a tag without a prefix. "B" has an empty label."""
     if len(tag) > 2 and tag[1] in "-_" and tag[0] in _PREFIXES:
         return tag[0], tag[2:]
     return None
 
 
 def detect(sentences: Iterable[Sequence[str]]) -> str:
-    """The scheme of a column of tags, see `Detector.scheme`."""
+    """The scheme of a tag column, see `Detector.scheme`."""
     found = Detector()
     for tags in sentences:
         found.feed(tags)
@@ -39,7 +40,7 @@ def detect(sentences: Iterable[Sequence[str]]) -> str:
 
 
 class Detector:
-    """Recognizes the scheme of one column from its sentences, given one after the other."""
+    """Detects the scheme of one column from its sentences, which are added one by one."""
 
     def __init__(self) -> None:
         self.labels: set[str] = set()  # seen so far, without prefixes
@@ -47,7 +48,7 @@ class Detector:
         self._bare = self._outside = self._loose = self._needless = False
 
     def feed(self, tags: Iterable[str]) -> None:
-        """Take the tags of one sentence into account."""
+        """Add the tags of one sentence."""
         before: tuple[str, str] | None = None
         for tag in tags:
             parts = split_tag(tag)
@@ -69,8 +70,8 @@ class Detector:
     def scheme(self) -> str:
         """IOB1, IOB2, IOBES, BILOU, BMES, IO or EVERY.
 
-        IO: bare labels beside O, neighbours with the same label are one span. EVERY: no O at all,
-        each token has a tag of its own. A column in which nothing tells is IOB2.
+        IO: plain labels and O; adjacent tokens with the same label form one span. EVERY: no O at
+        all, each token has a tag of its own. A column without evidence is IOB2.
         """
         prefixes = self._prefixes
         if not prefixes:
@@ -85,7 +86,10 @@ class Detector:
 
 
 def spans(tags: Sequence[str], scheme: str = "IOB2") -> tuple[TokenSpan, ...]:
-    """Spans of one sentence. Tags that break the scheme are read as generously as conlleval does: I- after another label begins a span."""
+    """Spans of one sentence.
+
+    Tags that violate the scheme are read as by conlleval: I- after another label begins a span.
+    """
     if scheme == EVERY:
         return tuple(TokenSpan(n, n + 1, tag) for n, tag in enumerate(tags) if tag not in OUTSIDE)
     found: list[TokenSpan] = []
@@ -117,9 +121,9 @@ def _read(tag: str, scheme: str) -> tuple[str, str | None]:
 
 
 def tags(found: Iterable[TokenSpan], length: int, scheme: str = "IOB2") -> list[str]:
-    """The tags of `length` tokens. Of spans that share a token, the first given has it.
+    """The tags of `length` tokens. If spans share a token, the first one gets it.
 
-    IOB2, IOBES and EVERY are written; in the last, "_" is a token without a tag.
+    Writes IOB2, IOBES and EVERY; in the last, "_" is a token without a tag.
     """
     if scheme == EVERY:
         names = {span.first: span.label for span in reversed([*found])}

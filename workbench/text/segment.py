@@ -1,4 +1,4 @@
-"""Words and graphemes of a text, as code point borders."""
+"""Words and graphemes of a text, as code point offsets."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ from workbench.text.document import TEXT, Document
 SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(
     rf"[{SPACELESS}--[\p{{M}}\p{{P}}\p{{Nd}}]]\p{{M}}*"  # one letter of a spaceless script
-    rf"|[[\p{{L}}\p{{N}}\p{{M}}_]--[{SPACELESS}]](?:[[\p{{L}}\p{{N}}\p{{M}}_\u200c\u200d]--[{SPACELESS}--[\p{{M}}\p{{Nd}}]]])*"  # a run of letters and digits
-    r"|\p{Extended_Pictographic}(?:[\ufe0f\p{Emoji_Modifier}]|\u200d\p{Extended_Pictographic})*"  # an emoji with its parts
-    r"|\S",  # any other sign stands alone
+    # A sequence of letters and digits.
+    rf"|[[\p{{L}}\p{{N}}\p{{M}}_]--[{SPACELESS}]]"
+    rf"(?:[[\p{{L}}\p{{N}}\p{{M}}_\u200c\u200d]--[{SPACELESS}--[\p{{M}}\p{{Nd}}]]])*"
+    # An emoji with its modifiers and joined emoji.
+    r"|\p{Extended_Pictographic}(?:[\ufe0f\p{Emoji_Modifier}]|\u200d\p{Extended_Pictographic})*"
+    r"|\S",  # any other character is a word of its own
     regex.V1,
 )
 
 
 def words(text: str) -> tuple[tuple[int, int], ...]:
-    """(start, end) of every word, number and sign, in order; white space belongs to none.
+    """(start, end) of every word, number and symbol, in order, without white space.
 
-    Letters, digits, marks and underscores run together; Chinese, Japanese, Thai, Lao, Khmer and Burmese letters stand alone.
+    Letters, digits, marks and underscores form words; Chinese, Japanese, Thai, Lao, Khmer and
+    Burmese letters are words of their own.
     """
     return tuple(match.span() for match in _WORD.finditer(text))
 
 
 def tokens_of(document: Document, field: str = TEXT) -> list[tuple[int, int]]:
-    """The tokens that came with a text, white space and empty ones left out, else its words."""
+    """The imported tokens of a text, without white space and empty ones, else its words."""
     text, given = document.content(field), document.tokens.get(field)
     if not given:
         return list(words(text))
@@ -34,5 +38,5 @@ def tokens_of(document: Document, field: str = TEXT) -> list[tuple[int, int]]:
 
 
 def graphemes(text: str) -> tuple[tuple[int, int], ...]:
-    """(start, end) of every grapheme cluster: what a reader takes for one character."""
+    """(start, end) of every grapheme cluster: a character as the user perceives it."""
     return tuple(match.span() for match in regex.finditer(r"\X", text))

@@ -11,7 +11,7 @@ from workbench.text.document import TEXT
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """Code points [start, end) of one text of a document. Zero length is legal."""
+    """Code points [start, end) of one text of a document. Zero length is allowed."""
 
     start: int
     end: int
@@ -22,12 +22,12 @@ class Span:
 
 
 def overlap(one: Span, other: Span) -> bool:
-    """Whether they share a character of the same text."""
+    """Whether two spans share a character of the same text."""
     return one.field == other.field and one.start < other.end and other.start < one.end
 
 
 def nested(inner: Span, outer: Span) -> bool:
-    """Whether `inner` lies within `outer`; equal borders count."""
+    """Whether `inner` lies within `outer`; equal boundaries count."""
     return inner.field == outer.field and outer.start <= inner.start and inner.end <= outer.end
 
 
@@ -36,14 +36,14 @@ def crossing(one: Span, other: Span) -> bool:
 
 
 def flatten(spans: Iterable[Span]) -> tuple[tuple[Span, ...], int]:
-    """Flat spans in order of the text, and how many were left out.
+    """Flat spans in text order, and how many were left out.
 
     Of overlapping spans the longest is kept, the earliest on a tie. Zero-length spans are left out.
     """
     given = list(spans)
     kept: dict[
         str, list[Span]
-    ] = {}  # by text, in order; none overlaps another, so the neighbours alone can be in the way
+    ] = {}  # by text, sorted and without overlaps, so only the neighbours can conflict
     for span in sorted(given, key=lambda s: (s.start - s.end, s.start, s.label)):
         row = kept.setdefault(span.field, [])
         place = bisect_left(row, span.start, key=lambda other: other.start)

@@ -1,4 +1,4 @@
-"""Frozen train, dev and test: stratified, seeded, groups kept together, what is there already kept."""
+"""Train, dev and test splits: stratified, seeded, with groups and existing assignments kept."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from workbench.text.document import SPLITS
 
 SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
 HELD_OUT = ("dev", "test")
-EVERY = 1000  # units placed between two looks at the watch
+EVERY = 1000  # units placed between two calls of the watch
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A document to be placed: its split so far, its labels, which are balanced, and what it must
-    stay together with ("" is nothing)."""
+    """A document to be assigned: its current split, its labels, which are balanced, and its group,
+    which must not be divided ("" is no group)."""
 
     id: int
     split: str | None = None
@@ -29,13 +29,13 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Documents that go into one split."""
+    """Documents that are assigned to the same split."""
 
     ids: tuple[int, ...]
     labels: tuple[Any, ...]
 
 
-# ---------------------------------------------------------------- by shares that were chosen
+# ---------------------------------------------------------------- by given shares
 
 
 def divide(
@@ -49,10 +49,10 @@ def divide(
 ) -> dict[int, str]:
     """New splits by id, only for documents whose split changes.
 
-    `shares` of train, dev and test sum to 1 and are those of all items. With `keep`, documents with
-    a split keep it, and the others fill the splits up; without it all are placed anew. A document
-    whose group is in a split, among the items or by `homes`, joins it. A split with a share gets at
-    least one document where there are enough. The same items in any order give the same splits.
+    `shares` of train, dev and test sum to 1 and apply to all items. With `keep`, documents keep
+    their split, and the others fill the splits up; without it all are assigned anew. A document
+    whose group has a split, among the items or in `homes`, joins it. A split with a share gets at
+    least one document if there are enough. The order of the items does not change the result.
     """
     items = sorted(items, key=lambda one: one.id)
     placed = {one.id: one.split for one in items if keep and one.split}
@@ -60,7 +60,7 @@ def divide(
     rest = [one for one in items if one.id not in placed]
     have, wanted = Counter(placed.values()), _whole(shares, len(items))
     gaps = {split: max(0, wanted[split] - have[split]) for split in SPLITS}
-    # Where what is kept exceeds its share, the others shrink in proportion.
+    # If kept documents exceed their share, the other shares shrink in proportion.
     sizes = _whole(
         {split: gap / (sum(gaps.values()) or 1) for split, gap in gaps.items()}, len(rest)
     )
@@ -82,7 +82,7 @@ def _whole(shares: Mapping[str, float], total: int) -> dict[str, int]:
     return found
 
 
-# ---------------------------------------------------------------- without being asked
+# ---------------------------------------------------------------- automatic
 
 
 def assign(
@@ -90,10 +90,11 @@ def assign(
 ) -> dict[int, str]:
     """New splits by id, only for documents whose split changes. No document ever leaves test.
 
-    The first split (no document is in dev or test yet): 80 % train, 10 % dev, 10 % test; documents that are in train already stay
-    out of test. Afterwards documents without a split go to train. A group's documents go where the group is: where most of its
-    documents among `items` are, else where `homes` says. A missing dev split is cut from train, a tenth of it.
-    The same items in any order, with the same seed, give the same splits.
+    First split (no document is in dev or test yet): 80 % train, 10 % dev, 10 % test; documents that
+    are already in train stay out of test. Later, documents without a split go to train. The
+    documents of a group go to the split with most of its documents among `items`, else to the split
+    in `homes`. If there is no dev split, a tenth of train becomes one. The order of the items does
+    not change the result.
     """
     items = sorted(items, key=lambda one: one.id)
     own = {one.id: one.split for one in items if one.split}
@@ -119,7 +120,7 @@ def assign(
 
 
 def _first_split(items: Sequence[Item], seed: int, *, alone: bool) -> dict[int, str]:
-    """`alone`: nothing is in train already, so dev can be cut here too, and few documents give a test split of one."""
+    """`alone`: train is empty, so dev is cut here too, and a small set gets a test split of one."""
     total = len(items)
     sizes = {"test": _share("test", total, at_least=alone and total > 4)}
     if alone:
@@ -136,18 +137,18 @@ def _share(split: str, total: int, *, at_least: bool) -> int:
 
 
 def _cut(items: Sequence[Item], sizes: Mapping[str, int], seed: int) -> dict[str, list[_Unit]]:
-    """So many documents for each split, the rest for train."""
+    """The number of documents for each split, the remainder in train."""
     rest = len(items) - sum(sizes.values())
     return _deal(_units(items), {"train": rest, **sizes}, seed)
 
 
-# ---------------------------------------------------------------- both
+# ---------------------------------------------------------------- shared
 
 
 def _joined(
     items: Sequence[Item], placed: Mapping[int, str], homes: Mapping[str, str]
 ) -> dict[int, str]:
-    """The splits of documents not placed whose group has one. A group in several splits counts as in its most frequent one."""
+    """Splits of unassigned documents whose group has one: the most frequent split of the group."""
     own: dict[str, Counter[str]] = {}
     for one in items:
         if one.group and one.id in placed:
@@ -175,9 +176,9 @@ def _units(items: Iterable[Item]) -> list[_Unit]:
 def _deal(
     units: Sequence[_Unit], sizes: Mapping[str, int], seed: int, watch: Watch = QUIET
 ) -> dict[str, list[_Unit]]:
-    """Units for each split, `sizes` documents in each as nearly as units allow.
+    """Units for each split, with as nearly `sizes` documents as units allow.
 
-    Groups are placed first, so that single documents make up for what they exceed.
+    Groups are placed first, so that single documents can balance the sizes.
     """
     rng = random.Random(seed)
     found: dict[str, list[_Unit]] = {split: [] for split in sizes}
@@ -197,9 +198,9 @@ def _deal(
 def _spread(
     units: Sequence[_Unit], sizes: Mapping[str, int], rng: random.Random, watch: Watch
 ) -> dict[str, list[_Unit]]:
-    """Units of equal labels stand side by side, those that share their rarest label next to them; in
-    this order each goes to the split that is furthest behind its share so far. So every stretch of
-    the order, hence every label, is divided by the shares, and single documents meet them exactly.
+    """Units are sorted so that those with equal labels are adjacent, next to those that share their
+    rarest label; in this order each goes to the split that is furthest below its share so far. Each
+    section of the order, and therefore each label, is divided by the shares.
     """
     total = sum(sizes.values())
     largest = max(sizes, key=lambda split: sizes[split])
@@ -211,7 +212,7 @@ def _spread(
         size = len(unit.ids)
         seen += size
         behind = {split: sizes[split] * seen - have[split] * total for split in sizes}
-        # A group that a small split would overflow with goes into the largest one.
+        # A group that is too large for a small split goes to the largest one.
         fitting = [one for one in sizes if one == largest or 2 * behind[one] >= size * total]
         chosen = max(fitting, key=lambda split: behind[split])
         found[chosen].append(unit)
@@ -220,7 +221,7 @@ def _spread(
 
 
 def _in_order(units: Sequence[_Unit], rng: random.Random) -> Iterable[_Unit]:
-    """By labels, the rarest one first; labels, and units of the same labels, in random order."""
+    """Sorted by labels, rarest first; labels, and units with equal labels, are shuffled."""
     counts = Counter(label for unit in units for label in unit.labels)
     names = sorted(counts, key=repr)
     rng.shuffle(names)

@@ -1,4 +1,4 @@
-"""Which items make a batch: like lengths together, anew each epoch."""
+"""Batches of items of similar length, drawn again in each epoch."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-MEGA = 50  # batches among which like lengths are looked for, at most
+MEGA = 50  # maximum number of batches that are sorted by length together
 
 
 def bucketed(
     lengths: np.ndarray, batch_size: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Every item once, in batches of like length in random order; ceil(n / batch_size) of them.
+    """Every item once, in ceil(n / batch_size) batches of similar length, in random order.
 
-    Items are shuffled, sorted by length within groups of several batches, cut, and the batches shuffled. Few items make small
-    groups, so that a batch is not the same in every epoch.
+    Items are shuffled, sorted by length within groups of several batches, cut into batches, and the
+    batches are shuffled. Small data sets use small groups, so that batches differ between epochs.
     """
     count = len(lengths)
     groups = int(np.clip(np.ceil(count / batch_size) // 3, 1, MEGA))
@@ -34,8 +34,8 @@ def bucketed(
 def resampled(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """N of N items, int64 (N,) in random order, each drawn in proportion to its weight.
 
-    weights float (N,), positive. Low variance: an item that is expected x times comes floor(x) or
-    ceil(x) times, and so do all items of one weight together.
+    weights float (N,), positive. Low variance: an item with expected count x is drawn floor(x) or
+    ceil(x) times, and the total for all items of equal weight is also rounded only once.
     Source: systematic sampling, Madow and Madow 1944.
     """
     count = len(weights)
@@ -62,9 +62,10 @@ def drawn(
 
 
 class CheapDropout(nn.Module):
-    """Dropout whose mask comes from random bytes, eight draws of a 64-bit word (p in steps of 1/256).
+    """Dropout with masks from random bytes, eight per 64-bit word (p in steps of 1/256).
 
-    torch draws one number per element on a CPU, which costs more than the matrix product before it (12.6 against 2.8 ns an element).
+    On a CPU, torch draws one number per element, which costs more than the preceding matrix
+    product (12.6 compared with 2.8 ns per element).
     """
 
     def __init__(self, p: float, rng: np.random.Generator):
@@ -85,7 +86,7 @@ class CheapDropout(nn.Module):
 
 
 def use_cheap_dropout(model: nn.Module, seed: int) -> int:
-    """Put CheapDropout in the place of every plain dropout of a model on the CPU; returns how many."""
+    """Replace every plain dropout of a model on the CPU by CheapDropout; returns their number."""
     rng = np.random.Generator(np.random.SFC64(seed))
     found = [
         (parent, name, one)

@@ -1,4 +1,4 @@
-"""The best version of a run on disk: whole or not at all."""
+"""The best checkpoint of a run on disk, written atomically."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SMALL_FILES = 10_000_000  # bytes: tokenizer, predictions, events
 
 
 def save(write: Callable[[Path], None], folder: Path, description: Mapping) -> Path:
-    """Let `write` fill a new `folder/model`; an earlier one stays until the new one is complete."""
+    """Let `write` fill a new `folder/model`; an older one stays until the new one is complete."""
     target = folder / MODEL
 
     def fill(draft: Path) -> None:
@@ -29,11 +29,11 @@ def save(write: Callable[[Path], None], folder: Path, description: Mapping) -> P
 
 
 def check_room(folder: Path, model: Model) -> None:
-    """Check the folder before hours of work.
+    """Check the output folder before training.
 
-    The best checkpoint and its successor exist side by side while the second is written, so both
-    must fit on the disk. Raises WorkbenchError if they do not, or if files of others are in the
-    way.
+    While a checkpoint is replaced, the old and the new one exist side by side, so both must fit on
+    the disk. Raises WorkbenchError if they do not, or if files that a run did not write would be
+    overwritten.
     """
     _check_ours(folder)
     needed = 2 * sum(p.numel() * p.element_size() for p in model.parameters()) + SMALL_FILES
@@ -42,23 +42,24 @@ def check_room(folder: Path, model: Model) -> None:
     if free < needed:
         raise SpecError(
             _(
-                "The disk of {folder} has {free:,.0f} MB free; the run needs about {needed:,.0f} MB."
+                "The disk of {folder} has {free:,.0f} MB free; the run needs about {needed:,.0f} "
+                "MB."
             ).format(folder=folder, free=free / 1e6, needed=needed / 1e6),
             hint=_("Free some disk space, then start again."),
         )
 
 
 def _check_ours(folder: Path) -> None:
-    """An earlier training may be replaced; anything else at our names stays."""
+    """An earlier training may be replaced; any other file with one of our names is kept."""
     owned_folder.check(folder / MODEL)
     predictions = folder / PREDICTIONS
     if predictions.exists() and not owned_folder.is_owned(folder / MODEL):
         raise SpecError(
-            _("{file} is in the way: it would be overwritten.").format(file=predictions),
+            _("{file} already exists and would be overwritten.").format(file=predictions),
             hint=_("Move it elsewhere, or choose another folder."),
         )
 
 
 def better(score: float, best: float | None) -> bool:
-    """Strictly: the earlier stays on a tie. Not-a-number is never better."""
+    """Strictly: on a tie the earlier one is kept. NaN is never better."""
     return score == score and (best is None or score > best)

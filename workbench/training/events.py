@@ -1,4 +1,4 @@
-"""What a training tells its caller: frozen, one JSON object each, told apart by "kind"."""
+"""Events of a training: frozen dataclasses, one JSON object each, distinguished by "kind"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass(frozen=True)
 class Step:
-    """One optimiser update. `losses` are named parts, each its own curve; `epoch` from 1; memory in MB, of the device."""
+    """One optimizer update.
+
+    `losses` are named parts, each plotted as a curve; `epoch` starts at 1; memory in MB, of the
+    device.
+    """
 
     step: int
     total: int
@@ -25,7 +29,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Scores (fractions of 1) and mean loss of a split after `step` updates; the loss is None where it was not computed."""
+    """Scores (fractions of 1) and mean loss of a split after `step` updates.
+
+    The loss is None if it was not computed.
+    """
 
     step: int
     split: str
@@ -38,7 +45,7 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Saved:
-    """The version after `step` updates is the best so far and lies in the run's folder."""
+    """The checkpoint after `step` updates is the best so far and was saved in the run's folder."""
 
     step: int
 
@@ -48,7 +55,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Tick:
-    """A sign of life between steps."""
+    """A heartbeat between steps."""
 
     step: int
 
@@ -58,7 +65,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Log:
-    """A line for the person; `device` in the one that tells where the run computes."""
+    """A log message; `device` is set in the one that names the device of the run."""
 
     line: str
     device: str = ""
@@ -69,9 +76,9 @@ class Log:
 
 @dataclass(frozen=True)
 class PrecisionTrial:
-    """bf16 was measured: `speedup` times as fast as fp32. `key` names processor, torch, threads, shape.
+    """bf16 was measured: `speedup` over fp32. `key` names processor, torch, threads, shape.
 
-    Give it to later runs as `precision_trials`, {key: speedup}, so that they need not measure again.
+    Pass it to later runs as `precision_trials`, {key: speedup}, so that they need not measure it.
     """
 
     key: str

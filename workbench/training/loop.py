@@ -43,7 +43,7 @@ from workbench.training.prepare import (
 from workbench.training.spec import TrainSpec, plan
 
 Feed = Generator[Event, str | None, object]
-TICK = 0.5  # seconds without an event after which a Tick is due
+TICK = 0.5  # seconds without an event before a Tick is sent
 
 
 def train(
@@ -54,17 +54,17 @@ def train(
     *,
     precision_trials: Mapping[str, float] | None = None,
 ) -> Generator[Event, str | None, dict]:
-    """Fine-tune `spec.model` on the documents of `data`; the best checkpoint goes to `folder/model`.
+    """Fine-tune `spec.model` on the documents of `data`; save the best model in `folder/model`.
 
     splits: document ids (Document.id) of train, dev and test; without it every submitted document
     by its own split, test only with `spec.with_test`. Yields a Step per update, Evaluated, Saved,
-    Log, and a Tick at least each second where the work allows. `send("stop")` keeps the best
-    checkpoint and ends; `close()` writes nothing more. `precision_trials` are measurements of
-    earlier runs (PrecisionTrial).
+    Log, and a Tick at least once per second if possible. `send("stop")` keeps the best checkpoint
+    and ends; `close()` writes nothing more. `precision_trials` are measurements of earlier runs
+    (PrecisionTrial).
 
     Writes `folder/predictions.jsonl` for dev (and test) and returns the result described in
-    `_Training.result`. Raises SpecError or ModelError before the first step where data, settings
-    and model do not fit; torch.OutOfMemoryError is passed on.
+    `_Training.result`. Raises SpecError or ModelError before the first step if data, settings
+    and model are incompatible; torch.OutOfMemoryError is propagated.
     """
     return _Training(spec, data, Path(folder), splits, precision_trials).go()
 
@@ -102,7 +102,7 @@ class _Best:
 
 
 class _Training:
-    """One run from the first log line to the last prediction."""
+    """State of one run, from the first log message to the last prediction."""
 
     def __init__(
         self,
@@ -126,12 +126,12 @@ class _Training:
         self.stopping = False
         self.began, self.quiet_since = time.monotonic(), time.monotonic()
         self.best = _Best()
-        self.stale = 0  # evaluations since the best one
+        self.stale = 0  # evaluations since the best checkpoint
         self.saved_step = -1
         self.step, self.epoch = 0, 0
         self.epoch_loss = LossSum()  # of the current epoch
 
-    # ------------------------------------------------------------ the course of a run
+    # ------------------------------------------------------------ phases of a run
 
     def go(self) -> Generator[Event, str | None, dict]:
         check(self.spec, self.records, self.labels)
@@ -182,7 +182,7 @@ class _Training:
         return Log(line, devices.name(self.device))
 
     def emit(self, event: Event) -> Feed:
-        """Yield one event and take the caller's command."""
+        """Yield one event and process the caller's command."""
         command = yield event
         self.stopping = self.stopping or command == "stop"
         self.quiet_since = time.monotonic()
@@ -205,7 +205,7 @@ class _Training:
         options = LoadOptions(
             seed=self.spec.seed,
             allow_pickle=self.spec.allow_pickle,
-            attention_dropout=0.0,  # it rules out the fast attention kernels
+            attention_dropout=0.0,  # otherwise torch cannot use the fast attention kernels
             dropout=self.spec.option("dropout"),
         )
         info = models.read_folder(self.spec.model, allow_pickle=self.spec.allow_pickle)
@@ -278,7 +278,7 @@ class _Training:
         yield from self.emit(self.stepped(optimizer, losses, speed))
 
     def weighted(self, losses: Mapping[str, Loss]) -> torch.Tensor:
-        """The loss to minimize: every target has the same weight, whichever batch it is in."""
+        """The loss to minimize: every target has the same weight in every batch."""
         return sum(
             loss.total / (self.usual.get(name) or loss.count.clamp(min=1))
             for name, loss in losses.items()
@@ -318,13 +318,13 @@ class _Training:
 
     @property
     def bf16(self) -> bool:
-        """For training only: dev is scored in float32, as later predictions are."""
+        """For training only: dev is evaluated in float32, like later predictions."""
         return self.precision.bf16
 
-    # ------------------------------------------------------------ evaluation, and the best checkpoint
+    # ------------------------------------------------------------ evaluation and best checkpoint
 
     def evaluate(self) -> Feed:
-        """Score dev and keep this checkpoint if it is the best so far; without dev keep the last."""
+        """Evaluate dev and keep the checkpoint if it is the best; without dev keep the last."""
         if not self.dev_set:
             return
         predictions, loss, fitted = yield from self.predict_dev()
@@ -372,7 +372,7 @@ class _Training:
     def inferred(
         self, chunks: Sequence[Features], losses: LossSum
     ) -> Generator[Event, str | None, list[Logits]]:
-        """Logits of every chunk; adds its losses to `losses`."""
+        """Logits of every chunk; adds the losses to `losses`."""
         self.model.eval()
         found: list[Logits] = []
         for features in chunks:
@@ -395,7 +395,7 @@ class _Training:
         yield from self.emit(Saved(self.step))
 
     def description(self) -> dict:
-        """glossbench.json: all that is needed to use the weights, and where they come from."""
+        """glossbench.json: everything needed to use the weights, and their origin."""
         prepared = self.train_set.prepared
         return {
             "task": self.spec.task,
@@ -415,13 +415,13 @@ class _Training:
             "versions": versions(),
         }
 
-    # ------------------------------------------------------------ the end
+    # ------------------------------------------------------------ end of a run
 
     def finish(self) -> Generator[Event, str | None, dict]:
         stopped = self.stopping
         if self.dev_set and self.best.value is None:  # stopped before the first evaluation
             yield from self.evaluate()
-        if self.best.value is None:  # no dev, or no score is a number: keep the last checkpoint
+        if self.best.value is None:  # no dev, or all scores are NaN: keep the last checkpoint
             self.best.step = self.step
             if self.dev_set:
                 outcome = yield from self.predict_dev()
@@ -466,7 +466,7 @@ class _Training:
     def result(
         self, scores: Mapping, stopped: bool, found: Mapping[str, Sequence[Prediction]]
     ) -> dict:
-        """What the run leaves beside its files.
+        """The result that the run returns in addition to its files.
 
         `cut` counts truncated texts, `windows` the inputs beyond one per document.
         """

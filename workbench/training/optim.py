@@ -1,4 +1,4 @@
-"""Parameter groups, schedules, freezing."""
+"""Parameter groups, learning-rate schedules and freezing."""
 
 from __future__ import annotations
 
@@ -17,24 +17,28 @@ from workbench.training.methods.full.info import frozen_layers
 def slanted_triangular(
     step: int, total: int, *, peak: float, cut: float = 0.1, ratio: float = 32
 ) -> float:
-    """Learning rate at `step` (0-based) of `total`: short linear rise, long linear fall to `peak / ratio`.
+    """Learning rate at `step` (0-based) of `total`: short linear rise, long linear fall.
+
+    The rate falls to `peak / ratio`.
 
     `cut` is the fraction of steps spent rising, in [0, 1). `peak` is the highest rate.
     Raises SpecError if total < 1.
     Source: Howard and Ruder 2018, section 3.2, equation 3.
     """
     if total < 1:
-        raise SpecError(_("A schedule of {total} steps is none.").format(total=total))
+        raise SpecError(
+            _("A schedule has {total} steps; at least 1 is needed.").format(total=total)
+        )
     top = int(total * cut)
     if step < top:
         part = step / top
-    else:  # the paper's 1 - (t - top) / (top (1/cut - 1)); top (1/cut - 1) is total - top
+    else:  # 1 - (t - top) / (top (1/cut - 1)) in the paper; top (1/cut - 1) is total - top
         part = max(0.0, 1 - (step - top) / max(1, total - top))
     return peak * (1 + part * (ratio - 1)) / ratio
 
 
 def linear(step: int, total: int, *, peak: float, cut: float = 0.1) -> float:
-    """Linear rise over `cut` of the steps, then a linear fall that reaches 0 after the last step."""
+    """Linear rise over `cut` of the steps, then a linear fall to 0 after the last step."""
     top = int(total * cut)
     if step < top:
         return peak * (step + 1) / (top + 1)
@@ -56,7 +60,7 @@ SCHEDULES: dict[str, Callable[..., float]] = {
 def layer_rates(count: int, decay: float) -> tuple[float, ...]:
     """Learning-rate factors of the embeddings, layers 1 … count, and the top.
 
-    Each is `decay` times smaller than the one above.
+    Each factor is `decay` times smaller than the one above.
     Source: Howard and Ruder 2018, section 3.2 (2.6; lower layers learn slower).
     """
     return tuple(decay ** -(count + 1 - level) for level in range(count + 2))
@@ -66,7 +70,7 @@ def layer_rates(count: int, decay: float) -> tuple[float, ...]:
 class Levels:
     """The parameters of a model in levels that are frozen or trained together.
 
-    bottom up: embeddings, each layer, and the top: the pooler (what is above the last layer) and
+    bottom up: embeddings, each layer, and the top: the pooler (modules above the last layer) and
     the head. modules: those of the embeddings, then one per layer. factors: id of a parameter →
     factor on its learning rate, 1 for all others.
     """
@@ -101,7 +105,7 @@ class Levels:
 def groups(levels: Levels, *, rate: float, decay: float, weight_decay: float) -> list[dict]:
     """AdamW's parameter groups, lowest level first, each with its own `peak` learning rate.
 
-    `factor` is that of its parameters (`Levels.factors`). Biases and norms get no weight decay.
+    `factor` is that of its parameters (`Levels.factors`). Biases and norms have no weight decay.
     Frozen parameters are left out.
     """
     found: dict[tuple[int, float, bool], dict] = {}
@@ -127,7 +131,7 @@ def groups(levels: Levels, *, rate: float, decay: float, weight_decay: float) ->
 
 
 def optimizer(found: Sequence[dict], device: torch.device) -> torch.optim.Optimizer:
-    """Raises SpecError where everything is frozen."""
+    """Raises SpecError if everything is frozen."""
     if not found:
         raise SpecError(
             _("Nothing is left to train: every part of the model is frozen."),
@@ -137,7 +141,7 @@ def optimizer(found: Sequence[dict], device: torch.device) -> torch.optim.Optimi
 
 
 class Freezing:
-    """Which levels are trained. `apply` is called at the beginning of each epoch (0-based).
+    """Selects which levels are trained. `apply` is called before each epoch (0-based).
 
     Frozen levels get no gradients and no dropout. Gradual unfreezing adds one level from the top
     per epoch (Howard and Ruder 2018, section 3.3), never one that `freeze` keeps frozen.
@@ -158,7 +162,7 @@ class Freezing:
         self.encoder = kept == "encoder"
 
     def trained(self, epoch: int) -> list[bool]:
-        """For each level whether it is trained in this epoch."""
+        """For each level, whether it is trained in this epoch."""
         top = len(self.levels.layers) + 1
         lowest = max(self.frozen, top - epoch) if self.gradual else self.frozen
         return [level >= lowest for level in range(top + 1)]

@@ -1,4 +1,4 @@
-"""What comes before the first step: documents, seeds, threads, and the words for the log."""
+"""Preparation of a training: documents, seeds, threads, and log messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.training.spec import Plan, TrainSpec, limited
 
 
 def labels_of(spec: TrainSpec, data: Dataset) -> tuple[str, ...]:
-    """Labels of the layer to learn, in order. Raises SpecError where there is no such layer."""
+    """Labels of the layer to learn, in order. Raises SpecError if there is no such layer."""
     known = {layer.name: layer for layer in data.layers}
     if spec.layer not in known:
         raise SpecError(
@@ -56,9 +56,10 @@ def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequ
     if not records["train"]:
         raise SpecError(
             _(
-                "There is no submitted document with labels of layer {layer!r} in the training split."
+                "There is no submitted document with labels of layer {layer!r} in the training "
+                "split."
             ).format(layer=spec.layer),
-            hint=_("Label and submit some first, or import labelled data."),
+            hint=_("Label and submit documents first, or import labelled data."),
         )
     if len(labels) < spec.info.least_labels:
         raise SpecError(
@@ -70,7 +71,7 @@ def check(spec: TrainSpec, records: Mapping[str, Sequence[Record]], labels: Sequ
 
 
 def settle(seed: int, device: torch.device) -> int:
-    """Seeds and kernels so that one seed gives one result; returns the number of threads."""
+    """Set seeds and kernels for reproducible results; returns the number of threads."""
     threads = devices.use_threads()
     torch.manual_seed(seed)
     if device.type == "cuda":
@@ -93,8 +94,9 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
 
 def planned(chosen: Plan) -> str:
     return _(
-        "{epochs} epochs of {steps_per_epoch} steps, batch {batch_size}, rate {learning_rate:g}, "
-        "at most {max_length} subwords, a score every {evaluate_every} steps, best by {best_by}"
+        "{epochs} epochs of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
+        "{learning_rate:g}, at most {max_length} subwords, evaluation every {evaluate_every} "
+        "steps, best checkpoint by {best_by}"
     ).format(**vars(chosen))
 
 

@@ -1,4 +1,6 @@
-"""What can be chosen for a training run, and the run's description to and from JSON. No torch here.
+"""Settings of training runs, and the conversion of a run's description to and from JSON.
+
+Does not import torch.
 
 The settings of a run are the general ones (`GENERAL`), those of its task (`TaskInfo.options`) and
 those of its method (`MethodInfo.options`).
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-NOT_SCORES = ("loss", "last")  # what `best_by` offers beside the scores of the task
+NOT_SCORES = ("loss", "last")  # values of `best_by` that are not scores of the task
 
 
 GENERAL: tuple[Option, ...] = (
@@ -156,7 +158,7 @@ GENERAL: tuple[Option, ...] = (
         low=0.0,
         high=0.9,
         title=N_("Dropout"),
-        automatic=N_("as the model's configuration says"),
+        automatic=N_("as in the model's configuration"),
     ),
     Option(
         "evaluate_every",
@@ -200,7 +202,7 @@ GENERAL: tuple[Option, ...] = (
         "choice",
         "auto",
         N_(
-            "auto: bf16 where it is clearly faster (GPUs by their generation, CPUs by a "
+            "auto: bf16 if it is clearly faster (GPUs: by their generation; CPUs: by a "
             "measurement), else fp32."
         ),
         choices=("auto", "fp32", "bf16"),
@@ -229,13 +231,13 @@ def options(task: str, method: str | None = None) -> tuple[Option, ...]:
 
 
 def best_by(info: TaskInfo) -> tuple[str, ...]:
-    """What the kept checkpoint can be selected by; the first is the default."""
+    """What the best checkpoint can be selected by; the first is the default."""
     others = (score.name for score in info.scores if score.selects and score.name != info.main)
     return (info.main, *others, *NOT_SCORES)
 
 
 def all_options(task: str | None = None) -> dict[Option, tuple[str, ...]]:
-    """Every setting (of one task), with the tasks that have it and all choices it has there."""
+    """Every setting (of one task), with the tasks that have it and all its choices."""
     found: dict[str, Option] = {}
     ids: dict[str, dict[str, None]] = {}
     for info in [tasks.info(task)] if task else tasks.all_tasks():
@@ -249,7 +251,7 @@ def all_options(task: str | None = None) -> dict[Option, tuple[str, ...]]:
 
 
 def parse_settings(task: str, settings: Mapping[str, object]) -> dict[str, object]:
-    """`{"epochs": "3"}` → `{"epochs": 3}`; only what was given.
+    """`{"epochs": "3"}` → `{"epochs": 3}`; only given settings.
 
     Raises SpecError that names the setting and its value.
     """
@@ -286,7 +288,7 @@ def _unknown(task: str, method: str, name: str, value: object, known: Iterable[s
 
 
 def conflict(task: str, settings: Mapping[str, object]) -> tuple[str, str] | None:
-    """(name, why) of a parsed setting that cannot be used with the others; None if all fit."""
+    """(name, reason) of a parsed setting that conflicts with others; None if there is none."""
     method = str(settings.get("method", methods.DEFAULT))
     return tasks.info(task).conflict({**defaults(task, method), **settings})
 
@@ -300,9 +302,9 @@ MAX_SEED = 2**32 - 1  # the largest seed that numpy's generators accept
 
 @dataclass(frozen=True)
 class TrainSpec:
-    """Everything that describes a run.
+    """The complete description of a run.
 
-    `model` is a folder; `options` holds what differs from the defaults.
+    `model` is a folder; `options` holds the settings that differ from the defaults.
     """
 
     task: str
@@ -328,7 +330,7 @@ class TrainSpec:
         if found := conflict(self.task, self.options):
             name, why = found
             raise SpecError(
-                _("{name} is {value!r}, which does not fit the other settings. {why}").format(
+                _("{name} is {value!r}, which conflicts with another setting. {why}").format(
                     name=name, value=self.option(name), why=why
                 )
             )
@@ -338,7 +340,7 @@ class TrainSpec:
         return tasks.info(self.task)
 
     def option(self, name: str) -> Any:
-        """The value given, else the default. Raises KeyError for a setting the task lacks."""
+        """The given value, else the default. Raises KeyError for a setting the task lacks."""
         return self.options[name] if name in self.options else self._defaults[name]
 
     @property
@@ -350,7 +352,7 @@ class TrainSpec:
         return str(self.options.get("method", methods.DEFAULT))
 
     def forecast(self, model: ModelInfo) -> Forecast:
-        """Parameters that are trained, and the memory they take."""
+        """Number of trained parameters, and the memory they need."""
         return methods.info(self.method).forecast(model, self.all_options)
 
     @property
@@ -362,7 +364,7 @@ class TrainSpec:
 
     @classmethod
     def from_json(cls, raw: Mapping) -> TrainSpec:
-        """Read `to_json`; settings of a later version are dropped.
+        """Parse `to_json`; settings of a later version are dropped.
 
         Raises SpecError for a bad value, KeyError for a missing one.
         """
@@ -408,10 +410,11 @@ def plan(
     items: int | None = None,
     learning_rate: float = 0.0,
 ) -> Plan:
-    """Resolve the automatic settings for so many training documents.
+    """Resolve the automatic settings for a number of training documents.
 
-    `items` is the number of model inputs where a document has several (windows of long texts).
-    `width` is the model's hidden size, `model_length` its maximum input length; `learning_rate` suits the model where it is not 0.
+    `items` is the number of model inputs if documents have several (windows of long texts).
+    `width` is the model's hidden size, `model_length` its maximum input length; `learning_rate` is
+    the recommended rate of the model, 0 if it has none.
     """
     items = items or documents
     batch = spec.option("batch_size") or (16 if items < 1000 else 32)
@@ -441,10 +444,10 @@ def _rate(spec: TrainSpec, steps: int, width: int) -> float:
 
 
 def _warmup(spec: TrainSpec, width: int) -> float:
-    """Wide models diverge more often without warm-up; small ones lose the first of few steps.
+    """Wide models diverge more often without warm-up; for small ones it wastes steps.
 
     Source: Mosbach et al. 2021; 0.06 as in RoBERTa. On WNUT-17, three epochs with the starter,
-    span F1 on test was 40.4 with a tenth of the steps and 43.9 with none.
+    span F1 on test was 40.4 with warm-up over a tenth of the steps and 43.9 without.
     """
     if (chosen := spec.option("warmup")) is not None:
         return chosen
@@ -454,7 +457,7 @@ def _warmup(spec: TrainSpec, width: int) -> float:
 
 
 def _evaluate_every(epochs: int, per_epoch: int) -> int:
-    """At epoch ends where an epoch is short, within the epoch where it is long."""
+    """At the end of epochs if they are short, within epochs if they are long."""
     if epochs >= EVALUATIONS:
         return per_epoch * math.ceil(epochs / EVALUATIONS)
     if per_epoch < 200:
@@ -463,7 +466,7 @@ def _evaluate_every(epochs: int, per_epoch: int) -> int:
 
 
 def limited(ids: Sequence[int], limit: int | None, seed: int) -> list[int]:
-    """`limit` of the ids, sampled with the seed, in their order; all if there are no more.
+    """`limit` of the ids, sampled with the seed, in their order; all if there are fewer.
 
     Samples of growing limits are nested.
     """

@@ -12,15 +12,20 @@ from workbench.models.spec import cards
 
 
 def test_the_starters_are_read_without_loading_torch():
-    code = "import sys; from workbench.models import spec; print([(m.name, m.layers, m.width, m.vocabulary, m.max_length, m.licence, m.gives, m.problems) for m in spec.starters()]); assert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
+    code = (
+        "import sys; from workbench.models import spec; "
+        "print([(m.name, m.layers, m.width, m.vocabulary, m.max_length, m.licence, m.gives, "
+        "m.problems) for m in spec.starters()]); "
+        "assert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
+    )
 
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
 
     assert (
-        "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', ('states', 'attention', 'masked_lm'), ())"
-        in out
+        "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', "
+        "('states', 'attention', 'masked_lm'), ())" in out
     )
     assert (
         "('starter-gpt', 4, 256, 8192, 512, 'apache-2.0', ('states', 'attention', 'next_lm'), ())"

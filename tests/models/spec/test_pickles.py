@@ -98,7 +98,7 @@ def test_an_archive_cut_short_is_named(tmp_path):
     path.write_bytes(path.read_bytes()[:-200])
     problems = []
 
-    assert pickles.tensors(path, problems) == () and "cut short" in problems[0]
+    assert pickles.tensors(path, problems) == () and "truncated" in problems[0]
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,13 @@ def data():
 def run(tiny_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("multilabel")
     options = {
-        "dropout": 0.0, "epochs": 40, "learning_rate": 0.02, "batch_size": 8, "device": "cpu", "precision": "fp32",
-    }  # fmt: skip
+        "dropout": 0.0,
+        "epochs": 40,
+        "learning_rate": 0.02,
+        "batch_size": 8,
+        "device": "cpu",
+        "precision": "fp32",
+    }
     spec = TrainSpec("multilabel", "topics", str(tiny_model), "tiny", 1, options)
     work = loop.train(spec, data(), folder)
     try:

@@ -1,1 +1,1 @@
-"""Where each head of an encoder attends to."""
+"""Attention weights of an encoder."""

@@ -1,4 +1,4 @@
-"""Where each head of an encoder attends to: the light half."""
+"""Attention weights of an encoder: description, options and result."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from workbench.inspection.spec import InspectorInfo, TokenRow
 class Attention:
     """Attention weights of one window of a text, T tokens; L layers of H heads.
 
-    tokens: those of the window, without the special ones if they are hidden. positions: the place
+    tokens: those of the window, without special tokens if they are hidden. positions: the index
     of each among all tokens of the text, -1 for one that another window shows.
-    window: the one on show, of `windows`; layer, head: the ones of `weights`. All count from 1.
+    window: the selected one of `windows`; layer, head: those of `weights`. All count from 1.
     overview float32 (L, H, S, S): each head, S = min(T, 32); where T is larger, a cell is the
     largest weight of a block. overview_masked bool (L, S, S).
     entropies float32 (L, H): mean entropy of the rows of each head, in bits.
     weights float32 (T, T): row = query, column = key; rows add up to 1 with `hidden`.
-    masked bool (T, T): keys that the layer never lets a query attend to.
-    hidden float32 (T,): what each query gives to hidden tokens; 0 where all are shown.
+    masked bool (T, T): keys that the layer masks for a query.
+    hidden float32 (T,): weight of each query on hidden tokens; 0 if all are shown.
     mask: "none" (bidirectional), "causal", or "local" where distant keys are masked too.
     """
 
@@ -62,9 +62,9 @@ INFO = InspectorInfo(
         Option("special", "bool", True, N_("Show special tokens such as [CLS].")),
     ),
     shows=N_(
-        "Shows how each head distributes its weight over the tokens. Does not show what the model "
-        "relies on: high attention is not an explanation. Vaswani et al. 2017; Jain and Wallace "
-        "2019."
+        "Shows how each head distributes its attention over the tokens. Does not show what the "
+        "model relies on: high attention is not an explanation. Vaswani et al. 2017; Jain and "
+        "Wallace 2019."
     ),
     of_text=("window",),
 )

@@ -1,4 +1,4 @@
-"""Where each head of an encoder attends to: the heavy half."""
+"""Attention weights of an encoder: the torch part."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from workbench.inspection.subject import Subject
 from workbench.runtime.inputs import EncodedInput, Prepared, stack
 from workbench.text.document import Document
 
-THUMB = 32  # cells of a head in the overview, each way
-LONGEST = 256  # tokens of a window of a pretrained model, which has no limit of its own
-MOST_KEPT = 400_000_000  # bytes of weights that are kept for the next head
+THUMB = 32  # maximum rows and columns of a head in the overview
+LONGEST = 256  # tokens per window of a pretrained model, which defines none itself
+MOST_KEPT = 400_000_000  # bytes of weights that are cached for further heads
 
 
 @dataclass(frozen=True)
 class _Text:
-    """What does not change with layer and head: one text as the model reads it."""
+    """The part that is independent of layer and head: one text as the model reads it."""
 
     prepared: Prepared
     words: tuple[WordRow, ...]
-    places: Mapping[tuple[int, int], int]  # (window, position) → place among all tokens
+    places: Mapping[tuple[int, int], int]  # (window, position) → index among all tokens
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Window:
 
 
 class AttentionInspector:
-    """Needs an encoder that gives its attention weights; they are kept for the next head."""
+    """Needs an encoder that returns attention weights; they are cached for further heads."""
 
     info = INFO
 
@@ -99,7 +99,7 @@ class AttentionInspector:
     def _weights(self, key: tuple, subject: Subject, piece: EncodedInput) -> _Window:
         if self._window is not None and self._window[0] == key:
             return self._window[1]
-        self._window = None  # two of the largest need not be there at once
+        self._window = None  # free the old one first: each may take hundreds of MB
         weights = attentions(subject, piece)
         masked = np.all(weights == 0, axis=1)
         found = _Window(weights, masked, entropies(weights), mask_kind(masked))
@@ -110,7 +110,7 @@ class AttentionInspector:
     def _overview(
         self, key: tuple, window: _Window, shown: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The heads and the masks in small."""
+        """The downsampled heads and masks."""
         if self._small is None or self._small[0] != key:
             grid = (..., *np.ix_(shown, shown))
             whole = len(shown) == window.weights.shape[-1]
@@ -131,7 +131,7 @@ def attentions(subject: Subject, piece: EncodedInput) -> np.ndarray:
 
 
 def _index(number: int, count: int, what: str) -> int:
-    """`number` if there are so many. Raises WorkbenchError."""
+    """`number` if it exists. Raises WorkbenchError."""
     if number <= count:
         return number
     told = {
@@ -158,7 +158,7 @@ def entropies(weights: np.ndarray) -> np.ndarray:
 
 
 def mask_kind(masked: np.ndarray) -> str:
-    """Of bool (L, T, T): "none", "causal" (what comes later), or "local" (anything else)."""
+    """Of bool (L, T, T): "none", "causal" (later keys are masked), or "local" (anything else)."""
     if not masked.any():
         return "none"
     later = np.triu(np.ones(masked.shape[-2:], bool), 1)

@@ -1,4 +1,4 @@
-"""The probability of every class: the light half."""
+"""The probability of every class: description and result."""
 
 from __future__ import annotations
 

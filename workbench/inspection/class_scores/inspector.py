@@ -1,4 +1,4 @@
-"""The probability of every class: the heavy half."""
+"""The probability of every class: the heavy part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The probability of every label, each with its threshold: the light half."""
+"""The probability of every label, with its threshold: description and result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.inspection.spec import InspectorInfo
 
 @dataclass(frozen=True)
 class LabelProbability:
-    """A label is predicted from its threshold on."""
+    """A label is predicted if its probability reaches its threshold."""
 
     label: str
     score: float
@@ -34,7 +34,7 @@ INFO = InspectorInfo(
     N_("Label probabilities"),
     LabelProbabilities,
     shows=N_(
-        "Shows the probability of every label and the threshold from which on it is predicted, "
-        "fitted on dev. Does not show why a label was chosen."
+        "Shows the probability of every label and its decision threshold, which was fitted on dev. "
+        "Does not show why a label was chosen."
     ),
 )

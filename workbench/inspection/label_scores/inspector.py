@@ -1,4 +1,4 @@
-"""The probability of every label, each with its threshold: the heavy half."""
+"""The probability of every label, with its threshold: the heavy part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spans that a run predicts: the light half."""
+"""The spans that a run predicts: description and result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.text.spans import Span
 
 @dataclass(frozen=True)
 class PredictedSpans:
-    """In the order of the text; `labels` are those of the run."""
+    """In text order; `labels` are those of the run."""
 
     spans: tuple[Span, ...]
     labels: tuple[str, ...]

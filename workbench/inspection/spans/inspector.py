@@ -1,4 +1,4 @@
-"""The spans that a run predicts: the heavy half."""
+"""The spans that a run predicts: the heavy part."""
 
 from __future__ import annotations
 

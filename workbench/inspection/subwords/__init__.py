@@ -1,1 +1,1 @@
-"""How a text falls into tokens."""
+"""Tokenization of a text."""

@@ -1,4 +1,4 @@
-"""How a text falls into tokens: the light half."""
+"""Tokenization of a text: description and result."""
 
 from workbench.base.i18n import N_
 from workbench.inspection.spec import InspectorInfo, TokenTable

@@ -1,4 +1,4 @@
-"""How a text falls into tokens: the heavy half."""
+"""Tokenization of a text: the heavy part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.text.document import Document
 
 
 class SubwordsInspector:
-    """Needs nothing but a preparer."""
+    """Needs only a preparer."""
 
     info = INFO
 

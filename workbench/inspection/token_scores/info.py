@@ -1,4 +1,4 @@
-"""The distribution over the labels at every token: the light half."""
+"""The distribution over the labels at every token: description and result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.inspection.spec import InspectorInfo, TokenTable
 
 @dataclass(frozen=True)
 class TokenLabels(TokenTable):
-    """`best` of a token are its surest outputs; `labels` are those of the run."""
+    """`best` of a token are its most probable outputs; `labels` are those of the run."""
 
     labels: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""The distribution over the labels at every token: the heavy half."""
+"""The distribution over the labels at every token: the heavy part."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ class TokenScoresInspector:
 
 
 def best(scores: np.ndarray, names: Sequence[str], top: int) -> tuple[tuple[str, float], ...]:
-    """The `top` surest of a distribution (L,), surest first; the earlier name on a tie."""
+    """The `top` most probable labels of (L,) probabilities, descending; by name on a tie."""
     order = np.argsort(-scores, kind="stable")[:top]
     return tuple((names[one], float(scores[one])) for one in order)

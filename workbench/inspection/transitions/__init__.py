@@ -1,1 +1,1 @@
-"""The scores of neighbouring tags that a CRF has learned."""
+"""The learned transition scores of a CRF."""

@@ -1,4 +1,4 @@
-"""The scores of neighbouring tags that a CRF has learned: the light half."""
+"""The learned transition scores of a CRF: description and result."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from workbench.inspection.spec import InspectorInfo
 
 @dataclass(frozen=True)
 class TransitionScores:
-    """Learned scores (natural logarithms, not normalized) of L tags beside one another.
+    """Learned transition scores (natural logarithms, not normalized) of L tags.
 
     start, end float64 (L,): of the first and of the last tag. step (L, L): from (row) → to
-    (column). Where the scheme does not allow it, `no_start` and `no_step` are true and the score
-    is 0.
+    (column). If the scheme forbids a transition, `no_start` or `no_step` is true and the score is
+    0.
     """
 
     tags: tuple[str, ...]
@@ -33,7 +33,7 @@ INFO = InspectorInfo(
     N_("Transitions"),
     TransitionScores,
     shows=N_(
-        "Shows the score that the CRF adds when one tag follows another; it is the same for every "
+        "Shows the score that the CRF adds when one tag follows another; it does not depend on the "
         "text. Does not show how often that happens. Lafferty, McCallum and Pereira 2001."
     ),
 )

@@ -1,4 +1,4 @@
-"""The scores of neighbouring tags that a CRF has learned: the heavy half."""
+"""The learned transition scores of a CRF: the heavy part."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TransitionsInspector:
         predictor = subject.predictor
         found = predictor.task.info.transitions(predictor.labels, predictor.decoder)
         if found is None:
-            raise ModelError(_("This run has learned no transitions."))
+            raise ModelError(_("This run has no learned transition scores."))
         no_start, no_step = np.isneginf(found.start), np.isneginf(found.step)
         start, step = np.where(no_start, 0, found.start), np.where(no_step, 0, found.step)
         return TransitionScores(

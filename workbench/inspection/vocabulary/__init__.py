@@ -1,1 +1,1 @@
-"""The words that a pretrained language model expects at every position."""
+"""The words that a pretrained language model predicts at every position."""

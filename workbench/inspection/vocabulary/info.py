@@ -1,4 +1,4 @@
-"""The words that a pretrained language model expects at every position: the light half."""
+"""The words that a language model predicts at every position: description and result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from workbench.inspection.spec import InspectorInfo, TokenTable
 
 @dataclass(frozen=True)
 class ExpectedWords(TokenTable):
-    """`best` of a token: masked, what is expected in its place; causal, what is expected next.
+    """`best` of a token: masked models predict the token itself, causal models the next one.
 
-    `answered` tokens of the text have an answer, from `first` on.
+    `answered` tokens of the text have predictions, starting with `first`.
     """
 
     masked: bool = False
@@ -22,11 +22,11 @@ class ExpectedWords(TokenTable):
 
     @property
     def unanswered(self) -> int:
-        """Tokens of a long text that a masked model has not been asked about yet."""
+        """Tokens of a long text that a masked model has not processed yet."""
         return max(0, self.count - self.first - self.answered) if self.masked else 0
 
     def joined(self, later: ExpectedWords) -> ExpectedWords:
-        """Both answers to one long text in one."""
+        """Both results for one long text merged."""
         pairs = zip(self.tokens, later.tokens, strict=True)
         tokens = tuple(one if one.best else other for one, other in pairs)
         answered = self.answered + later.answered
@@ -43,13 +43,13 @@ INFO = InspectorInfo(
             "start",
             "int",
             0,
-            N_("The first token of the text that a masked model is asked about."),
+            N_("The first token of the text to process with a masked model."),
             low=0,
         ),
     ),
     shows=N_(
-        "Shows the words that the model expects: a masked model with one token hidden at a time, a "
-        "causal model after each token. Does not show what the model holds to be true."
+        "Shows the words that the model predicts: a masked model with one token masked at a time, "
+        "a causal model after each token. Does not show what the model considers true."
     ),
     of_text=("start",),
 )

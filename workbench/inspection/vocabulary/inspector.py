@@ -1,6 +1,6 @@
-"""The words that a pretrained language model expects at every position: the heavy half.
+"""The words that a language model predicts at every position: the heavy part.
 
-Masked: with that token hidden. Causal: the next one.
+Masked models: with that token masked. Causal models: the next one.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from workbench.models.generate import MASKED, LanguageModel
 from workbench.runtime.inputs import EncodedInput, batches_by_length
 from workbench.text.document import Document
 
-BUDGET = 12_000  # tokens that one answer of a masked model may run: it takes a second or two
+BUDGET = 12_000  # tokens processed per request by a masked model, one to two seconds
 BATCH_TOKENS = 2048
 Found = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
 
 
 class VocabularyInspector:
-    """The best words at each position, with the probability of what stands there.
+    """The best words at each position, with the probability of the actual token.
 
     A masked model needs one pass for each position, so of a long text only as many positions as
-    fit BUDGET are answered, from the option `start` on.
+    fit BUDGET are processed, starting with the option `start`.
     """
 
     info = INFO
@@ -52,7 +52,7 @@ class VocabularyInspector:
 
 
 def _masked(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:
-    """position → (best words, probability of the token itself) with that one position hidden."""
+    """position → (best words, probability of the token itself) with only that position masked."""
     found: Found = {}
     ids = piece.ids.tolist()
     for chosen in batches_by_length(np.full(len(asked), len(ids)), BATCH_TOKENS):
@@ -68,7 +68,7 @@ def _masked(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top
 
 
 def _causal(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:
-    """position → (best next tokens, probability of the one that comes next; None at the end)."""
+    """position → (best next tokens, probability of the actual next token; None at the end)."""
     if not len(asked):
         return {}
     scores = model.logits([piece.ids.tolist()], [list(asked)])[0].softmax(-1)  # (K, V)

@@ -1,4 +1,4 @@
-"""What a model says about itself, and which models are there. Nothing heavy is imported."""
+"""Model descriptions and lists of available models. Imports nothing heavy."""
 
 from workbench.models.spec.cards import (
     card,

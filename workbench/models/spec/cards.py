@@ -1,4 +1,4 @@
-"""The card of any path: which family reads it, and what it says."""
+"""The card of any path: the family that reads it, and its description."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from workbench.models.spec.json_files import one_line
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
-MOST_CARDS = 500  # kept in memory
-MOST_FILES = 10_000  # looked at in a folder, and named on its card: 100
+MOST_CARDS = 500  # cached in memory
+MOST_FILES = 10_000  # read of a folder, of which its card names 100
 log = logging.getLogger(__name__)
 
 
 def read_folder(
     path: Path | str, *, allow_pickle: bool = False, name: str = "", origin: str = "folder"
 ) -> ModelInfo:
-    """The card of a usable model folder. Raises ModelError saying what is missing or broken."""
+    """The card of a usable model folder. Raises ModelError naming its problems."""
     info = card(path, allow_pickle=allow_pickle, name=name, origin=origin)
     if info.problems:
         raise unusable(info)
@@ -54,7 +54,7 @@ def unusable(info: ModelInfo) -> ModelError:
 
 
 def preparer(path: Path | str) -> Preparer:
-    """What turns texts into a model's inputs. Raises ModelError for what no family can load."""
+    """The preparer of a model's inputs. Raises ModelError if no family can load the folder."""
     info = card(path, allow_pickle=True)
     if not info.family:
         raise unusable(info)
@@ -74,14 +74,14 @@ def check_gives(info: ModelInfo, wanted: str) -> None:
 
 
 def gives_words(given: Iterable[str]) -> str:
-    """What an encoder gives, for people."""
+    """The outputs of an encoder as display text."""
     return ", ".join(_(GIVES[one]) if one in GIVES else one for one in given)
 
 
 def card(
     path: Path | str, *, allow_pickle: bool = False, name: str = "", origin: str = "folder"
 ) -> ModelInfo:
-    """The card of any file or folder; what is wrong is in `problems`. Raises nothing."""
+    """The card of any file or folder; errors are listed in `problems`. Never raises."""
     place = Path(path)
     info = ModelInfo(name or place.name, str(place), origin=origin)
     try:
@@ -89,7 +89,7 @@ def card(
             return replace(info, problems=(_("there is no such file or folder"),))
         found = _known(place, allow_pickle)
         return replace(found, name=info.name, origin=origin)
-    except OSError as error:  # a folder that may not be entered
+    except OSError as error:  # a folder without permission
         reason = error.strerror or str(error)
     except Exception as error:  # a bug here must not hide the other models of a list
         log.exception("the card of %s cannot be read", place)
@@ -97,7 +97,7 @@ def card(
     return replace(info, problems=(_("it cannot be read ({error})").format(error=reason),))
 
 
-# By name, size and time of all files: checking a tokenizer of 17 MB takes 0.3 s.
+# Keyed by name, size and time of all files: checking a tokenizer of 17 MB takes 0.3 s.
 _seen: dict[tuple, ModelInfo] = {}
 
 
@@ -130,12 +130,12 @@ def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: boo
 
 
 def _family_of(path: Path) -> str:
-    """The id of the family that is surest of the path, the first of equals; "" if none is."""
+    """The id of the family that matches the path best, the first on a tie; "" if none does."""
     best, sure = "", Match.NO
     for one in registry().all("family"):
         try:
             found = registry().info("family", one.id).match(path)
-        except Exception:  # one family's bug must not hide the models of the others
+        except Exception:  # a bug in one family must not hide the models of the others
             log.exception("the family %s cannot look at %s", one.id, path)
             continue
         if found > sure:
@@ -150,7 +150,7 @@ def _known_formats() -> str:
 def _files(path: Path) -> tuple[tuple[str, int, int], ...]:
     """Name, bytes and time of the file, or of the files in the folder and one level below.
 
-    No deeper: the folder may be anything, even the root of the disk.
+    Not recursive: the folder may be anything, even the root of the disk.
     """
     if not path.is_dir():
         found = [_about(path, path.name)]
@@ -174,7 +174,7 @@ def _about(path: Path, name: str) -> tuple[str, int, int] | None:
 
 
 def front_matter(text: str) -> dict[str, str]:
-    """Plain `key: value` lines of a YAML head; nested values are left out."""
+    """Plain `key: value` lines of a YAML header; nested values are left out."""
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---":
         return {}

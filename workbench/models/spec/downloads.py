@@ -1,7 +1,7 @@
-"""What Glossbench itself put into the Hugging Face cache, so that it can be deleted again.
+"""Records the files that Glossbench added to the Hugging Face cache, so that it can delete them.
 
-The cache is shared with other programs. A file in each repository lists the paths that a download
-of ours created there; only those are ever deleted.
+The cache is shared with other programs. A file in each repository lists the paths that our
+downloads created there; only those are ever deleted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PARTS = ("blobs", "snapshots", "refs")
 
 
 def record(repository: Path, created: Iterable[Path]) -> None:
-    """Add paths inside the repository to the list of what is ours."""
+    """Add paths inside the repository to the list of our files."""
     ours = {_name(repository, path) for path in (*recorded(repository), *created)}
     draft = repository / f"{LIST}.{os.getpid()}"
     draft.write_text(json.dumps({"created": sorted(ours)}, indent=1), encoding="utf-8")
@@ -45,12 +45,12 @@ def _is_inside(name: str) -> bool:
 
 
 def size(repository: Path) -> int:
-    """Bytes that `delete` sets free."""
+    """Bytes that `delete` would free."""
     return sum(path.lstat().st_size for path in _deletable(repository))
 
 
 def delete(repository: Path) -> int:
-    """Delete what is on the list and folders that are empty then; returns the bytes set free."""
+    """Delete the listed files and the folders that become empty; returns the bytes freed."""
     freed = size(repository)
     for path in _deletable(repository):
         with suppress(OSError):
@@ -67,7 +67,7 @@ def delete(repository: Path) -> int:
 
 
 def _deletable(repository: Path) -> list[Path]:
-    """Without the contents that files of other programs still link to."""
+    """Without blobs that files of other programs still link to."""
     ours = set(recorded(repository))
     links = (path for path in (repository / "snapshots").rglob("*") if path.is_symlink())
     needed = {path.resolve() for path in links if path not in ours}

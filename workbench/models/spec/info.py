@@ -1,4 +1,4 @@
-"""What a model says about itself without being loaded, and what reads that for each family."""
+"""The description of a model that was not loaded, and the class that reads it for a family."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.base.i18n import N_
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
-# What an encoder can give to a task (`TaskInfo.needs`) or an inspector, in words.
+# Outputs of an encoder for a task (`TaskInfo.needs`) or an inspector, as display text.
 GIVES = {
     "states": N_("hidden states"),
     "attention": N_("attention"),
@@ -24,18 +24,19 @@ GIVES = {
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """The card of a model. Numbers are 0 and texts "" where they are not known.
+    """The card of a model. Unknown numbers are 0 and unknown texts "".
 
-    family: the id in the registry of what loads it, "" where nothing can.
+    family: the id in the registry of the family that loads it, "" if there is none.
     architecture: the kind of network as its authors name it (`model_type`): bert, gpt2 …
-    gives: to tasks and inspectors, keys of GIVES or words of a plugin.
+    gives: outputs for tasks and inspectors, keys of GIVES or words of a plugin.
     problems: empty for a usable model. untrusted: the weights are pickled and the user has not
-    confirmed them, which is a problem too. files: name and bytes, largest first.
+    confirmed them, which is also a problem. files: name and bytes, largest first.
     labels: of a model that already has a head. projections: linear modules that compute queries
-    and values, each the end of a full name; empty where not known. tokenizer: the file it is read or converted from.
+    and values, each the suffix of a full name; empty if unknown. tokenizer: the file that it is
+    read or converted from.
     origin: starter, folder, cache or run. downloaded: into the cache by Glossbench, which may
     delete it again.
-    learning_rate: peak that suits the model, 0 where the task and the width decide.
+    learning_rate: recommended peak, 0 to derive it from the task and the width.
     """
 
     name: str
@@ -68,7 +69,7 @@ class ModelInfo:
 
     @property
     def only_untrusted(self) -> bool:
-        """Whether nothing but the user's confirmation is missing."""
+        """Whether the user's confirmation is the only requirement that is missing."""
         return self.untrusted and len(self.problems) == 1
 
     def to_json(self) -> dict:
@@ -86,7 +87,7 @@ def _plain(value: object) -> object:
 
 
 class Match(IntEnum):
-    """How sure a family is that a path is a model of its own.
+    """How well a path matches a family.
 
     LIKELY: it has the family's files, but something in them is missing or unknown.
     """
@@ -97,9 +98,10 @@ class Match(IntEnum):
 
 
 class FamilyInfo(ABC):
-    """The light half of a family: imports nothing heavy, so that the window can list models.
+    """The light part of a family: imports nothing heavy, so that the window can list models.
 
-    id: in the registry. title: for people. architectures: values of `model_type` in config.json that it loads.
+    id: in the registry. title: display name. architectures: supported values of `model_type` in
+    config.json.
     """
 
     id: str
@@ -108,19 +110,21 @@ class FamilyInfo(ABC):
 
     @abstractmethod
     def match(self, path: Path) -> Match:
-        """Whether a file or folder is such a model; quick, as every listed path is asked."""
+        """Whether a file or folder is such a model; called for every path, so it must be fast."""
 
     @abstractmethod
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
-        """The card: all that `cards` does not fill in itself (name, origin, licence, files, family).
+        """The card, except for the fields that `cards` fills in.
 
-        What is wrong goes to `problems`, each a clause without a full stop.
+        These are name, origin, licence, files and family.
+
+        Errors are listed in `problems`, each a clause without a full stop.
         """
 
     @abstractmethod
     def preparer(self, path: Path) -> Preparer:
-        """What turns texts into the model's inputs, from its folder or an exported one.
+        """The preparer of the model's inputs, from its folder or an exported one.
 
-        Without torch, as exported folders are used without it. Raises ModelError where it is
-        missing or damaged.
+        Must not import torch, as exported folders are used without it. Raises ModelError if files
+        are missing or damaged.
         """

@@ -1,6 +1,6 @@
-"""Reading JSON of a model folder: anybody may have written it, so every value is checked.
+"""Read JSON of a model folder. The files may come from anyone, so every value is validated.
 
-What is wrong is appended to a list of problems, each a clause without a full stop; reading goes on.
+Errors are appended to a list of problems, each a clause without a full stop; reading continues.
 """
 
 from __future__ import annotations
@@ -56,6 +56,6 @@ def _is_list(value: object) -> bool:
 
 
 def one_line(text: str, most: int) -> str:
-    """On one line and not too long, for tables and cards."""
+    """On one line and shortened, for tables and cards."""
     line = "".join(one if one.isprintable() else "\ufffd" for one in text[:1000].strip())
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,8 +1,8 @@
 """Names, shapes and types in the weight files of `torch.save`, without unpickling them.
 
-Unpickling can run any program. Here the instructions are read one by one and followed only as far
-as they build dictionaries, lists and numbers: nothing is imported, called or looked up. What a file
-does beyond that makes it unreadable here, not dangerous.
+Unpickling can execute arbitrary code. Here the instructions are read one by one and interpreted
+only as far as they build dictionaries, lists and numbers: nothing is imported, called or looked up.
+Other instructions make a file unreadable here, but not dangerous.
 
 Source of the layouts: torch/serialization.py (zip archive since 1.6, a chain of pickles before).
 """
@@ -17,7 +17,7 @@ from typing import Any
 
 from workbench.base.i18n import _
 
-MOST_BYTES = 64_000_000  # of instructions; those of a model with 1,000 layers have 5 MB
+MOST_BYTES = 64_000_000  # maximum size of the instructions; a model with 1,000 layers has 5 MB
 MOST_STEPS = 2_000_000
 MOST_SIZE = 1 << 48
 _LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
@@ -41,14 +41,14 @@ class Tensor:
 
 @dataclass(frozen=True)
 class _Name:
-    """A class or function that the file names; it is never looked up."""
+    """A class or function that the file references; it is never looked up."""
 
     path: str
 
 
 @dataclass(frozen=True)
 class _Storage:
-    """A reference to the file's memory blocks."""
+    """A reference to a memory block of the file."""
 
     about: Any
 
@@ -61,13 +61,13 @@ class _Unnamed:
 
 
 class _Unreadable(Exception):
-    """The file does more than to describe tensors."""
+    """The file contains more than descriptions of tensors."""
 
 
 def tensors(path: Path, problems: list[str]) -> tuple[Tensor, ...]:
-    """The tensors of a state dictionary; () if they cannot be told without unpickling.
+    """The tensors of a state dictionary; () if they cannot be determined without unpickling.
 
-    A file that is no archive of torch, or cut short, is a problem.
+    A file that is not an archive of torch, or is truncated, is a problem.
     """
     import zipfile
     import zlib
@@ -86,10 +86,10 @@ def tensors(path: Path, problems: list[str]) -> tuple[Tensor, ...]:
         zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, RuntimeError,
     ):  # fmt: skip
         problems.append(
-            _("{file} is damaged, cut short or not written by PyTorch").format(file=path.name)
+            _("{file} is damaged, truncated or not written by PyTorch").format(file=path.name)
         )
     except _Unreadable:
-        pass  # nothing is known of it before it is loaded
+        pass  # its content is unknown until it is loaded
     return ()
 
 
@@ -112,11 +112,11 @@ def _named(state: object) -> Iterator[Tensor]:
             yield Tensor(name, value.shape, value.dtype, value.storage)
 
 
-# ---------------------------------------------------------------- following the instructions
+# ---------------------------------------------------------------- interpreter
 
 
 def _result(raw: bytes, skip: int) -> object:
-    """What the pickle after `skip` others builds. Raises _Unreadable."""
+    """The object built by the pickle after `skip` others. Raises _Unreadable."""
     stream = io.BytesIO(raw)
     try:
         for _number in range(skip):
@@ -130,7 +130,7 @@ def _result(raw: bytes, skip: int) -> object:
 
 
 class _Machine:
-    """A stack machine for the few instructions that a state dictionary needs."""
+    """A stack machine for the few instructions that a state dictionary uses."""
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
@@ -155,7 +155,7 @@ class _Machine:
         raise _Unreadable
 
     def popped(self) -> list[Any]:
-        """All above the last mark."""
+        """All items above the last mark."""
         at = self.marks.pop()
         values, self.stack[at:] = self.stack[at:], []
         return values
@@ -247,7 +247,7 @@ _PLAIN = frozenset(
 
 
 def _called(called: object, arguments: tuple) -> object:
-    """What a call gives that a state dictionary contains; the call is not made."""
+    """The result of a call that a state dictionary contains; the call is not executed."""
     path = called.path if isinstance(called, _Name) else ""
     if path == "collections.OrderedDict":
         return {} if not arguments else None

@@ -1,4 +1,4 @@
-"""Where models are: those that ship with the application, and the Hugging Face cache."""
+"""Locations of models: those that ship with the application, and the Hugging Face cache."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DESCRIPTION = "glossbench.json"  # beside the weights of a trained model: task, 
 
 
 def known_architectures() -> frozenset[str]:
-    """Values of `model_type` that some family loads."""
+    """Values of `model_type` that a family supports."""
     return frozenset().union(*(one.architectures for one in registry().infos("family")))
 
 
@@ -37,7 +37,7 @@ def cached(cache: Path | None = None) -> tuple[ModelInfo, ...]:
     folder = cache or paths.hub_cache()
     try:
         repositories = sorted(folder.glob("models--*")) if folder.is_dir() else []
-    except OSError:  # a cache that may not be read is none
+    except OSError:  # the cache is not readable
         return ()
     found = (_of_repository(repository) for repository in repositories)
     return tuple(info for info in found if info is not None)
@@ -58,7 +58,7 @@ def _of_repository(repository: Path) -> ModelInfo | None:
 
 
 def repository_of(info: ModelInfo) -> Path:
-    """The folder in the cache that holds all revisions of a model with origin "cache"."""
+    """The cache folder with all revisions of a model with origin "cache"."""
     return Path(info.path).parents[1]
 
 

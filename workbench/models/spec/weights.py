@@ -1,4 +1,4 @@
-"""Names and shapes of a folder's weights, from the headers of the files; no weight is read."""
+"""Names and shapes of a folder's weights, from the file headers; no weight is read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.models.spec.info import ModelInfo
 WEIGHTS, INDEX, PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
 PICKLE_INDEX = f"{PICKLE}.index.json"
 MAX_HEADER = 100_000_000  # bytes; the limit of the safetensors format
-# Source: the safetensors format description; sub-byte types are left out, no model here has them.
+# Source: the safetensors format description. Sub-byte types are omitted; no model here has them.
 ITEM_BYTES = {
     **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 1),
     **dict.fromkeys(("U16", "I16", "F16", "BF16"), 2),
@@ -26,12 +26,12 @@ ITEM_BYTES = {
     **dict.fromkeys(("U64", "I64", "F64", "C64"), 8),
 }
 _NAMES = {"F16": "float16", "F32": "float32", "BF16": "bfloat16", "F64": "float64"}
-_MOST = 1 << 48  # bytes of a tensor; more is a lie
+_MOST = 1 << 48  # maximum bytes of a plausible tensor
 
 
 @dataclass(frozen=True)
 class Weights:
-    """`parameters` counts floating-point values, shared ones once; `shapes` maps names to shapes."""
+    """`parameters` counts floating-point values, shared ones once; `shapes`: name → shape."""
 
     parameters: int = 0
     dtype: str = ""
@@ -40,7 +40,7 @@ class Weights:
 
 
 def read(folder: Path, problems: list[str]) -> Weights:
-    """What the files of the folder hold: safetensors before pickles. Problems are appended."""
+    """The tensors in the folder's files, safetensors before pickles. Appends problems."""
     if (folder / WEIGHTS).is_file():
         return _summed([header(folder / WEIGHTS, problems)])
     if (folder / INDEX).is_file():
@@ -55,18 +55,18 @@ def read(folder: Path, problems: list[str]) -> Weights:
 
 
 def shapes(info: ModelInfo) -> Mapping[str, tuple[int, ...]]:
-    """Name → shape of a model's weights; empty where its files are of another format."""
+    """Name → shape of a model's weights; empty for files of another format."""
     return _shapes(info.path, info.size_bytes)
 
 
 @lru_cache(maxsize=32)
 def _shapes(path: str, size: int) -> Mapping[str, tuple[int, ...]]:
-    """`size` in bytes tells versions of one folder apart."""
+    """`size` in bytes distinguishes versions of a folder."""
     return read(Path(path), []).shapes
 
 
 def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:
-    """The files that an index names, as far as they are in the folder."""
+    """The files named by an index that exist in the folder."""
     table = (json_files.read_object(folder / index, problems) or {}).get("weight_map")
     values = table.values() if isinstance(table, dict) else ()
     names = sorted({name for name in values if isinstance(name, str)})
@@ -88,7 +88,7 @@ def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether it is the name of a file, not a path."""
+    """Whether it is a file name, not a path."""
     separators = any(character in name for character in "/\\\0")
     return not separators and name not in ("", ".", "..") and len(name) < 250
 
@@ -109,7 +109,7 @@ def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int
             length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
             if not 2 <= length <= min(MAX_HEADER, max(0, size - 8)):
                 problems.append(
-                    _("{file} is damaged or cut short ({size:,} bytes, no whole header)").format(
+                    _("{file} is damaged or truncated ({size:,} bytes, incomplete header)").format(
                         file=name, size=size
                     )
                 )
@@ -127,7 +127,7 @@ def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int
         return {}
     if size != 8 + length + end:
         problems.append(
-            _("{file} is cut short or damaged: {size:,} bytes, expected {expected:,}").format(
+            _("{file} is truncated or damaged: {size:,} bytes, expected {expected:,}").format(
                 file=name, size=size, expected=8 + length + end
             )
         )
@@ -138,7 +138,7 @@ def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int
 
 
 def _tensors(table: Any) -> tuple[dict[str, tuple[str, tuple[int, ...]]], int]:
-    """Names with type and shape, and the bytes of all. Raises ValueError where they contradict."""
+    """Names with type and shape, and the bytes of all. Raises ValueError if they contradict."""
     found: dict[str, tuple[str, tuple[int, ...]]] = {}
     places = []
     for name, about in table.items():
@@ -151,7 +151,7 @@ def _tensors(table: Any) -> tuple[dict[str, tuple[str, tuple[int, ...]]], int]:
         found[name] = (str(kind), shape)
         places.append((start, end))
     at = 0
-    for start, end in sorted(places):  # no holes, no overlaps
+    for start, end in sorted(places):  # no gaps, no overlaps
         if start != at or end < start:
             raise ValueError(start)
         at = end
@@ -170,7 +170,7 @@ def _summed(tables: list[Mapping[str, tuple[str, tuple[int, ...]]]]) -> Weights:
     for table in tables:
         for name, (kind, shape) in table.items():
             shapes[name] = shape
-            if "F" in kind:  # position ids and the like are no parameters
+            if "F" in kind:  # position ids and other integers are not parameters
                 counts[kind] = counts.get(kind, 0) + math.prod(shape)
     most = max(counts, key=counts.__getitem__, default="")
     return Weights(sum(counts.values()), _NAMES.get(most, most.lower()), False, shapes)

@@ -1,4 +1,4 @@
-"""Subwords of a Hugging Face tokenizer, for every transformer model."""
+"""Subwords of a Hugging Face tokenizer, for all transformer models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.text.document import Document
 
-OVERLAP = 4  # neighbouring windows share a quarter of their length
+OVERLAP = 4  # adjacent windows share 1 / OVERLAP of their length
 
 
 class Subwords:
@@ -23,7 +23,7 @@ class Subwords:
 
     @classmethod
     def load(cls, folder: Path | str) -> Subwords:
-        """From `tokenizer.json`. Raises ModelError where it is missing or damaged."""
+        """From `tokenizer.json`. Raises ModelError if it is missing or damaged."""
         return cls(Tokenizer.load(folder))
 
     def save(self, folder: Path) -> None:
@@ -64,6 +64,6 @@ class Subwords:
 
 
 def contents(document: Document, texts: int) -> tuple[str, ...]:
-    """The first `texts` texts; a missing second one is empty."""
+    """The first `texts` texts; a missing second text is empty."""
     found = tuple(content for _, content in document.texts[:texts])
     return found + ("",) * (texts - len(found))

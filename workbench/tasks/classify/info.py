@@ -1,4 +1,4 @@
-"""Document classes: the light half."""
+"""Document classification: description, settings, decoding and scores."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ CLASS_WEIGHTS = Option(
     "choice",
     "none",
     N_(
-        "Weights of the classes in the loss. Balanced: the rarer a class in the training data, the "
-        "higher its weight (documents / (classes × documents of the class))."
+        "Weights of the classes in the loss. Balanced: inversely proportional to the class "
+        "frequency in the training data (documents / (classes × documents of the class))."
     ),
     choices=("none", "balanced"),
     title=N_("Class weights"),
@@ -38,9 +38,9 @@ SAMPLING = Option(
     "choice",
     "plain",
     N_(
-        "Documents of an epoch. Plain: each once. Balanced: as many of every class, documents of "
-        "rare classes several times. With balanced class weights as well, the imbalance is "
-        "corrected twice."
+        "Sampling of the documents of an epoch. Plain: each document once. Balanced: equally many "
+        "of every class, by oversampling rare classes. With balanced class weights as well, the "
+        "imbalance is corrected twice."
     ),
     choices=("plain", "balanced"),
     title=N_("Sampling"),

@@ -1,4 +1,4 @@
-"""Document classes: the heavy half, with the library's sequence classification head."""
+"""Document classification with the library's sequence classification head."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Classify(Task):
     def resolve(
         self, golds: Sequence[ClassGold], labels: Sequence[str], options: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """weights_by_label: of every label, in their order; none where classes weigh the same."""
+        """weights_by_label: of every label, in order; none if all classes have equal weight."""
         if options.get("class_weights", "none") != "balanced":
             return {}
         number = {label: position for position, label in enumerate(labels)}
@@ -46,7 +46,7 @@ class Classify(Task):
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
-        """classes: int64 () per document; weights: float32 () where classes have weights.
+        """classes: int64 () per document; weights: float32 () if classes have weights.
 
         Raises KeyError for a label that is not in `labels`.
         """
@@ -68,7 +68,7 @@ class Classify(Task):
         return {"task": Loss((each * weights).sum(), weights.sum())}
 
     def usual_counts(self, targets: Targets, batch_size: int) -> dict[str, float | None]:
-        """Divided by the weights of its own batch, a document's weight would depend on the batch."""
+        """Dividing by the weights of the batch would make a document's weight depend on it."""
         weights = targets.get("weights")
         return {"task": batch_size * float(np.mean(weights)) if weights else None}
 

@@ -11,16 +11,16 @@ from torch import Tensor, nn
 from workbench.tasks.base import IGNORED
 from workbench.tasks.heads.linear import TokenHead
 
-# They start at 0, where the other weights are pretrained. Chosen among 1, 30 and 100 by one run of
-# each on the sample (seed 1, dev).
+# Transition scores start at 0, while the other weights are pretrained. The factor was chosen among
+# 1, 30 and 100 by one run of each on the sample (seed 1, dev).
 FASTER = 100.0
 
 
 class CrfHead(TokenHead):
-    """Emissions of a linear layer, and scores of neighbouring outputs.
+    """Emissions of a linear layer, and transition scores of adjacent outputs.
 
-    start, end (L,) and step (L, L) from → to are learned, and 0 at first. Where `constraints`
-    (start (L,), step (L, L); 0 or -inf) forbid a transition its score is not used.
+    start, end (L,) and step (L, L) from → to are learned, initialized with 0. If `constraints`
+    (start (L,), step (L, L); 0 or -inf) forbid a transition, its score is not used.
     """
 
     rate_factors = {"start": FASTER, "step": FASTER, "end": FASTER}
@@ -45,10 +45,10 @@ class CrfHead(TokenHead):
         return {name: getattr(self, name).detach().tolist() for name in ("start", "step", "end")}
 
     def loss(self, emissions: Tensor, tags: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
-        """Summed negative log-likelihood of tag sequences, and the number of their tags.
+        """Summed negative log-likelihood of tag sequences, and the number of tags.
 
-        emissions (B, T, L); tags int (B, T), IGNORED at units that are passed over; edges (B, 2):
-        whether the first and the last word of the document are in the row. Only there do the start
+        emissions (B, T, L); tags int (B, T), IGNORED at units that are skipped; edges (B, 2):
+        whether the row contains the first and the last word of the document. Only there the start
         and end scores apply: other rows are parts of a long text.
         """
         emissions, tags, lengths = _adjacent(emissions.float(), tags)
@@ -77,7 +77,7 @@ def _adjacent(emissions: Tensor, tags: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def log_partition(
     emissions: Tensor, lengths: Tensor, start: Tensor, step: Tensor, end: Tensor
 ) -> Tensor:
-    """Log of the summed exponentiated scores of all sequences, (B,).
+    """Log of the sum of the exponentiated scores of all sequences, (B,).
 
     emissions (B, N, L), lengths (B,), start and end (B, L), step (L, L) from → to.
     """

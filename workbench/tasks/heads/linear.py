@@ -1,4 +1,4 @@
-"""Linear heads, for encoders that have none of their own for a task."""
+"""Linear heads, for encoders without a library head for a task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workbench.models.base import States
 
 
 class TokenHead(nn.Module):
-    """A linear layer over the last layer's state of every token.
+    """A linear layer over the last hidden state of every token.
 
     Returns logits (B, T, outputs).
     """
@@ -22,7 +22,7 @@ class TokenHead(nn.Module):
 
 
 class SequenceHead(nn.Module):
-    """A linear layer over the mean of the last layer's states.
+    """A linear layer over the mean of the last hidden states.
 
     Returns logits (B, outputs).
     """
@@ -36,6 +36,6 @@ class SequenceHead(nn.Module):
 
 
 def mean(states: States) -> Tensor:
-    """Mean over the tokens of the last layer, padding left out. Returns (B, H)."""
+    """Mean over the tokens of the last layer, without padding. Returns (B, H)."""
     hidden, mask = states.layers[-1], states.mask.unsqueeze(-1)  # (B, T, H), (B, T, 1)
     return (hidden * mask).sum(1) / mask.sum(1).clamp(min=1)

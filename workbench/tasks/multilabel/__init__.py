@@ -1,1 +1,1 @@
-"""Any number of classes per document: an independent yes or no for each label."""
+"""Any number of classes per document: an independent binary decision for each label."""

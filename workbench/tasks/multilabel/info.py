@@ -1,4 +1,4 @@
-"""Several classes per document: the light half."""
+"""Multi-label classification: description, settings, decoding and scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ USUAL = 0.5  # threshold of a label before one is fitted
 
 @dataclass(frozen=True)
 class LabelsGold:
-    """The classes of a document, sorted; none is an answer."""
+    """The classes of a document, sorted; the empty set is valid."""
 
     chosen: tuple[str, ...] = ()
     left_out: int = 0
@@ -42,10 +42,10 @@ class MultilabelInfo(TaskInfo):
     short = N_("Multi")
     predicts = N_("any number of classes per document")
     definition = N_(
-        "Every label is decided by itself: its probability against a threshold that gives the "
-        "highest F1 on dev. Micro F1 pools the decisions of all labels; macro F1 is the mean of "
-        "the F1 of every label that is gold or predicted. Mean average precision needs no "
-        "thresholds; labels without a gold document are left out of it."
+        "Every label is decided independently: its probability is compared with the threshold "
+        "that gives the highest F1 on dev. Micro F1 pools the decisions of all labels; macro F1 is "
+        "the mean of the F1 of every label that is gold or predicted. Mean average precision needs "
+        "no thresholds; labels without a gold document are excluded."
     )
     layer_kinds = ("multi",)
     scores = (
@@ -115,7 +115,7 @@ class MultilabelInfo(TaskInfo):
         return [Answer(label, found[label]) for label in label_scores(prediction).chosen]
 
     def decisions(self, prediction: Prediction) -> tuple[object, ...]:
-        """A yes or no for every label."""
+        """A binary decision for every label."""
         found = label_scores(prediction)
         return tuple(label in found.chosen for label in found.labels)
 
@@ -169,7 +169,7 @@ class MultilabelInfo(TaskInfo):
         return set(gold.chosen) == set(label_scores(prediction).chosen)
 
     def error(self, document: Document, gold: LabelsGold, prediction: Prediction) -> ErrorText:
-        """`confidence`: in the decision that is wrong and furthest from its threshold."""
+        """`confidence`: of the wrong decision that is furthest from its threshold."""
         found = label_scores(prediction)
         scores = found.as_dict()
         wrong = set(gold.chosen).symmetric_difference(found.chosen)
@@ -184,7 +184,7 @@ class MultilabelInfo(TaskInfo):
 
 
 def label_scores(prediction: Prediction) -> LabelScores:
-    """Without labels for a prediction that has none."""
+    """Empty for a missing prediction."""
     from workbench.text.fields import LabelScores
 
     return prediction.get(LabelScores) or LabelScores((), (), ())
@@ -201,7 +201,7 @@ def _table(
 
 
 def _counts(gold: LabelsGold, prediction: Prediction) -> tuple[int, int, int]:
-    """(right, predicted, gold) of one document."""
+    """(correct, predicted, gold) counts of one document."""
     chosen = label_scores(prediction).chosen
     return len(set(gold.chosen) & set(chosen)), len(chosen), len(gold.chosen)
 
@@ -209,7 +209,7 @@ def _counts(gold: LabelsGold, prediction: Prediction) -> tuple[int, int, int]:
 def _tallies(
     golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
 ) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """How often each label is gold, is predicted, and is both."""
+    """Numbers of documents for which each label is gold, is predicted, and is both."""
     gold: Counter[str] = Counter()
     found: Counter[str] = Counter()
     both: Counter[str] = Counter()

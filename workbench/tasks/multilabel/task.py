@@ -1,4 +1,4 @@
-"""Several classes per document: the heavy half, with the library's sequence head and sigmoids."""
+"""Multi-label classification with the library's sequence classification head and sigmoids."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Multilabel(Task):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Binary cross-entropy; its mean over documents and labels is that of transformers."""
+        """Binary cross-entropy, averaged over documents and labels as in transformers."""
         labels = targets["labels"]  # (B, L)
         total = F.binary_cross_entropy_with_logits(logits["logits"], labels, reduction="sum")
         return {"task": Loss(total, torch.tensor(labels.numel(), device=total.device))}
@@ -57,4 +57,4 @@ class Multilabel(Task):
     def usual_counts(
         self, targets: Mapping[str, Sequence[np.ndarray]], batch_size: int
     ) -> dict[str, float | None]:
-        return {"task": None}  # every document has as many targets
+        return {"task": None}  # every document has equally many targets

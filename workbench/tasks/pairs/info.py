@@ -1,4 +1,4 @@
-"""Classes of sentence pairs: the light half."""
+"""Sentence pair classification: description, settings, decoding and scores."""
 
 from workbench.base.i18n import N_
 from workbench.tasks.classify.info import ClassifyInfo

@@ -1,4 +1,4 @@
-"""Classes of sentence pairs: both texts joined as the tokenizer joins pairs."""
+"""Sentence pair classification: both texts in one input, joined by the tokenizer."""
 
 from workbench.tasks.classify.task import Classify
 from workbench.tasks.pairs.info import INFO

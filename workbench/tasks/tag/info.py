@@ -1,4 +1,4 @@
-"""Spans as BIO tags: the light half."""
+"""Span tagging with BIO: description, settings, decoding and scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
-LISTED = 50  # spans that an error names
+LISTED = 50  # maximum spans in an error message
 
 
 DECODER = Option(
@@ -32,9 +32,9 @@ DECODER = Option(
     "choice",
     "bio",
     N_(
-        "How words get their tags. Greedy: the most probable tag of each word. BIO: the most "
-        "probable sequence in which every span begins with its B- tag. CRF: as BIO, with learned "
-        "scores of neighbouring tags (a linear-chain conditional random field)."
+        "Decoding of tags. Greedy: the most probable tag of each word. BIO: the most probable "
+        "sequence in which every span begins with its B- tag. CRF: as BIO, with learned "
+        "transition scores (a linear-chain conditional random field)."
     ),
     choices=("greedy", "bio", "crf"),
     group="main",
@@ -90,7 +90,7 @@ class TagInfo(TaskInfo):
             "label_subwords",
             "choice",
             "first",
-            N_("Subwords of a word that are trained on: the first, or all (the rest as I-)."),
+            N_("Subwords of a word used in training: the first, or all (others as I-)."),
             choices=("first", "all"),
             title=N_("Label subwords"),
         ),
@@ -146,7 +146,7 @@ class TagInfo(TaskInfo):
     def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:
         if options.get("decoder") == "crf" and options.get("label_subwords") == "all":
             return "label_subwords", _(
-                "A CRF is trained on one subword of each word: choose first."
+                "A CRF is trained on one subword of each word: set label_subwords to first."
             )
         return None
 
@@ -249,10 +249,10 @@ def _listed(text: str, spans: Sequence[Span]) -> str:
 
 
 def _confidence(wrong: Sequence[Span], missed: Sequence[Span], prediction: Prediction) -> float:
-    """Of false positives the highest score; of missed spans how confidently a word was O."""
+    """For false positives the highest score; for missed spans the probability of O."""
     if wrong:
         return max(span.score or 0.0 for span in wrong)
-    # Gold is flat and in order: the first span that ends after a word starts is the one to check.
+    # Gold is flat and sorted: check the first span that ends after the start of the word.
     ends = [span.end for span in missed]
     scores = [
         word.score

@@ -1,7 +1,7 @@
-"""Spans as BIO tags: the heavy half, with the library's token classification head or a CRF.
+"""Span tagging with BIO, with the library's token classification head or a CRF.
 
-Words are the document's own tokens, else those of text.segment. Long texts run in overlapping
-windows; each word is trained and predicted in the window where it has the most context.
+Words are the imported tokens of a document, else those of text.segment. Long texts are processed in
+overlapping windows; each word is trained and predicted in the window with the most context for it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Tagging(Task):
     loss_targets = {"task": "tags"}
 
     def uses_native(self, options: Mapping[str, Any]) -> bool:
-        """The library's head scores each word by itself."""
+        """The library's head scores each word independently."""
         return not _is_crf(options)
 
     def head(
@@ -49,7 +49,7 @@ class Tagging(Task):
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
-        """tags: int64 (T,) per window, IGNORED at all but the trained subwords of words.
+        """tags: int64 (T,) per window, IGNORED except at the trained subwords of words.
 
         edges, for a CRF: int64 (2,) per window, whether it has the document's first and last word.
         """
@@ -98,9 +98,9 @@ def _is_crf(options: Mapping[str, Any]) -> bool:
 def set_edges(
     tags: Sequence[np.ndarray], edges: Sequence[np.ndarray], inputs: range, names: Sequence[str]
 ) -> None:
-    """Mark the windows with the first and the last word of a document, and make its tags legal.
+    """Mark the windows with the first and last word of a document, and make its tags valid.
 
-    A word without a subword has no tag, so that the I- after it may continue nothing.
+    A word without a subword has no tag, so the I- after it may lack a preceding tag.
     """
     places = [(number, np.flatnonzero(tags[number] != IGNORED)) for number in inputs]
     learned = [(number, found) for number, found in places if len(found)]
@@ -121,7 +121,7 @@ def set_word(
     if window < 0:
         return
     start, end = where.first[word], where.end[word]
-    if windows[window][start] == IGNORED:  # one subword may serve two words: the first decides
+    if windows[window][start] == IGNORED:  # if two words share a subword, the first one counts
         windows[window][start] = first
     if rest is not None:
         others = windows[window][start + 1 : end]

@@ -1,1 +1,1 @@
-"""A tag for every token, as parts of speech are labelled."""
+"""A tag for every token, such as parts of speech."""

@@ -1,4 +1,4 @@
-"""A tag for every token: the light half."""
+"""Token classification: description, settings, decoding and scores."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
-LISTED = 50  # tokens that an error names
+LISTED = 50  # maximum tokens in an error message
 
 
 @dataclass(frozen=True)
 class TagsGold:
-    """The tags of the first text's tokens, in order; tokens without one are left out.
+    """The tags of the first text's tokens, in order; tokens without a tag are left out.
 
     `left_out` counts tags that do not cover one token, second tags of a token, and those of other
     texts.
@@ -49,7 +49,7 @@ class TokenInfo(TaskInfo):
     short = N_("Tags")
     predicts = N_("a tag for every token")
     definition = N_(
-        "Share of the tagged tokens whose predicted tag is correct. Macro F1 is the mean of the "
+        "Fraction of tagged tokens whose predicted tag is correct. Macro F1 is the mean of the "
         "F1 of every tag that is gold or predicted. Tokens without a gold tag are not counted."
     )
     layer_kinds = ("tag",)
@@ -139,7 +139,7 @@ class TokenInfo(TaskInfo):
     def interval(
         self, golds: Sequence[TagsGold], predictions: Sequence[Prediction]
     ) -> tuple[str, float, float]:
-        """Documents are drawn again, as the tokens of one are not independent."""
+        """Resamples documents, as the tokens of one are not independent."""
         from workbench.metrics.significance import pooled_f1_interval
 
         counts = []
@@ -202,7 +202,7 @@ def _tagged(
 
 
 def _pairs(gold: TagsGold, prediction: Prediction) -> Iterator[tuple[Span, str]]:
-    """Every gold tag with what was predicted for its token, NONE for nothing."""
+    """Every gold tag with the prediction for its token, NONE without one."""
     found = {(word.start, word.end): word.label for word in prediction.words}
     for tag in gold.spans:
         yield tag, found.get((tag.start, tag.end)) or NONE

@@ -1,7 +1,7 @@
-"""A tag for every token: the heavy half, with the library's token classification head.
+"""Token classification, with the library's token classification head.
 
-Tokens are the document's own, else those of text.segment. Long texts run in overlapping windows;
-a token is trained and predicted at its first subword, in the window where it has the most context.
+Tokens are the imported ones, else those of text.segment. Long texts are processed in overlapping
+windows; a token is trained and predicted at its first subword, in the window with the most context.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TokenTags(Task):
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
-        """tags: int64 (T,) per window, IGNORED but at the first subwords of tagged tokens.
+        """tags: int64 (T,) per window, IGNORED except at the first subwords of tagged tokens.
 
         Raises KeyError for a tag that is not in `labels`.
         """
@@ -50,7 +50,7 @@ class TokenTags(Task):
             for word, place in enumerate(prepared.words[document]):
                 if place in tags and where.window[word] >= 0:
                     window = found[first + where.window[word]]
-                    if window[where.first[word]] == IGNORED:  # a subword may serve two words
+                    if window[where.first[word]] == IGNORED:  # two words may share a subword
                         window[where.first[word]] = tags[place]
         return {"tags": found}
 

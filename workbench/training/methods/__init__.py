@@ -1,1 +1,1 @@
-"""Methods: which parameters of a model are trained, and how."""
+"""Training methods: which parameters of a model are trained, and how."""

@@ -1,4 +1,4 @@
-"""The heavy half of a training method."""
+"""The torch part of a training method."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from workbench.training.methods.spec import MethodInfo
 
 
 class Method(ABC):
-    """Prepares a model for training and says what is trained when.
+    """Prepares a model for training and controls what is trained when.
 
-    Made for one model; `options` are all settings of the run.
+    Created for one model; `options` are all settings of the run.
     """
 
     info: MethodInfo
@@ -34,7 +34,7 @@ class Method(ABC):
         """Called before each epoch (0-based)."""
 
     def train_mode(self, epoch: int) -> None:
-        """Set the modules to training mode; frozen ones stay without dropout."""
+        """Set the modules to training mode; frozen modules stay without dropout."""
         self.model.train()
 
     def save(self, folder: Path) -> None:
@@ -42,5 +42,5 @@ class Method(ABC):
         networks.save(self.model, folder)
 
     def restore(self, folder: Path, setting: networks.Setting) -> None:
-        """Put the weights of a checkpoint that `save` wrote into the model."""
+        """Load the weights of a checkpoint from `save` into the model."""
         self.model.load_state_dict(networks.load(folder, setting).state_dict())

@@ -1,4 +1,4 @@
-"""Training methods as the window, the command line and the library see them. No torch here."""
+"""Training methods as used by the window and the command line. Does not import torch."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ BYTES_FROZEN, BYTES_TRAINED = 4, 16  # float32: weight; weight, gradient and two
 
 @dataclass(frozen=True)
 class Forecast:
-    """What training takes. `memory_mb` counts weights, gradients and optimizer states.
+    """Resources of training. `memory_mb` counts weights, gradients and optimizer states.
 
-    Activations come on top; they depend on batch size and length.
+    Activations are not included; they depend on batch size and length.
     """
 
     trainable: int
@@ -33,7 +33,7 @@ class Forecast:
         return (BYTES_FROZEN * frozen + BYTES_TRAINED * self.trainable) // 2**20
 
     def sentence(self) -> str:
-        """What is trained and what it takes, for people."""
+        """A display text about trained parameters and memory."""
         if not self.total:
             return ""
         told = _(
@@ -65,9 +65,9 @@ def _count(number: int) -> str:
 
 
 class MethodInfo(ABC):
-    """The light half of a method: `help` is one sentence, `options` are settings of its own.
+    """The light part of a method: `help` is one sentence, `options` are its own settings.
 
-    rate_factor: what the automatic learning rate of full fine-tuning is multiplied by.
+    rate_factor: factor on the automatic learning rate of full fine-tuning.
     """
 
     id: str
@@ -81,7 +81,7 @@ class MethodInfo(ABC):
         return ""
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
-        """Parameters trained, the head left out: it is small."""
+        """Number of trained parameters without the head, which is small."""
         return Forecast(model.parameters, model.parameters)
 
 

@@ -1,4 +1,4 @@
-"""Transformer models of the `transformers` library: the thin adapter between its classes and ours."""
+"""Transformer models of the `transformers` library, adapted to our base classes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CLASSES = {
     "": "AutoModel",
 }
 _ONLY_EAGER = ("openai-gpt", "deberta-v2", "mpnet")  # no other attention is implemented for these
-MOST_NEW = 10_000_000  # parameters that a new head may have
+MOST_NEW = 10_000_000  # maximum parameters of a new head
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUT = (
     *(
@@ -67,7 +67,7 @@ _EMBEDDINGS = (
 
 
 class TransformerEncoder(Encoder):
-    """A model of transformers: the bare body, or the body with one of the library's heads."""
+    """A model of transformers: the base model, alone or with one of the library's heads."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class TransformerEncoder(Encoder):
         has_pooler: bool = True,
     ):
         super().__init__()
-        self.has_pooler = has_pooler  # False: newly initialized, so its output means nothing
+        self.has_pooler = has_pooler  # False: newly initialized, so its output is meaningless
         self.info, self.model, self.head = info, model, head
         self.preparer: Subwords = Subwords(tokenizer)
         self.max_length = info.max_length or 512
@@ -117,7 +117,7 @@ class TransformerEncoder(Encoder):
         return tuple(self.body(**inputs, output_attentions=True).attentions)
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
-        """The head costs as much as the body, so it is computed at `positions` only."""
+        """The head costs as much as the base model, so it is computed at `positions` only."""
 
         def pick(_module, _inputs, output):
             hidden = output[0]  # (B, T, H) → (B, K, H)
@@ -158,9 +158,9 @@ class TransformerFamily:
     def load(self, info: spec.ModelInfo, options: LoadOptions) -> TransformerEncoder:
         """See Family.load. A head in the folder is kept if its labels are `options.outputs`.
 
-        The dropouts replace the model's own while it is in memory; saving writes the model's own.
-        Raises ModelError if the model lacks the head, if the files do not fit one another, or if
-        weights other than a new head's are missing.
+        The dropouts replace the configured values while in memory; saving writes the original ones.
+        Raises ModelError if the model lacks the head, if the files are inconsistent, or if weights
+        other than those of a new head are missing.
         """
         if options.head and options.head not in self.heads(info):
             raise ModelError(
@@ -179,7 +179,7 @@ class TransformerFamily:
         tokenizer = Tokenizer.load(info.path)
         _fit_vocabulary(info, model, tokenizer)
         if model.config.pad_token_id is None or info.architecture in DECODERS:
-            # Decoders find the last token of a padded text by it, so it must be what we pad with.
+            # Decoders use it to find the last token of a padded text: it must equal our padding.
             model.config.pad_token_id = tokenizer.pad
         return TransformerEncoder(info, model, tokenizer, options.head, has_pooler)
 
@@ -192,7 +192,7 @@ class TransformerFamily:
 def _from_pretrained(
     info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
 ) -> tuple[nn.Module, bool]:
-    """The model with its weights, and whether its pooler is among them. Raises ModelError."""
+    """The model with its weights, and whether they include the pooler. Raises ModelError."""
     import transformers
 
     with quiet():
@@ -202,7 +202,7 @@ def _from_pretrained(
                 config=config,
                 dtype=torch.float32,
                 attn_implementation=_attention(attention, info.architecture),
-                ignore_mismatched_sizes=True,  # a head with other labels is drawn anew
+                ignore_mismatched_sizes=True,  # a head with other labels is initialized anew
                 output_loading_info=True,
                 local_files_only=True,
                 trust_remote_code=False,
@@ -210,26 +210,24 @@ def _from_pretrained(
             )
         except (MemoryError, torch.OutOfMemoryError):
             raise
-        except Exception as error:  # the library checks little: any exception is possible
+        except Exception as error:  # the library validates little: any exception is possible
             raise _not_loaded(info, first_line(error)) from error
     if lost := _not_drawn(head, told):
-        raise _not_loaded(
-            info, _("its weights lack {name} in the size that is needed").format(name=lost)
-        )
+        raise _not_loaded(info, _("its weights lack {name} in the required size").format(name=lost))
     return model, not any("pooler" in name for name in told["missing_keys"])
 
 
 def _not_loaded(info: spec.ModelInfo, reason: str) -> ModelError:
     return ModelError(
         _("{path} cannot be loaded: {error}.").format(path=info.path, error=reason),
-        hint=_("Are config.json and the weights from the same model?"),
+        hint=_("Check that config.json and the weights are from the same model."),
     )
 
 
 def _not_drawn(head: str, told: Mapping) -> str:
-    """A weight that should come from the folder but was drawn at random; "" if there is none.
+    """A weight that was initialized although the folder should have it; "" if there is none.
 
-    A new head for classes or tags is always drawn, and so is a pooler that pretraining left out.
+    A new classification head is always initialized, and so is a pooler that the folder lacks.
     """
     drawn = sorted([*told["missing_keys"], *(key for key, *_shapes in told["mismatched_keys"])])
     whole = head in ("mask", "next")
@@ -246,9 +244,9 @@ def _not_drawn(head: str, told: Mapping) -> str:
 
 
 def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> None:
-    """Refuse a configuration that describes a far larger model than the folder holds.
+    """Reject a configuration that describes a far larger model than the folder holds.
 
-    Whatever the weights lack would be drawn at random, which could take all memory.
+    Missing weights would be initialized randomly, which could use all memory.
     """
     import transformers
 
@@ -294,7 +292,7 @@ def _config(info: spec.ModelInfo, options: LoadOptions):
 
 
 def _set_dropout(config, attention: float | None, hidden: float | None) -> dict[str, object]:
-    """Change the configuration; returns the values that stood there."""
+    """Change the configuration; returns the previous values."""
     wanted = {
         **dict.fromkeys(ATTENTION_DROPOUT, attention),
         **dict.fromkeys(HIDDEN_DROPOUT, hidden),
@@ -317,14 +315,15 @@ def _fit_vocabulary(info: spec.ModelInfo, model: nn.Module, tokenizer: Tokenizer
     if tokenizer.size > rows:
         raise ModelError(
             _(
-                "The tokenizer of {path} has {size:,} entries, but the model's table only {rows:,}."
+                "The tokenizer of {path} has {size:,} entries, but the model has only {rows:,} "
+                "embeddings."
             ).format(path=info.path, size=tokenizer.size, rows=rows),
             hint=_("Tokenizer and weights are from different models."),
         )
 
 
 def _takes_types(model: nn.Module) -> bool:
-    """Whether first and second text are told apart: RoBERTa has but one type, GPT-2 would look types up among its words."""
+    """Whether the model has token types for pairs: RoBERTa has only one, GPT-2 none."""
     import inspect
 
     return (
@@ -334,7 +333,7 @@ def _takes_types(model: nn.Module) -> bool:
 
 
 def _layers(body: nn.Module, count: int) -> list[nn.Module]:
-    """The stack of layers: the first list of as many modules as the configuration names."""
+    """The list of layers: the first module list with the configured number of layers."""
     for one in body.modules():
         if isinstance(one, nn.ModuleList) and len(one) == count:
             return list(one)
@@ -342,7 +341,7 @@ def _layers(body: nn.Module, count: int) -> list[nn.Module]:
 
 
 def _embedding_tables(body: nn.Module) -> list[nn.Module]:
-    """Embedding tables of a body that does not keep them in one module."""
+    """Embedding tables of a base model that does not keep them in one module."""
     return [module for module in body.modules() if isinstance(module, nn.Embedding)]
 
 

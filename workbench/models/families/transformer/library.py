@@ -1,4 +1,4 @@
-"""What every use of the transformers library needs here: no chatter, errors in one line."""
+"""Common settings for the transformers library: no progress output, one-line errors."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ def first_line(error: BaseException) -> str:
     first = lines[0].strip()
     if (
         first.endswith(":") and len(lines) > 1
-    ):  # the library's own checks name the field there, and the reason in the next
+    ):  # the library's own checks name the field on the first line, the reason on the next
         first = f"{first} {lines[1].strip()}"
     return first[:300].removesuffix(".") or type(error).__name__
 
 
 class quiet:
-    """The library reports every newly drawn head as a warning; it is expected here."""
+    """The library warns of every newly initialized head, which is expected here."""
 
     def __enter__(self) -> None:
         from transformers.utils import logging as theirs

@@ -1,4 +1,4 @@
-"""Tokenizer files beside saved weights, so that every program splits text as the training did."""
+"""Tokenizer files saved with weights, so that other programs split text as in training."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from workbench.models.families.transformer.family import TransformerEncoder
 
-GENERIC = "PreTrainedTokenizerFast"  # the class that takes tokenizer.json as it is
+GENERIC = "PreTrainedTokenizerFast"  # the class that uses tokenizer.json unchanged
 
 
 def save_tokenizer(encoder: TransformerEncoder, folder: Path) -> None:
     """Write tokenizer.json and tokenizer_config.json. Raises ModelError.
 
-    Made once for a loaded model, as a training saves many versions: for 250,000 entries it takes
-    seconds.
+    Done once per loaded model, as a training saves many checkpoints: for 250,000 entries it takes
+    several seconds.
     """
     written = encoder.tokenizer.written
     if not written:
@@ -36,10 +36,10 @@ def save_tokenizer(encoder: TransformerEncoder, folder: Path) -> None:
 
 
 def _make(encoder: TransformerEncoder, folder: Path) -> None:
-    """Let transformers write the files, then see that it reads them as the training did.
+    """Let transformers write the files, then check that they tokenize as in training.
 
-    Some of its classes build the tokenizer anew from its vocabulary and lose a part of
-    tokenizer.json, such as the normalization of DeBERTa. The generic class is named for those.
+    Some of its classes rebuild the tokenizer from its vocabulary and lose parts of tokenizer.json,
+    such as the normalization of DeBERTa. For those, the generic class is written.
     """
     from transformers import AutoTokenizer
 
@@ -66,16 +66,16 @@ def _make(encoder: TransformerEncoder, folder: Path) -> None:
 
 
 def _special_pad(tokenizer: Tokenizer) -> str:
-    """What we pad with; "" if that is an ordinary subword.
+    """The padding token; "" if it is an ordinary subword.
 
-    Naming one as special token would cut it out of every text that it occurs in.
+    Registering that as special token would remove it from every text.
     """
     added = tokenizer.backend.get_added_tokens_decoder().get(tokenizer.pad)
     return added.content if added is not None and added.special else ""
 
 
 def _alike(one: Backend, other: Backend) -> bool:
-    """Whether both treat text in the same way, as far as their parts say so."""
+    """Whether both tokenizers process text equally, judged by their components."""
     parts = ("normalizer", "pre_tokenizer", "post_processor")
     return one.get_vocab() == other.get_vocab() and all(
         _state(getattr(one, part)) == _state(getattr(other, part)) for part in parts

@@ -1,4 +1,4 @@
-"""Feature extraction: the light half."""
+"""Feature extraction: description and settings."""
 
 from __future__ import annotations
 

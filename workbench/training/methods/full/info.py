@@ -1,4 +1,4 @@
-"""Full fine-tuning: the light half."""
+"""Full fine-tuning: description and settings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from workbench.training.methods.spec import Forecast, MethodInfo
 
 
 def frozen_layers(freeze: str) -> int | str:
-    """Read the setting `freeze`: "none", "embeddings" and "encoder" as they are, a number as int.
+    """Parse the setting `freeze`: "none", "embeddings", "encoder", or a number as int.
 
-    The number is that of the lowest layers to freeze. Raises SpecError for anything else.
+    The number is how many of the lowest layers are frozen. Raises SpecError for anything else.
     """
     if freeze in ("none", "embeddings", "encoder"):
         return freeze
@@ -47,8 +47,8 @@ LAYER_DECAY = Option(
     "float",
     1.0,
     N_(
-        "Layer-wise learning-rate decay: each lower layer's rate is divided by this factor. "
-        "2.6 as in Howard and Ruder 2018; 1 for one rate."
+        "Layer-wise learning-rate decay: the learning rate of each lower layer is divided by this "
+        "factor. 2.6 as in Howard and Ruder 2018; 1 for equal rates."
     ),
     low=1.0,
     high=100.0,
@@ -70,7 +70,7 @@ class FullInfo(MethodInfo):
     options = (FREEZE, LAYER_DECAY, GRADUAL)
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
-        """Layers are taken as equally large, the rest as embeddings."""
+        """Assumes equally large layers and counts all other weights as embeddings."""
         kept = frozen_layers(str(options.get("freeze", "none")))
         if kept == "none" or not model.layers:
             return Forecast(model.parameters, model.parameters)

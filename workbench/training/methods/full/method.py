@@ -11,7 +11,7 @@ from workbench.training.methods.base import Method
 from workbench.training.methods.full.info import INFO
 from workbench.training.methods.spec import MethodInfo
 
-EVERY = 10**6  # an epoch in which everything that is ever trained is
+EVERY = 10**6  # an epoch in which all levels are unfrozen
 
 
 class Full(Method):

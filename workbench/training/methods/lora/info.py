@@ -1,4 +1,4 @@
-"""Low-rank adaptation: the light half, which counts parameters without importing peft."""
+"""Low-rank adaptation: description and settings; counts parameters without importing peft."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _IN_LAYER = re.compile(r"\.\d+\.")
 
 
 def targets(chosen: str | None, model: ModelInfo) -> tuple[str, ...]:
-    """Names of the modules to adapt, each the end of a full name; ALL_LINEAR for all in the layers.
+    """Names of the modules to adapt, each a suffix of a full name; ALL_LINEAR for all of them.
 
-    `chosen` is the setting; None takes the query and value projections (Hu et al. 2021, section
-    7.1), ALL_LINEAR where the family of the model does not name them.
+    `chosen` is the setting; None selects the query and value projections (Hu et al. 2021, section
+    7.1), ALL_LINEAR if the family of the model does not name them.
     """
     if chosen is None:
         return model.projections or (ALL_LINEAR,)
@@ -28,7 +28,7 @@ def targets(chosen: str | None, model: ModelInfo) -> tuple[str, ...]:
 
 
 def is_target(name: str, wanted: tuple[str, ...]) -> bool:
-    """Whether a module with this full name is to be adapted, if it is linear."""
+    """Whether a module with this full name is adapted, if it is linear."""
     if wanted == (ALL_LINEAR,):
         return _IN_LAYER.search(name) is not None
     return any(name == one or name.endswith(f".{one}") for one in wanted)
@@ -47,7 +47,7 @@ RANK = Option(
     "lora_rank",
     "int",
     8,
-    N_("Rank of the inserted matrices. Higher ranks learn more and take more memory."),
+    N_("Rank of the update matrices. Higher ranks can learn more and use more memory."),
     group="main",
     low=1,
     high=1024,
@@ -57,7 +57,7 @@ ALPHA = Option(
     "lora_alpha",
     "float",
     None,
-    N_("Scaling: what the inserted matrices add is multiplied by alpha / rank."),
+    N_("Scaling: the output of the update matrices is multiplied by alpha / rank."),
     low=0.01,
     high=10_000,
     title=N_("LoRA alpha"),
@@ -67,7 +67,7 @@ DROPOUT = Option(
     "lora_dropout",
     "float",
     0.0,
-    N_("Dropout probability of the inputs of the inserted matrices."),
+    N_("Dropout probability of the inputs of the update matrices."),
     low=0.0,
     high=0.9,
     title=N_("LoRA dropout"),
@@ -77,8 +77,8 @@ MODULES = Option(
     "text",
     None,
     N_(
-        "Linear modules that are adapted: ends of their names, separated by commas, or all-linear "
-        "for all linear modules of the layers."
+        "Linear modules that are adapted: suffixes of their names, separated by commas, or "
+        "all-linear for all linear modules of the layers."
     ),
     title=N_("LoRA target modules"),
     automatic=N_("the query and value projections of the attention, by model"),
@@ -91,12 +91,12 @@ class LoraInfo(MethodInfo):
     title = N_("LoRA")
     help = N_("Trains the head, the pooler and small matrices beside the frozen weights.")
     options = (RANK, ALPHA, DROPOUT, MODULES)
-    # The only factor tried. Classes of the sample, rank 8, seeds 1 to 3: mean macro F1 on dev 62.8,
-    # full fine-tuning 63.0; by seed -2.4, -2.9 and +4.8 points, on 60 documents.
+    # Other factors were not tried. Classes of the sample, rank 8, seeds 1 to 3: mean macro F1 on
+    # dev 62.8, full fine-tuning 63.0; by seed -2.4, -2.9 and +4.8 points, on 60 documents.
     rate_factor = 10.0
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
-        """Counted from the shapes of the weights; without them two square modules per layer."""
+        """Counted from the shapes of the weights; without them, two square modules per layer."""
         rank, chosen = int(options.get("lora_rank") or RANK.default), options.get("lora_targets")
         wanted = targets(chosen, model)
         found, pooler = 0, 0

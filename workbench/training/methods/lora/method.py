@@ -1,8 +1,8 @@
 """Low-rank adaptation with peft.
 
-Each adapted module computes W x + (alpha / rank) B A x; only A and B are trained, beside the head
-and what is above the last layer. Checkpoints have the sum of both (so that every reader of a model
-folder can load them) and, in the folder `adapter`, A and B alone in peft's format.
+Each adapted module computes W x + (alpha / rank) B A x. Only A and B, the head and the modules
+above the last layer are trained. Checkpoints contain the merged weights (so that every reader of a
+model folder can load them) and, in the folder `adapter`, A and B alone in peft's format.
 Source: Hu et al. 2021, LoRA: Low-Rank Adaptation of Large Language Models.
 """
 
@@ -30,7 +30,7 @@ from workbench.training.methods.spec import MethodInfo
 
 FOLDER, WEIGHTS = "adapter", "adapter_model.safetensors"
 NAME = "default"  # of the adapter within peft
-LIBRARY = "base_model."  # what peft puts before the name of a parameter
+LIBRARY = "base_model."  # prefix of parameter names in peft
 
 
 class Lora(Method):
@@ -64,7 +64,7 @@ class Lora(Method):
             parameter.requires_grad_(True)
 
     def target_names(self) -> list[str]:
-        """Full names of the linear modules to adapt. Raises SpecError where none is found."""
+        """Full names of the linear modules to adapt. Raises SpecError if none is found."""
         encoder = self.model.encoder
         wanted = targets(self.options["lora_targets"], encoder.info)
         own = {id(parameter) for parameter in self.others}
@@ -78,7 +78,7 @@ class Lora(Method):
         ends = sorted({name.rpartition(".")[2] for name in linear})
         raise SpecError(
             _("The model has no linear module named {names}.").format(names=", ".join(wanted)),
-            hint=_("Its linear modules: {names}.").format(names=", ".join(ends)),
+            hint=_("Its linear modules are: {names}.").format(names=", ".join(ends)),
         )
 
     def groups(self, rate: float) -> list[dict]:
@@ -90,7 +90,7 @@ class Lora(Method):
         return optim.groups(levels, rate=rate, decay=1.0, weight_decay=self.options["weight_decay"])
 
     def factors(self) -> dict[int, float]:
-        """Those of the head, which are meant for the learning rate of full fine-tuning."""
+        """Parameters of the head, which use the learning rate of full fine-tuning."""
         return {
             key: max(1.0, factor / self.info.rate_factor)
             for key, factor in self.model.rate_factors().items()
@@ -105,7 +105,7 @@ class Lora(Method):
 
     @contextmanager
     def merged(self) -> Iterator[None]:
-        """The encoder with plain modules whose weights include the adapter; undone bit for bit."""
+        """The encoder with plain modules and merged weights; restored exactly afterwards."""
         encoder, kept = self.model.encoder, {}
         for name, layer in self.layers.items():
             base = layer.get_base_layer()
@@ -120,7 +120,7 @@ class Lora(Method):
                 _put(encoder, name, cast(nn.Module, layer))
 
     def save_adapter(self, folder: Path) -> None:
-        """The trained parameters of the encoder, as `peft.PeftModel.from_pretrained` reads them."""
+        """The trained parameters of the encoder, for `peft.PeftModel.from_pretrained`."""
         folder.mkdir(parents=True, exist_ok=True)
         trained = self.trained_parameters()
         weights = {LIBRARY + name: value.contiguous() for name, value in trained.items()}
@@ -150,7 +150,7 @@ class Lora(Method):
         }
 
     def restore(self, folder: Path, setting: networks.Setting) -> None:
-        """The base weights never change, so the adapter and the head are all that is read."""
+        """The base weights never change, so only the adapter and the head are read."""
         saved = load_file(folder / FOLDER / WEIGHTS)
         with torch.no_grad():
             for name, parameter in self.trained_parameters().items():
@@ -165,5 +165,5 @@ def _put(encoder: nn.Module, name: str, module: nn.Module) -> None:
 
 
 def _library_name(name: str) -> str:
-    """The name within the library's own model, which an encoder keeps as `model`."""
+    """The name in the library's own model, which an encoder stores as `model`."""
     return name.removeprefix("model.")

@@ -1,4 +1,4 @@
-"""Which folders the transformers library loads, and what their card says."""
+"""Checks whether the transformers library can load a folder, and describes the model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TransformerInfo(FamilyInfo):
             problems.append(
                 _(
                     "model.safetensors is missing and the weights are pickled: opening a pickle "
-                    "can run any program"
+                    "can execute arbitrary code"
                 )
             )
         tokenizer = tokenizer_files.choose(path, config or {}, problems)
@@ -48,7 +48,7 @@ class TransformerInfo(FamilyInfo):
         config = config or {}
         problems += configs.size_problems(config, found.shapes)
         if config.get("quantization_config") is not None:
-            problems.append(_("its weights are quantized, which cannot be loaded here"))
+            problems.append(_("its weights are quantized, which is not supported"))
         return ModelInfo(
             "",
             str(path),
@@ -80,7 +80,7 @@ def heads(info: ModelInfo) -> frozenset[str]:
 
 
 def _architecture(config: Mapping | None, problems: list[str]) -> str:
-    """`model_type`; a problem if it is not one of ours. "" for what is not a name at all."""
+    """`model_type`; a problem if it is not supported. "" for an invalid name."""
     if config is None:
         return ""
     found = config.get("model_type")
@@ -92,8 +92,7 @@ def _architecture(config: Mapping | None, problems: list[str]) -> str:
     elif not isinstance(found, str) or found not in architectures.ARCHITECTURES:
         problems.append(
             _(
-                "config.json names the family {family}, which cannot be loaded here "
-                "(known: {families})"
+                "config.json names the family {family}, which is not supported (known: {families})"
             ).format(family=quoted(found), families=known)
         )
     return one_line(found, 40) if isinstance(found, str) else ""

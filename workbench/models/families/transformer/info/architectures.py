@@ -1,4 +1,4 @@
-"""The architectures that can be loaded, and what a checkpoint of each can be used for."""
+"""Supported architectures, and the heads that each of them has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENCODERS = frozenset(
 DECODERS = frozenset("gpt2 gpt_neox llama mistral olmo olmo2 openai-gpt qwen2".split())
 NO_TOKEN_HEAD = frozenset(("openai-gpt", "olmo", "olmo2"))  # tagging uses a head of ours
 ARCHITECTURES = ENCODERS | DECODERS
-# A tensor that only the language model head has. Without it the head would be drawn at random.
+# A tensor that only the language model head has. Without it the head would be random.
 MASK_HEADS = {
     "albert": "predictions.dense.weight",
     "bert": "cls.predictions.transform.dense.weight",
@@ -54,7 +54,7 @@ PROJECTIONS: Mapping[str, tuple[str, ...]] = {
     "roberta": ("query", "value"),
     "xlm-roberta": ("query", "value"),
 }
-_LM_HEADS = {"mask": "masked_lm", "next": "next_lm"}  # head → what it gives
+_LM_HEADS = {"mask": "masked_lm", "next": "next_lm"}  # head → output
 _CLASSIFIERS = ("score.weight", "classifier.weight", "score.bias")  # of fine-tuned decoders
 
 
@@ -67,9 +67,9 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
 
 
 def gives(architecture: str, config: Mapping, tensors: Collection[str]) -> tuple[str, ...]:
-    """What the checkpoint gives to tasks and inspectors.
+    """The outputs of the checkpoint for tasks and inspectors.
 
-    `tensors` are the names of its weights; empty if unknown, then `architectures` decides.
+    `tensors` are the names of its weights; if empty (unknown), `architectures` decides.
     """
     if architecture not in ARCHITECTURES:
         return ()

@@ -1,4 +1,4 @@
-"""The sizes in `config.json` of a transformer, checked: anybody may have written them.
+"""Validates the sizes in `config.json` of a transformer, as the file may come from anyone.
 
 Problems are clauses without a full stop.
 """
@@ -17,7 +17,7 @@ WIDTH = ("hidden_size", "n_embd", "dim", "d_model")
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
 INNER = ("intermediate_size", "n_inner", "hidden_dim")
 MOST_LABELS = 100_000
-# The largest value of each size that a model could have; checked where no tensor shows the size.
+# Upper limits of sizes; used if no tensor shows the size.
 LIMITS = {
     **dict.fromkeys(LAYERS, 1_000),
     **dict.fromkeys(WIDTH, 1_000_000),
@@ -36,11 +36,11 @@ LIMITS = {
     "position_buckets": 10_000_000,
     "conv_kernel_size": 1_000,
 }
-# What the others name so is not used by these families.
+# Sizes with these names in other families are not used by these families.
 _INNER_OF = {"gpt2": ("n_inner",), "openai-gpt": (), "distilbert": ("hidden_dim",)}
 _FACTORED = ("albert", "electra", "deberta-v2")  # embeddings may be narrower than the layers
-_ABSENT = (None, -1)  # some sizes say "not set" by -1
-# Position tables of these start two places late.
+_ABSENT = (None, -1)  # some sizes use -1 for "not set"
+# The position tables of these families have an offset of two.
 _LATE_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet")
 _LAYER = re.compile(r"(?:^|\.)(layers?|h|albert_layer_groups)\.(\d{1,9})\.")
 _EMBEDDINGS = (
@@ -74,7 +74,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def longest_input(config: Mapping) -> int:
-    """Subwords that the position table takes, special ones included; 0 if unknown."""
+    """Length of the position table in subwords, special ones included; 0 if unknown."""
     positions = number(config, *POSITIONS)
     if config.get("model_type") in _LATE_POSITIONS and positions:
         positions -= 1 + number(config, "pad_token_id")
@@ -90,9 +90,9 @@ def labels(config: Mapping) -> tuple[str, ...]:
 
 
 def size_problems(config: Mapping, shapes: Shapes) -> list[str]:
-    """Sizes that no model has, or that differ from the tensors; `shapes` is empty if unknown.
+    """Sizes that are implausible, or that differ from the tensors; `shapes` is empty if unknown.
 
-    Loading would otherwise draw the missing weights at random, or take all memory for them.
+    Otherwise missing weights would be random, or use all memory.
     """
     problems = [
         _("config.json gives {name} as {value}, expected a whole number up to {most:,}").format(
@@ -158,7 +158,7 @@ def _ending(shapes: Shapes, endings: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def is_body(name: str) -> bool:
-    """Whether a tensor belongs to the embeddings or layers, not to what is on top of them."""
+    """Whether a tensor belongs to the embeddings or layers, not to modules above them."""
     return bool(_LAYER.search(name)) or name.endswith((*_EMBEDDINGS, *_POSITION_TABLES))
 
 
