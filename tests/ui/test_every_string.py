@@ -51,10 +51,17 @@ def test_names_and_units_are_no_words(text):
 @pytest.mark.timeout(600)
 def test_nothing_in_the_window_stays_english(tmp_path):
     """In a process of its own: the language stands before any module of the window is imported."""
+    # Libraries imported by other tests set KMP_ variables, which the system check would show.
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("KMP_")}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.ui.walk", str(tmp_path)], capture_output=True, text=True, encoding="utf-8", timeout=590, cwd=ROOT,
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONUTF8": "1"},
-    )  # fmt: skip
+        [sys.executable, "-m", "tests.ui.walk", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=590,
+        cwd=ROOT,
+        env={**inherited, "QT_QPA_PLATFORM": "offscreen", "PYTHONUTF8": "1"},
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.strip().splitlines()[-1])
 
