@@ -330,7 +330,7 @@ def catalogue(folder: Path, texts: dict[str, str]) -> None:
 def german(tmp_path, monkeypatch):
     catalogue(
         tmp_path,
-        {"Interrupted.": "Unterbrochen.", "Read data files into a project.": "Daten einlesen."},
+        {"Interrupted.": "Unterbrochen.", "Import data files into a project.": "Daten einlesen."},
     )
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
@@ -376,4 +376,4 @@ def test_the_language_stands_before_the_tables_are_imported(german):
 
     assert done.returncode == 0, done.stderr
     assert "Daten einlesen." in done.stdout
-    assert "Write documents and labels to a file." in done.stdout
+    assert "Export documents and labels to a file." in done.stdout

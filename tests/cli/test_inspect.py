@@ -20,7 +20,7 @@ def test_without_an_inspector_all_are_listed_with_the_reasons(ask):
 
     assert found["vocabulary"]["available"] and found["vocabulary"]["reason"] == ""
     assert not found["spans"]["available"]
-    assert found["spans"]["reason"] == "This model does not give: spans."
+    assert found["spans"]["reason"] == "This model does not provide: spans."
 
 
 def test_every_text_gives_one_line(call, tiny_model):
@@ -48,15 +48,15 @@ def test_people_read_tables(call, tiny_model):
 @pytest.mark.parametrize(
     ("more", "code", "word"),
     [
-        (("--inspector", "subwords"), 2, "Give --text, --document or --all"),
+        (("--inspector", "subwords"), 2, "--text, --document or --all is required"),
         (("--inspector", "xray", "--text", "a"), 1, "There is no inspector 'xray'"),
-        (("--inspector", "spans", "--text", "a"), 1, "This model does not give: spans."),
+        (("--inspector", "spans", "--text", "a"), 1, "This model does not provide: spans."),
         (("--inspector", "vocabulary", "--text", "a", "--set", "top=0"), 1, "top is '0'"),
-        (("--text", "a", "--set", "top"), 2, "is not NAME=VALUE"),
+        (("--text", "a", "--set", "top"), 2, "is not of the form NAME=VALUE"),
         (
             ("--document", "m-1", "--inspector", "subwords"),
             2,
-            "--document and --all need --project",
+            "--document and --all require --project",
         ),
     ],
 )

@@ -54,10 +54,10 @@ def test_wrong_use_ends_with_2_and_prints_nothing(call, arguments):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["missing.csv"], "There is no file 'missing.csv', and no command of this name."),
-        (["some/folder"], "There is no file 'some/folder', and no command of this name."),
-        (["data.csv"], "'data.csv' is a file, but not one that ends in .glossbench"),
-        (["a.glossbench", "b.glossbench"], "To open 'a.glossbench', give it as the only argument."),
+        (["missing.csv"], "There is no file or command named 'missing.csv'."),
+        (["some/folder"], "There is no file or command named 'some/folder'."),
+        (["data.csv"], "'data.csv' is a file without the suffix .glossbench"),
+        (["a.glossbench", "b.glossbench"], "To open 'a.glossbench', pass it as the only argument."),
     ],
 )
 def test_a_file_in_the_place_of_a_command_is_explained(
@@ -75,10 +75,10 @@ def test_a_file_in_the_place_of_a_command_is_explained(
     "task",
     ["choice", "wic", "spans", "relations", "coref", "srl", "qa", "lm", "text2text", "instruct"],
 )
-def test_a_task_that_is_not_built_yet_says_so_with_2(call, task):
+def test_an_unavailable_task_is_a_usage_error(call, task):
     code, _out, err = call("train", "p.glossbench", "--task", task, "--model", "m")
 
-    assert code == 2 and f"{task} is not built yet" in err
+    assert code == 2 and f"{task} is not available yet" in err
 
 
 @pytest.mark.parametrize(

@@ -60,14 +60,14 @@ def test_shares_seed_and_layer_decide_and_one_undo_takes_it_back(ask, labelled):
 def test_in_words_it_is_a_table_with_warnings_beside_it(call, labelled):
     code, out, err = call("splits", labelled, "--anew", "--shares", "90,0,10")
 
-    assert code == 0 and "All documents" in out and "got another split" in out
+    assert code == 0 and "All documents" in out and "changed their split" in out
     assert "out of test" in err and "No document is in dev" in err
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected", "words"),
     [
-        (("--shares", "80,10,5"), 2, "add up to 95 %"),
+        (("--shares", "80,10,5"), 2, "sum to 95 %"),
         (("--shares", "80,20"), 2, "for example 80,10,10"),
         (("--layer", "mood"), 1, "Its layers: topic"),
     ],
@@ -81,4 +81,4 @@ def test_what_makes_no_sense_is_refused_in_words(call, labelled, arguments, expe
 def test_without_a_submitted_document_there_is_nothing_to_divide(call, file):
     code, _out, err = call("splits", file)
 
-    assert code == 1 and "nothing to divide" in err
+    assert code == 1 and "nothing to assign" in err

@@ -11,9 +11,12 @@ from workbench.storage import runs
 @pytest.mark.parametrize(
     ("more", "word"),
     [
-        ((), "Give either --text or --input"),
-        (("--text", "a", "--input", "x"), "Give either --text or --input"),
-        (("--text", "a", "--text", "b", "--text-b", "c"), "--text-b once for each --text"),
+        ((), "Either --text or --input is required"),
+        (("--text", "a", "--input", "x"), "Either --text or --input is required"),
+        (
+            ("--text", "a", "--text", "b", "--text-b", "c"),
+            "--text-b is required once for each --text",
+        ),
     ],
 )
 def test_predict_is_asked_about_texts_or_a_file(call, tmp_path, more, word):
@@ -24,7 +27,12 @@ def test_predict_is_asked_about_texts_or_a_file(call, tmp_path, more, word):
 
 def test_a_name_without_its_project_says_how_to_name_it(call, file, tmp_path):
     code, out, err = call("predict", "first", "--text", "a", "--json")
-    assert code == 1 and "'first' is no folder" in err and "--project FILE" in err and out == ""
+    assert (
+        code == 1
+        and "'first' is not a model folder" in err
+        and "--project FILE" in err
+        and out == ""
+    )
 
     code, out, err = call("predict", "first", "--project", file, "--text", "a")
     assert code == 1 and "no run 'first'" in err and "none yet" in err
@@ -35,7 +43,7 @@ def test_an_input_that_cannot_be_read_is_named_before_a_model_is_loaded(call, tm
 
     code, out, err = call("predict", tmp_path / "no-model", "--input", tmp_path / "a.txt")
 
-    assert code == 1 and "a.txt, line 2: not UTF-8" in err and out == ""
+    assert code == 1 and "a.txt, line 2: not valid UTF-8" in err and out == ""
 
 
 @pytest.mark.parametrize("command", ["evaluate", "suggest", "export"])
@@ -72,7 +80,7 @@ def test_a_run_whose_weights_are_gone_says_where_they_should_be(call, file, tmp_
         code, out, err = call(*command)
         assert (
             code == 1
-            and "weights of run 'old' are not here" in err
+            and "weights of run 'old' are missing" in err
             and "p.runs" in err
             and out == ""
         )

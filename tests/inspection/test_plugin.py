@@ -135,7 +135,7 @@ def state(project):
 def test_the_page_offers_it_and_gets_its_typed_result(state):
     offers = {one.id: one for one in state.offers}
     assert offers["toy.lengths"].question == "read" and not offers["toy.lengths"].refused
-    assert offers["toy.choosy"].refused == "This model does not give: telepathy."
+    assert offers["toy.choosy"].refused == "This model does not provide: telepathy."
 
     state.show("toy.lengths")
     state.type_text("the tram stops")

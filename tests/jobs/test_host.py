@@ -80,7 +80,7 @@ def test_an_error_in_one_answer_is_told_and_the_next_is_answered(host):
 
 
 def test_a_crash_is_told_and_the_next_request_loads_again(host):
-    with pytest.raises(JobFailed, match="died"):
+    with pytest.raises(JobFailed, match="ended unexpectedly"):
         host.ask_now({"die": True})
     assert host.status == "crashed"
     assert host.ask_now({"value": 1}) == {"value": 2}

@@ -60,7 +60,7 @@ def test_a_full_disk_is_told_as_such_though_the_log_lies_on_it(monkeypatch, erro
 
     assert (
         finished.status == "failed"
-        and finished.message.startswith("There is no room left on the disk")
+        and finished.message.startswith("No space left on the disk")
         and finished.hint
     )
 

@@ -213,6 +213,6 @@ def test_mistakes_are_answered_in_words(call, project):
     )
     assert "starter-bert" in call("train", project, "--task", "classify", "--model", "nix", code=1)
     assert "first" in call("evaluate", project, "--run", "nix", code=1)
-    assert "not built yet" in call(
+    assert "not available yet" in call(
         "train", project, "--task", "qa", "--model", "starter-bert", code=2
     )

@@ -91,7 +91,7 @@ def test_spans_may_nest_and_cross_and_come_in_order_longest_first(s):
 
 def test_a_span_outside_of_the_text_or_of_a_wrong_layer_is_refused(s):
     for start, end in ((-1, 2), (3, 3), (5, 4), (0, len(TEXT) + 1)):
-        with pytest.raises(WorkbenchError, match="does not fit"):
+        with pytest.raises(WorkbenchError, match="is outside the text"):
             annotate.add_span(s.project, s.one, start, end, s.per)
     assert annotate.add_span(s.project, s.one, 13, len(TEXT), s.per)  # the emoji is one code point
     with pytest.raises(WorkbenchError, match="one class per document"):
@@ -173,7 +173,7 @@ def test_a_document_without_a_tag_is_not_submitted(s, tags):
     layer, noun, _verb = tags
 
     assert annotate.submit(s.project, s.one, [layer]) == (
-        "pos has no label yet, so it stays a draft.",
+        "pos has no label yet; the document stays a draft.",
     )
     id = annotate.add_span(s.project, s.one, 0, 3, noun)
     assert annotate.submit(s.project, s.one, [layer]) == ()

@@ -180,7 +180,7 @@ def test_an_import_that_is_called_off_while_it_is_stored_leaves_nothing(
 
     assert (
         handle.status == "cancelled"
-        and "nothing was changed" in handle.error.message
+        and "No changes were made" in handle.error.message
         and 0 < handle.watch.share < 0.5
     )
     assert everything(project) == before and project.history() == () and check(project.path) == []

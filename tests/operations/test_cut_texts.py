@@ -95,11 +95,7 @@ def test_the_count_takes_the_place_of_the_share_in_words():
     (about,) = train.text_warnings("classify", sample, "x")
     (exact,) = train.text_warnings("classify", sample, "x", train.CutCount(60_000, 1234, 128))
 
-    assert (
-        about == "About 2% of the texts are longer than 128 subwords; only their beginning is read."
-    )
-    assert (
-        exact == "1,234 of 60,000 texts are longer than 128 subwords; only their beginning is read."
-    )
+    assert about == "About 2% of the texts are longer than 128 subwords and will be truncated."
+    assert exact == "1,234 of 60,000 texts are longer than 128 subwords and will be truncated."
     assert train.text_warnings("classify", sample, "x", train.CutCount(60_000, 0, 128)) == ()
     assert train.text_warnings("tag", sample, "x", train.CutCount(60_000, 5, 128)) == ()

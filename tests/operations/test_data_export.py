@@ -108,12 +108,12 @@ def test_an_export_of_predictions_holds_no_gold(project, two_span_layers, tmp_pa
 
     assert "PER" not in out.read_text() and "Bob" not in out.read_text()
     assert (
-        "Only the predictions for layer places are written; not predicted, so left out: names."
-        in found.warnings
+        "Only the predictions for layer places are exported. "
+        "Layers without predictions were omitted: names." in found.warnings
     )
     if format != "conllu":  # there is nothing without tokens
         assert (
-            "1 documents have no prediction of this run and were left out." in found.warnings
+            "1 documents have no prediction of this run and were omitted." in found.warnings
             and found.documents == 1
         )
 
@@ -122,7 +122,7 @@ def test_the_note_says_beforehand_that_predictions_leave_gold_out(project, two_s
     alone = corpus.what_is_lost("conll", project, source="predictions", run=two_span_layers)
     both = corpus.what_is_lost("conll", project, source="both", run=two_span_layers)
 
-    assert any("not predicted, so left out: names" in one for one in alone)
+    assert any("Layers without predictions were omitted: names" in one for one in alone)
     assert not any("One layer is written" in one for one in alone) and any(
         "One layer is written" in one for one in both
     )
@@ -159,7 +159,7 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(project, topics, tmp_path, mo
         "os.fsync", lambda _fd: (_ for _ in ()).throw(OSError(28, "No space left on device"))
     )
 
-    with pytest.raises(ExportFailed, match="Make room"):
+    with pytest.raises(ExportFailed, match="Free up disk space"):
         corpus.export_data(project, out, format="csv")
 
     assert (

@@ -37,7 +37,8 @@ def bring(project, inline_jobs, tmp_path):
 
 def test_an_unknown_way_with_duplicates_is_refused(bring):
     with pytest.raises(
-        ImportFailed, match="duplicates is 'replace'.*skip, skip-text, suggest, suggest-text, add"
+        ImportFailed,
+        match="'replace' is not a valid value for duplicates.*skip, skip-text, suggest, suggest-text, add",
     ):
         bring(LINES, duplicates="replace")
 
@@ -124,7 +125,7 @@ def test_equal_texts_under_other_keys_are_imported_and_counted(project, bring):
 
     assert (found.documents, found.same_texts) == (3, SameTexts(1, 1, "imported"))
     assert "(x = a); it was imported as well" in found.warnings[0]
-    assert "repeats a text of the files under another key (z = y)" in found.warnings[1]
+    assert "repeats a text in the files under another key (z = y)" in found.warnings[1]
 
 
 def test_equal_texts_under_other_keys_can_be_skipped(project, bring):
@@ -134,8 +135,8 @@ def test_equal_texts_under_other_keys_can_be_skipped(project, bring):
 
     assert (found.documents, found.same_texts) == (1, SameTexts(1, 1, "skipped"))
     assert [(one.line, one.reason) for one in found.skipped] == [
-        (1, "its text is in the project already, under the key a"),
-        (3, "its text is in the files already, under the key y"),
+        (1, "its text already exists in the project under the key a"),
+        (3, "its text already occurs in the files under the key y"),
     ]
     assert [one.document.key for one in documents.records(project.db)] == ["a", "b", "y"]
 
@@ -203,7 +204,7 @@ def test_a_text_whose_annotations_were_not_chosen_is_a_warning(project, bring, t
 
     found = bring("Ada met Bob.\n", "a.txt")
 
-    assert any("a.ann holds annotations of a.txt" in one for one in found.warnings)
+    assert any("a.ann contains annotations of a.txt" in one for one in found.warnings)
 
 
 def test_the_same_key_with_another_text_gets_a_new_key_and_is_told(project, bring):

@@ -61,7 +61,7 @@ def test_only_a_tagger_of_imported_tokens_warns_of_raw_text(tmp_path):
         inspect.Choice(task, task, str(tmp_path), task, 1) for task in ("tag", "classify")
     )
 
-    assert "20% are not cut" in inspect.token_warning(tagger, inspect.typed("a text"))
+    assert "20% of them differ" in inspect.token_warning(tagger, inspect.typed("a text"))
     assert inspect.token_warning(classifier, inspect.typed("a text")) == ""
     with_tokens = Document("1", (("text", "a"),), tokens={"text": ((0, 1),)})
     assert inspect.token_warning(tagger, with_tokens) == ""
@@ -98,7 +98,7 @@ def test_a_document_is_asked_about_with_its_own_tokens():
 
 
 def test_several_documents_are_refused_where_an_inspector_looks_at_one():
-    with pytest.raises(SpecError, match="vocabulary looks at one document at a time"):
+    with pytest.raises(SpecError, match="vocabulary supports only one document at a time"):
         inspect.request("vocabulary", inspect.typed("a"), inspect.typed("b"))
 
 
@@ -148,7 +148,7 @@ def test_what_does_not_fit_says_why():
     refused = {one.id: one.refused for one in inspect.offers(choice)}
 
     assert refused["subwords"] == ""
-    assert refused["class_scores"] == "This model does not give: a class."
+    assert refused["class_scores"] == "This model does not provide: a class label."
     assert inspect.first(inspect.offers(choice)) == "subwords"
 
 

@@ -36,12 +36,12 @@ def test_a_key_that_is_taken_reserved_or_no_key_is_refused_by_name(project):
     labels.add_layer(project, "spans", "span", labels=["PER"])
     yes, no = layer(project).labels
 
-    with pytest.raises(WorkbenchError, match="key of yes already"):
+    with pytest.raises(WorkbenchError, match="already the key of yes"):
         labels.set_key(project, no.id, "q")
-    with pytest.raises(WorkbenchError, match="key of PER already"):
+    with pytest.raises(WorkbenchError, match="already the key of PER"):
         labels.set_key(project, no.id, "1")
     for wrong in ("a", "X", "u", "ab", "/", "["):
-        with pytest.raises(WorkbenchError, match="cannot be a key"):
+        with pytest.raises(WorkbenchError, match="cannot be used as a key"):
             labels.set_key(project, no.id, wrong)
     labels.set_key(project, no.id, "N")
     labels.set_key(project, yes.id, "")
@@ -82,7 +82,7 @@ def test_names_are_unique_one_line_and_not_empty(project):
             labels.add_label(project, id, wrong)
     with pytest.raises(WorkbenchError, match="already"):
         labels.add_layer(project, " class ", "span")
-    with pytest.raises(WorkbenchError, match="not known"):
+    with pytest.raises(WorkbenchError, match="Unknown layer kind"):
         labels.add_layer(project, "other", "nonsense")
     assert names(project) == ("yes",)
 
@@ -124,7 +124,7 @@ def test_what_changes_nothing_leaves_no_step(project):
 
 def test_a_colour_that_is_none_is_refused(project):
     labels.add_layer(project, "class", "class", labels=["yes"])
-    with pytest.raises(WorkbenchError, match="no colour"):
+    with pytest.raises(WorkbenchError, match="is not a colour"):
         labels.recolour_labels(project, [layer(project).labels[0].id], "red")
 
 
@@ -138,7 +138,7 @@ def test_deleting_a_label_removes_its_spans_and_undo_brings_both_back(project):
 
     assert (
         labels.will_go(project, [person.id])
-        == "Deleting PER takes along 1 span in 1 document. Undo brings all of it back."
+        == "Deleting PER also deletes 1 span in 1 document. This can be undone."
     )
     labels.delete_label(project, person.id)
     assert [span.label_id for span in annotate.view(project, document).spans] == [place.id]
@@ -189,8 +189,8 @@ def test_deleting_a_layer_takes_all_of_it_along_in_one_step(project):
 
     sentence = labels.will_go(project, layer_id=id)
     assert (
-        sentence
-        == "Deleting the layer spans takes along 2 labels and 1 span in 1 document. Undo brings all of it back."
+        sentence == "Deleting the layer spans also deletes 2 labels and 1 span in 1 document. "
+        "This can be undone."
     )
     labels.delete_layer(project, id)
     assert labels.layers(project) == () and annotate.view(project, document).layers == ()
@@ -203,11 +203,11 @@ def test_will_go_says_when_nothing_else_goes(project):
     labels.add_layer(project, "spans", "span", labels=["PER", "LOC"])
     assert (
         labels.will_go(project, [layer(project).labels[0].id])
-        == "Deleting PER takes nothing else along."
+        == "Deleting PER does not affect any annotations."
     )
     assert (
         labels.will_go(project, [label.id for label in layer(project).labels])
-        == "Deleting 2 labels takes nothing else along."
+        == "Deleting 2 labels does not affect any annotations."
     )
 
 

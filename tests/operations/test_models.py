@@ -218,7 +218,7 @@ def test_what_is_no_id_is_refused(text):
     if text == "/etc":  # a slash at the ends is taken off
         assert models.look_up(text, Settings(offline=False)).params["id"] == "etc"
         return
-    with pytest.raises(ModelError, match="no model id"):
+    with pytest.raises(ModelError, match="not a model id"):
         models.look_up(text, Settings(offline=False))
 
 

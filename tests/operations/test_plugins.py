@@ -100,7 +100,7 @@ def test_a_check_passes_where_everything_is_as_the_contract_asks(tmp_path):
         (
             {"method": [{"id": "lines.m", "title": "M", "object": "lines.code:M"}]},
             "M = 1",
-            "names no `info`",
+            "does not name an `info`",
         ),
     ],
 )

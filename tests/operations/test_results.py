@@ -207,7 +207,7 @@ def test_missing_weights_are_named(project, queue, trained):
         project, queue, trained, "test", lambda value, error: found.append(error)
     )
 
-    assert "weights of run 'first' are not here" in str(found[0]) and queue.jobs[1:] == ()
+    assert "weights of run 'first' are missing" in str(found[0]) and queue.jobs[1:] == ()
 
 
 def test_an_empty_split_says_so(project, queue, trained, topics):

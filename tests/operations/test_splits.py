@@ -85,8 +85,8 @@ def test_labels_that_a_split_lacks_are_named(project, add_layer, add_documents):
     found = preview(project, SplitChoice(("topic",), 1))
 
     assert found.warnings == (
-        "No training document has rare.",
-        "No document in dev has rare.",
+        "Labels without training documents: rare.",
+        "Labels without documents in dev: rare.",
     )
 
 
@@ -154,9 +154,9 @@ def test_cancelled_it_leaves_everything_as_it_was(project, hundred, share):
 @pytest.mark.parametrize(
     ("percent", "words"),
     [
-        ((80, 10, 5), "add up to 95 %"),
+        ((80, 10, 5), "sum to 95 %"),
         ((120, -10, -10), "between 0 and 100"),
-        ((0, 50, 50), "train split needs"),
+        ((0, 50, 50), "share of the train split"),
     ],
 )
 def test_shares_that_make_no_sense_are_refused(percent, words):

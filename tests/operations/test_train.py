@@ -54,11 +54,11 @@ def test_a_layer_that_no_task_learns_is_named(project, add_layer):
 
     with pytest.raises(SpecError, match="does not fit task classify") as told:
         train.choose_layer(project, "classify", "themes")
-    assert "Tasks that learn themes: none" in told.value.hint
+    assert "Tasks for themes: none" in told.value.hint
     with pytest.raises(SpecError, match="does not fit task classify") as told:
         train.choose_layer(project, "classify", "names")
-    assert "Tasks that learn names: tag" in told.value.hint
-    assert train.unlearned(project) == "No task learns layer themes."
+    assert "Tasks for names: tag" in told.value.hint
+    assert train.unlearned(project) == "No task can learn layer themes."
 
 
 def test_the_plan_counts_what_is_used_and_says_why_the_rest_is_not(project, topics, add_documents):
@@ -279,7 +279,7 @@ def test_a_model_that_lacks_what_the_task_needs_is_refused_before_anything_is_ma
     with pytest.raises(ModelError, match="olmo-1b .olmo. .* needs predictions of masked") as told:
         train.prepare(project, TrainSpec("classify", "topic", folder, "olmo-1b"))
 
-    assert told.value.hint == "Models that can: starter-bert." and runs.all(project.db) == ()
+    assert told.value.hint == "Models that support it: starter-bert." and runs.all(project.db) == ()
     assert not project.runs_folder.exists()
 
 

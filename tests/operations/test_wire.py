@@ -196,7 +196,8 @@ def test_a_cancelled_run_goes_with_its_folder(project, started):
 
 
 @pytest.mark.parametrize(
-    ("status", "word"), [("failed", "diverged"), ("crashed", "died"), ("out_of_memory", "batch")]
+    ("status", "word"),
+    [("failed", "diverged"), ("crashed", "ended unexpectedly"), ("out_of_memory", "batch")],
 )
 def test_a_run_that_fails_says_what_happened(project, started, status, word):
     run, job = started
@@ -261,7 +262,7 @@ def test_stop_and_keep_keeps_the_checkpoint_of_a_worker_that_dies_while_it_stops
     (folder / "events.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
 
     job.ending = "stop"
-    job.end("crashed", message="The worker did not stop in time and was ended.")
+    job.end("crashed", message="The worker did not stop in time and was terminated.")
 
     now = results.run(project, run.id)
     assert (now.status, now.scores) == ("stopped", {"dev": {"accuracy": 0.5}})

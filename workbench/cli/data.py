@@ -19,7 +19,7 @@ FORMATS = [one.id for one in registry().all("exporter") if one.options.get("what
 @project_argument
 @as_json
 def labels(file: Path, as_json: bool) -> None:
-    """List the layers of FILE with their labels: key, colour, and how many marks and spans bear each."""
+    """List the layers and labels of FILE: key, colour and number of class labels and spans."""
     from workbench.operations import corpus
 
     with reading(file) as opened:
@@ -44,25 +44,28 @@ def labels(file: Path, as_json: bool) -> None:
     "format",
     type=click.Choice(FORMATS),
     required=True,
-    help=_("The format to write; glossbench is complete, others lose what they cannot hold."),
+    help=_(
+        "Output format. Only glossbench is lossless; other formats omit what they cannot represent."
+    ),
 )
-@click.option("--split", type=click.Choice(SPLITS), help=_("Only documents of this split."))
+@click.option("--split", type=click.Choice(SPLITS), help=_("Export only documents of this split."))
 @click.option(
     "--source",
     type=click.Choice(("gold", "predictions", "both")),
     default="gold",
     show_default=True,
     help=_(
-        "Whose labels to write: gold of all layers, predictions for the layer of the run alone, or both where the format has room."
+        "Labels to export: gold labels of all layers, predictions (only for the layer of "
+        "the run), or both if the format supports it."
     ),
 )
-@click.option("--run", help=_("The run whose predictions are written."))
+@click.option("--run", help=_("The run whose predictions are exported."))
 @click.option(
     "--escape-formulas",
     is_flag=True,
     help=_(
-        "CSV and TSV: put ' before cells that spreadsheet programs would run as formulas; an import "
-        "of the file removes it again."
+        "CSV and TSV: prefix cells that spreadsheet programs would evaluate as formulas "
+        "with '. Glossbench removes the prefix when it imports the file."
     ),
 )
 @as_json
@@ -76,14 +79,14 @@ def export_data(
     escape_formulas: bool,
     as_json: bool,
 ) -> None:
-    """Write the documents and labels of FILE to OUT. Works beside an open window."""
+    """Export the documents and labels of FILE to OUT. Can be used while a window has FILE open."""
     from workbench.operations import corpus, results
 
     if source != "gold" and not run:
-        raise click.UsageError(_("--source {source} needs --run RUN.").format(source=source))
+        raise click.UsageError(_("--source {source} requires --run RUN.").format(source=source))
     if escape_formulas and format not in ("csv", "tsv"):
         raise click.UsageError(
-            _("--escape-formulas needs --format csv or tsv, not {format}.").format(format=format)
+            _("--escape-formulas requires --format csv or tsv, not {format}.").format(format=format)
         )
     with reading(file) as opened:
         chosen = results.run_named(opened, run) if run else None

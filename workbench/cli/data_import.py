@@ -1,4 +1,4 @@
-"""`import`: data files into a project, or with `--dry-run` a look at how they would be read."""
+"""`import`: import data files into a project, or preview the import with `--dry-run`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
         if not sign or not role or not column:
             raise click.BadParameter(
                 _(
-                    "{value!r} is not ROLE=COLUMN, for example text=body or label:topic=kind."
+                    "{value!r} is not of the form ROLE=COLUMN, for example text=body or "
+                    "label:topic=kind."
                 ).format(value=value)
             )
         found.append((role, column))
@@ -38,14 +39,14 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
     "--format",
     "format",
     type=click.Choice(registry().ids("importer")),
-    help=_("The format; guessed from the content if left out."),
+    help=_("Input format; detected from the content by default."),
 )
 @click.option(
     "--split",
     type=click.Choice((*SPLITS, "by-name")),
     help=_(
-        "Put every document into this split. by-name: into the one that the name of its file "
-        "mentions (train, dev, valid, test …), unless the data give it one."
+        "Split for all imported documents. by-name: use the split that each file name "
+        "mentions (train, dev, valid, test, …), unless the data specify one."
     ),
 )
 @click.option(
@@ -55,7 +56,7 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
     callback=_roles,
     metavar="ROLE=COLUMN",
     help=_(
-        "What a column holds; columns of tokens are named by number. Several columns may have the "
+        "Role of a column; columns of CoNLL files are named by number. Several columns may have the "
         "same tag:LAYER. Roles: id text text_b label:LAYER tag:LAYER spans:LAYER split group "
         "meta:NAME."
     ),
@@ -66,19 +67,20 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
     default="skip",
     show_default=True,
     help=_(
-        "What to do with a record whose key and text are in the project: skip it, add its labels as "
-        "suggestions, or add it again. With -text also if only the text is there, under another "
-        "key; otherwise such a record is imported and counted."
+        "How to handle a record whose key and text already exist in the project: skip it, "
+        "add its labels as suggestions, or import it again. Variants ending in -text also "
+        "apply if only the text exists, under another key; by default such a record is "
+        "imported and counted."
     ),
 )
-@click.option("--encoding", help=_("The encoding; guessed if left out."))
+@click.option("--encoding", help=_("Text encoding; detected by default."))
 @click.option(
     "--dry-run",
     is_flag=True,
-    help=_("Only show how the files would be read: columns, spans per column, faulty records."),
+    help=_("Preview the import without changes: columns, spans per column, records with errors."),
 )
 @click.option(
-    "--layer", "target_layer", help=_("The layer that labels go to where the file names none.")
+    "--layer", "target_layer", help=_("Layer for labels whose layer the file does not name.")
 )
 @as_json
 def import_data(
@@ -93,11 +95,7 @@ def import_data(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Read DATA files into project FILE: all of them or none.
-
-    Format, columns and encoding are detected unless given. A record with an error is skipped as a
-    whole and listed with its line and the reason.
-    """
+    """Import DATA files into project FILE. Imports are all-or-nothing and can be undone."""
     from workbench.operations import corpus
     from workbench.operations import labels as schema
 
@@ -142,7 +140,7 @@ def import_data(
 
 
 def _offered_splits(data: tuple[Path, ...]) -> str:
-    """A sentence on the splits that the names of the files suggest, "" where they suggest none."""
+    """A sentence about the splits that the file names suggest, "" if they suggest none."""
     from workbench.operations.import_splits import described, suggested
 
     if not (found := suggested(data)):
@@ -158,7 +156,7 @@ def _wait(opened: Session, handle, quiet: bool):
     progress.end()
     if handle.outcome is None:
         raise handle.error or ImportFailed(
-            _("The import ended without a result; nothing was changed.")
+            _("The import ended without a result. No changes were made.")
         )
     return handle.outcome
 
@@ -175,7 +173,7 @@ def _show_import(found: dict) -> None:
         note(_("Skipped {file}, line {line}: {reason}").format(**one))
     if len(found["skipped"]) > 20:
         note(
-            _("… and {n} more skipped records (all of them with --json).").format(
+            _("… and {n} more skipped records. Use --json to list all of them.").format(
                 n=len(found["skipped"]) - 20
             )
         )

@@ -1,4 +1,4 @@
-"""`doctor`: is this computer fit for Glossbench, and what to do if not."""
+"""`doctor`: check whether this computer can run Glossbench, with advice for each problem."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from workbench.cli.session import PROJECT, Session, session
 def doctor(context: click.Context, file: Path | None, as_json: bool) -> None:
     """Check versions, devices, fonts, folders and network use.
 
-    Each line: ok, warning or problem, the result, and what to do. With FILE the folder of that project
-    is checked too. The report holds no text and no file names of yours. Ends with 1 if there is a problem.
+    Each line shows ok, warning or problem, the result, and advice. With FILE, the folder of that
+    project is checked too. The report contains none of your texts or file names. The exit code is 1
+    if there is a problem.
     """
     from workbench.operations import system_check
 
     if file is not None and not file.exists():
         raise WorkbenchError(
-            _("There is no file {path}.").format(path=file), hint=_("Is the path right?")
+            _("There is no file {path}.").format(path=file), hint=_("Check the path.")
         )
     with session(None) as opened:
         folder = str(file.absolute().parent) if file is not None else ""

@@ -1,4 +1,4 @@
-"""`export`: a run as folders that other programs load."""
+"""`export`: write the model of a run as folders that other programs can load."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from workbench.cli.session import failed, project_argument, session
 @click.command()
 @project_argument
 @click.argument("outdir", type=click.Path(path_type=Path), metavar="OUTDIR")
-@click.option("--run", required=True, help=_("The run, by name."))
+@click.option("--run", required=True, help=_("Name of the run."))
 @click.option(
     "--formats",
     default="hf,onnx",
     show_default=True,
     help=_(
-        "Which to write, with commas: hf (transformers folder), onnx (32-bit), adapter (of a LoRA "
-        "run, for peft)."
+        "Formats to write, separated by commas: hf (transformers folder), onnx (32-bit), "
+        "adapter (of a LoRA run, for peft)."
     ),
 )
 @as_json
 def export(file: Path, outdir: Path, run: str, formats: str, as_json: bool) -> None:
-    """Write the model of a run to OUTDIR/hf and OUTDIR/onnx, then compare both on dev and test texts.
+    """Export the model of a run to OUTDIR/hf and OUTDIR/onnx and verify both on dev and test texts.
 
-    Works beside an open window.
+    Can be used while a window has the project open.
     """
     from workbench.operations import export as operations
     from workbench.operations import results

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def dry_run_json(files: Sequence[Path], previews: Sequence[Preview]) -> list[dict]:
-    """One object for each file."""
+    """One object per file."""
     return [_as_dict(file, found) for file, found in zip(files, previews, strict=True)]
 
 
@@ -71,10 +71,10 @@ def _show_columns(found: Preview) -> None:
         rows = [(*row[:2], found.spans.get(str(row[0])), row[2]) for row in rows]
     table(head, rows)
     if found.spans and found.examined:
-        say(_("Spans are those {examined}.").format(examined=found.examined))
+        say(_("Spans were counted {examined}.").format(examined=found.examined))
 
 
 def _roles(found: Preview) -> list[tuple[str, str]]:
-    """(column, role) in the order of the file."""
+    """(column, role) in file order."""
     roles = {column: role for role, column in found.mapping}
     return [(name, roles.get(name, "")) for name in found.columns]

@@ -1,4 +1,4 @@
-"""`inspect`: what an inspector of the registry shows of a model and texts."""
+"""`inspect`: run an inspector of the registry on a model and texts."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run_or_model", metavar="RUN_OR_MODEL")
-@click.option("--inspector", help=_("The id of the inspector; without it, all are listed."))
-@click.option("--text", "texts", multiple=True, help=_("A text; may be given several times."))
+@click.option("--inspector", help=_("Id of the inspector. Without it, all inspectors are listed."))
+@click.option("--text", "texts", multiple=True, help=_("A text; can be given several times."))
 @click.option(
-    "--text-b", "second", multiple=True, help=_("The second text of a pair, one for each --text.")
+    "--text-b", "second", multiple=True, help=_("Second text of a pair, one for each --text.")
 )
-@click.option("--document", "keys", multiple=True, help=_("A document of the project, by key."))
+@click.option("--document", "keys", multiple=True, help=_("Key of a document of the project."))
 @click.option(
-    "--all", "every", is_flag=True, help=_("All documents of the project, in one answer.")
-)
-@click.option(
-    "--project", "file", type=PROJECT, help=_("The project of the run and of the documents.")
+    "--all", "every", is_flag=True, help=_("All documents of the project, in one result.")
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help=_("An option of the inspector.")
+    "--project", "file", type=PROJECT, help=_("Project that contains the run and the documents.")
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help=_("Option of the inspector.")
 )
 @click.option(
     "--arrays",
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     "--device",
     default="auto",
     show_default=True,
-    help=_("Where it computes: auto, cpu, cuda, mps."),
+    help=_("Device: auto, cpu, cuda or mps."),
 )
 @as_json
 def inspect(
@@ -63,27 +63,34 @@ def inspect(
     device: str,
     as_json: bool,
 ) -> None:
-    """Look at a model and texts with an inspector.
+    """Inspect a model on texts.
 
     RUN_OR_MODEL is a run of the project, the folder of a run, or a pretrained model by name or
-    folder. Without --inspector the inspectors are listed, with the reason for those that the model
-    cannot be inspected with. With --json each text gives one line. Works beside an open window.
+    folder. Without --inspector, the available inspectors are listed; those that do not support the
+    model are listed with the reason. With --json, one line is printed per text. Can be used while a
+    window has the project open.
     """
     from workbench.operations import inspect as operations
 
     if second and len(second) != len(texts):
-        raise click.UsageError(_("Give --text-b once for each --text."))
+        raise click.UsageError(_("--text-b is required once for each --text."))
     if (keys or every) and file is None:
-        raise click.UsageError(_("--document and --all need --project."))
+        raise click.UsageError(_("--document and --all require --project."))
     if inspector is not None and not texts and not keys and not every:
-        raise click.UsageError(_("Give --text, --document or --all."))
+        raise click.UsageError(_("--text, --document or --all is required."))
     options = _options(settings)
     choice, documents = _found(run_or_model, file, keys)
     if inspector is None:
         _list(choice, as_json)
         return
     if refused := _refusal(choice, inspector):
-        raise WorkbenchError(refused, hint=_("Without --inspector, those that fit are listed."))
+        raise WorkbenchError(
+            refused,
+            hint=_(
+                "Run the command without --inspector to list the inspectors that support this "
+                "model."
+            ),
+        )
     seconds = second or (None,) * len(texts)
     documents += [operations.typed(*pair) for pair in zip(texts, seconds, strict=True)]
     with _opened(choice, device) as host:
@@ -102,7 +109,7 @@ def _options(settings) -> dict[str, str]:
     for one in settings:
         name, equals, value = one.partition("=")
         if not equals:
-            raise click.UsageError(_("{text!r} is not NAME=VALUE.").format(text=one))
+            raise click.UsageError(_("{text!r} is not of the form NAME=VALUE.").format(text=one))
         found[name] = value
     return found
 
@@ -122,7 +129,10 @@ def _found(name: str, file: Path | None, keys) -> tuple[Choice, list[Document]]:
 
 
 def _refusal(choice: Choice, inspector: str) -> str:
-    """Why the model cannot be inspected so, "" if it can. Raises WorkbenchError for another id."""
+    """Why the inspector does not support the model, "" if it does.
+
+    Raises WorkbenchError for an unknown id.
+    """
     from workbench.base.registry import registry
     from workbench.operations import inspect as operations
 

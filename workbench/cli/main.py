@@ -1,7 +1,7 @@
-"""`glossbench`: the table of commands and the one place where errors become messages and exit codes.
+"""`glossbench`: the table of commands, and conversion of errors into messages and exit codes.
 
-0 done, 1 could not be done (message on standard error), 2 wrong use. Groups are imported when called,
-so `--help` costs the import of click and nothing else.
+0: success, 1: failure (message on standard error), 2: usage error. Command modules are imported
+on use, so `--help` only imports click.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 
 COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
-    "open": ("window", "open_window", _("Open the window, on a project if one is named.")),
+    "open": ("window", "open_window", _("Open the window, optionally with a project.")),
     "sample": (
         "projects",
         "sample",
         _("Copy the sample project into a folder and print its path."),
     ),
-    "project": ("projects", "project", _("Make a project file, describe it, check it.")),
-    "import": ("data_import", "import_data", _("Read data files into a project.")),
+    "project": ("projects", "project", _("Create, describe and check project files.")),
+    "import": ("data_import", "import_data", _("Import data files into a project.")),
     "labels": ("data", "labels", _("List the layers and labels of a project with their counts.")),
-    "splits": ("splits", "splits", _("Divide submitted documents into train, dev and test.")),
+    "splits": ("splits", "splits", _("Assign submitted documents to train, dev and test.")),
     "models": ("models", "models", _("List, add and describe pretrained models.")),
-    "train": ("train", "train", _("Fine-tune a pretrained model on what is submitted.")),
-    "evaluate": ("use", "evaluate", _("Score a run against today's gold.")),
-    "predict": ("use", "predict", _("Ask a run or a model folder about texts.")),
-    "inspect": ("inspect", "inspect", _("Look at a model and texts with an inspector.")),
-    "suggest": ("use", "suggest", _("Let a run suggest labels for unlabelled documents.")),
-    "prompt": ("prompt", "prompt", _("Score a prompt by the words of the labels.")),
-    "export": ("export", "export", _("Write a run as a Hugging Face folder and as ONNX.")),
-    "export-data": ("data", "export_data", _("Write documents and labels to a file.")),
+    "train": ("train", "train", _("Fine-tune a pretrained model on the submitted documents.")),
+    "evaluate": ("use", "evaluate", _("Evaluate a run on the current gold labels.")),
+    "predict": ("use", "predict", _("Predict labels with a run or a model folder.")),
+    "inspect": ("inspect", "inspect", _("Inspect a model on texts.")),
+    "suggest": ("use", "suggest", _("Suggest labels for unlabelled documents with a run.")),
+    "prompt": ("prompt", "prompt", _("Score a prompt by its label words.")),
+    "export": ("export", "export", _("Export a run as a Hugging Face folder and as ONNX.")),
+    "export-data": ("data", "export_data", _("Export documents and labels to a file.")),
     "plugins": ("plugins", "plugins", _("List, enable, disable and check plugins.")),
     "doctor": ("doctor", "doctor", _("Check versions, devices, fonts, folders and network use.")),
 }
 
 
 def _in_language(command: click.Command) -> click.Command:
-    """The command with its help, which is the docstring of its function, in the person's language."""
+    """A command whose help is the docstring of its function, translated."""
     if command.help:
         command.help = _(command.help)
     for one in getattr(command, "commands", {}).values():
@@ -52,22 +52,22 @@ def _in_language(command: click.Command) -> click.Command:
 
 
 def _not_a_command(name: str) -> str:
-    """Words for a file where a command belongs; empty for anything else."""
+    """A message for a file given in place of a command; "" for anything else."""
     if name.lower().endswith(paths.PROJECT_SUFFIX):
-        return _("To open {name!r}, give it as the only argument.").format(name=name)
+        return _("To open {name!r}, pass it as the only argument.").format(name=name)
     if os.path.isfile(name):
         told = _(
-            "{name!r} is a file, but not one that ends in {suffix}. To open it as a project:"
-            " `glossbench open FILE`; to import it: `glossbench import PROJECT FILE`."
+            "{name!r} is a file without the suffix {suffix}. To open it as a project, run "
+            "`glossbench open FILE`; to import it, run `glossbench import PROJECT FILE`."
         )
         return told.format(name=name, suffix=paths.PROJECT_SUFFIX)
     if os.path.sep in name or "." in name:
-        return _("There is no file {name!r}, and no command of this name.").format(name=name)
+        return _("There is no file or command named {name!r}.").format(name=name)
     return ""
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and line, and imports one when it is called."""
+    """A group that lists its commands from the table and imports one when it is called."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -96,11 +96,12 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="glossbench")
 def cli() -> None:
-    """Glossbench: label text, fine-tune pretrained models, see what they predict, export them. Offline.
+    """Glossbench: label text, fine-tune pretrained models, evaluate and export them. Works offline.
 
-    Without a command it opens the window, with FILE.glossbench on that project. Every command has --help;
-    exit codes: 0 done, 1 could not be done, 2 wrong use. With --json a command prints JSON on standard
-    output and nothing else.
+    Without a command it opens the window, optionally with the project FILE.glossbench. Every
+    command
+    has --help. Exit codes: 0 success, 1 failure, 2 usage error. With --json, a command prints only
+    JSON on standard output.
     """
 
 
@@ -108,7 +109,7 @@ _in_language(cli)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code and never raises what a user can cause."""
+    """Run one command and return the exit code. Never raises for errors a user can cause."""
     scratch.sweep()
     try:
         code = cli.main(args=arguments, prog_name="glossbench", standalone_mode=False)
@@ -135,8 +136,8 @@ def main(arguments: list[str] | None = None) -> int:
             )
         )
     except MemoryError:
-        return _say(_("There is not enough memory for this. Try fewer documents at a time."))
-    except Exception as error:  # a bug: kept for the report, one line for the person
+        return _say(_("Out of memory. Try fewer documents at a time."))
+    except Exception as error:  # a bug: written to the log, one line for the user
         return _say(_unexpected(error))
 
 
@@ -146,7 +147,7 @@ def _say(message: str) -> int:
 
 
 def _reader_gone() -> int:
-    """The reader of a pipe (`| head`) has gone: silence the flush at exit as well."""
+    """Suppress errors of the flush at exit after the reader of a pipe (`| head`) has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
 
@@ -162,8 +163,8 @@ def _unexpected(error: Exception) -> str:
         with open(log, "a", encoding="utf-8") as file:
             file.write("".join(traceback.format_exception(error)) + "\n")
     except OSError:
-        return _("Something unexpected happened: {error!r}.").format(error=error)
-    return _("Something unexpected happened: {error!r}. The details are in {log}.").format(
+        return _("Unexpected error: {error!r}.").format(error=error)
+    return _("Unexpected error: {error!r}. See the log for details: {log}.").format(
         error=error, log=log
     )
 

@@ -15,14 +15,14 @@ from workbench.cli.output import as_json, emit, plain, say, size, table
 def models() -> None:
     """List, describe, add and remove pretrained models.
 
-    They are the starters, folders on disk and the Hugging Face cache.
+    Models are the starters, added folders and models in the Hugging Face cache.
     """
 
 
 @models.command("list")
 @as_json
 def list_models(as_json: bool) -> None:
-    """List every model; one that cannot be used with the reason."""
+    """List every model. A model that cannot be used is listed with the reason."""
     from workbench.operations import models as operations
 
     found = operations.list()
@@ -53,7 +53,7 @@ def _row(info) -> tuple:
 
 
 def _problem(info) -> str:
-    """Why it cannot be used, in a few words; the whole is in `models info`."""
+    """Short reason why it cannot be used; `models info` shows the full message."""
     if info.only_untrusted:
         return _("pickled weights, not confirmed")
     more = len(info.problems) - 1
@@ -67,9 +67,9 @@ def _problem(info) -> str:
 @click.argument("name", metavar="NAME")
 @as_json
 def info(name: str, as_json: bool) -> None:
-    """Show the card of one model, by name or folder. Nothing is loaded.
+    """Show the card of one model, by name or folder. The model is not loaded.
 
-    A broken folder is shown too; the exit code is 1 then.
+    A model with problems is shown too; the exit code is then 1.
     """
     from workbench.models import spec
     from workbench.operations import models as operations
@@ -100,11 +100,15 @@ def _words(value: object) -> str:
 @click.option(
     "--allow-pickle",
     is_flag=True,
-    help=_("Accept pickled weights. Loading them can run code: only from a source you trust."),
+    help=_(
+        "Accept pickled weights. Loading them can run arbitrary code: only use a source you trust."
+    ),
 )
 @as_json
 def add(folder: Path, allow_pickle: bool, as_json: bool) -> None:
-    """Remember a model FOLDER (config.json, weights, tokenizer), so it can be chosen by name."""
+    """Add a model FOLDER (config.json, weights, tokenizer) to the list, so it can be selected by
+    name.
+    """
     from workbench.models import spec
     from workbench.operations import models as operations
 
@@ -113,19 +117,19 @@ def add(folder: Path, allow_pickle: bool, as_json: bool) -> None:
         _show(card)
     found = operations.add(folder, allow_pickle=allow_pickle)
     emit(operations.to_json(found)) if as_json else say(
-        _("{name} can be used now.").format(name=plain(found.name))
+        _("{name} was added.").format(name=plain(found.name))
     )
 
 
 @models.command("remove")
 @click.argument("name", metavar="NAME")
-@click.option("--yes", is_flag=True, help=_("Do not ask before files are deleted."))
+@click.option("--yes", is_flag=True, help=_("Delete files without confirmation."))
 @as_json
 def remove(name: str, yes: bool, as_json: bool) -> None:
     """Remove a model from the list, by name or folder.
 
-    The files of a folder that was added stay. A model that Glossbench downloaded is deleted, after
-    a question. The starters cannot be removed.
+    The files of an added folder are kept. A model that Glossbench downloaded is deleted after
+    confirmation. The starters cannot be removed.
     """
     from workbench.operations import models as operations
 
@@ -141,5 +145,5 @@ def remove(name: str, yes: bool, as_json: bool) -> None:
     elif done.deletes:
         say(_("{name} was deleted.").format(name=plain(done.card.name)))
     else:
-        said = _("{name} was removed from the list; its files stay in {path}.")
+        said = _("{name} was removed from the list. Its files remain in {path}.")
         say(said.format(name=plain(done.card.name), path=plain(done.card.path)))

@@ -1,4 +1,6 @@
-"""What commands print: one JSON value or plain lines on standard output, everything else on standard error."""
+"""Output of commands: one JSON value or plain lines on standard output, everything else on standard
+error.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,15 @@ as_json = click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help=_("Print one JSON value and nothing else on standard output."),
+    help=_("Print only one JSON value on standard output."),
 )
 
 
 def emit(value: object) -> None:
-    """One JSON value on one line. A lone surrogate is escaped, so the line is always UTF-8; what is no number becomes null."""
+    """One JSON value on one line.
+
+    A lone surrogate is escaped, so the line is valid UTF-8; infinity and NaN become null.
+    """
     try:
         line = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError:
@@ -34,7 +39,7 @@ def emit(value: object) -> None:
 
 
 def _finite(value: object) -> object:
-    """Infinity and NaN are no JSON."""
+    """JSON does not support infinity and NaN."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):
@@ -43,7 +48,7 @@ def _finite(value: object) -> object:
 
 
 def plain(text: str) -> str:
-    """Text of a file or of its name for a line: control characters and halves of pairs replaced."""
+    """Text for one line of output: control characters and lone surrogates are replaced."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
@@ -52,20 +57,20 @@ def say(text: str = "") -> None:
 
 
 def note(text: str) -> None:
-    """A remark or progress, on standard error."""
+    """Print a message or progress on standard error."""
     click.echo(text, err=True)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Columns aligned by their width on a terminal; columns of numbers to the right."""
+    """Print columns aligned by terminal width; columns of numbers are right-aligned."""
     from tabulate import tabulate
 
     lines = [tuple(head), *(tuple(map(_cell, row)) for row in rows)]
     sides = [
         "right" if _is_numeric(cells) else "left" for _title, *cells in zip(*lines, strict=True)
     ]
-    # The head is given as a row: tabulate makes columns with headers two characters wider.
-    # Nothing is taken for a number there: "1e5" and "007" are texts.
+    # The header is passed as a row: tabulate makes columns with headers two characters wider.
+    # Number parsing is off: "1e5" and "007" are texts.
     drawn = tabulate(lines, tablefmt="plain", colalign=sides, disable_numparse=True)
     for line in drawn.splitlines():
         say(line.rstrip())
@@ -88,7 +93,7 @@ def _is_number(cell: str) -> bool:
 
 
 def size(count: int) -> str:
-    """Bytes in words of a thousand: 46 MB."""
+    """Bytes in decimal units: 46 MB."""
     value = float(count)
     for unit in ("bytes", "kB", "MB", "GB"):
         if value < 1000 or unit == "GB":
@@ -100,7 +105,9 @@ def size(count: int) -> str:
 
 
 class Progress:
-    """A line that is rewritten on a terminal; on a pipe a line at the start and for every tenth."""
+    """A line that is rewritten on a terminal; without one, a line at the start and after every
+    tenth.
+    """
 
     def __init__(self, title: str, *, quiet: bool = False):
         self.title, self.quiet, self._tenth = title, quiet, -1
@@ -108,7 +115,7 @@ class Progress:
         self._open = False
 
     def show(self, part: float | None, text: str = "") -> None:
-        """`part` is done of 1, None if unknown."""
+        """`part` is the completed fraction, None if unknown."""
         if self.quiet:
             return
         shown = f"{self.title} {part:4.0%} {text}" if part is not None else f"{self.title} {text}"
@@ -121,7 +128,7 @@ class Progress:
             note(shown.rstrip())
 
     def heard(self, payload: Mapping, job) -> None:
-        """Show what a job yields: `part` of 1, or `done` of `total` (its own or its parameter)."""
+        """Show job progress from `part` (fraction), or `done` of `total` (message or parameter)."""
         total = payload.get("total") or job.spec.params.get("total")
         if payload.get("part") is not None:
             self.show(float(payload["part"]), str(payload.get("text", "")))
@@ -129,7 +136,7 @@ class Progress:
             self.show(payload["done"] / total)
 
     def line(self, text: str) -> None:
-        """A line that stays."""
+        """Print a permanent line."""
         self.end()
         note(text)
 

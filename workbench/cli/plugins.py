@@ -12,15 +12,15 @@ from workbench.cli.output import as_json, emit, note, plain, say, table
 def plugins() -> None:
     """List, enable, disable and check plugins.
 
-    A plugin is a folder with plugin.toml and Python code. It is found in the folder `plugins` of
-    the user's data, in the plugin folders of the settings, and in installed packages.
+    A plugin is a folder with plugin.toml and Python code. Plugins are searched for in the folder
+    `plugins` of the user's data, in the plugin folders of the settings, and in installed packages.
     """
 
 
 @plugins.command("list")
 @as_json
 def list_plugins(as_json: bool) -> None:
-    """List every plugin with what it adds. No code of a plugin runs."""
+    """List every plugin with its contributions. No plugin code is run."""
     from workbench.operations import plugins as operations
 
     found = operations.all_plugins()
@@ -46,12 +46,12 @@ def list_plugins(as_json: bool) -> None:
 
 @plugins.command("enable")
 @click.argument("name", metavar="PLUGIN")
-@click.option("--yes", is_flag=True, help=_("Do not ask. For scripts."))
+@click.option("--yes", is_flag=True, help=_("Skip the confirmation, for scripts."))
 @as_json
 def enable(name: str, yes: bool, as_json: bool) -> None:
     """Enable PLUGIN, an id or a folder.
 
-    Its code then runs with your user rights: it can read and change your files and use the network.
+    Its code runs with your user rights: it can read and change your files and use the network.
     """
     from workbench.operations import plugins as operations
 
@@ -74,7 +74,7 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
 @click.argument("name", metavar="PLUGIN")
 @as_json
 def disable(name: str, as_json: bool) -> None:
-    """Disable PLUGIN, an id or a folder. Its files stay."""
+    """Disable PLUGIN, an id or a folder. Its files are kept."""
     from workbench.operations import plugins as operations
 
     plugin = operations.find(name)
@@ -89,9 +89,9 @@ def disable(name: str, as_json: bool) -> None:
 @as_json
 @click.pass_context
 def check(context: click.Context, name: str, as_json: bool) -> None:
-    """Import all that PLUGIN adds and compare it with the contracts. Runs its code.
+    """Import everything that PLUGIN contributes and check it against the contracts. Runs its code.
 
-    PLUGIN is an id or a folder. The exit code is 1 if something does not fit.
+    PLUGIN is an id or a folder. The exit code is 1 if a check fails.
     """
     from dataclasses import asdict
 

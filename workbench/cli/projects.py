@@ -20,8 +20,8 @@ from workbench.cli.session import PROJECT, project_argument, reading
 def sample(folder: Path, as_json: bool) -> None:
     """Copy the sample project into DIR and print its path.
 
-    DIR is made if it is missing; a copy that stands there already is kept, the new one gets a free name.
-    The sample holds 488 short texts in three layers: a class, nested spans, and sentence pairs.
+    DIR is created if it does not exist. An existing copy is kept; the new one gets another name.
+    The sample contains 488 short texts in three layers: a class, nested spans, and sentence pairs.
     """
     from workbench.operations import corpus
 
@@ -31,9 +31,10 @@ def sample(folder: Path, as_json: bool) -> None:
 
 @click.group()
 def project() -> None:
-    """Make a project file, describe it, check it.
+    """Create, describe and check project files.
 
-    A project is one SQLite file that ends in .glossbench; what is trained lies beside it in <name>.runs.
+    A project is one SQLite file with the suffix .glossbench. Trained models are stored beside it in
+    <name>.runs.
     """
 
 
@@ -41,13 +42,15 @@ def project() -> None:
 @project_argument
 @as_json
 def new(file: Path, as_json: bool) -> None:
-    """Make an empty project FILE. Nothing is ever overwritten."""
+    """Create an empty project FILE. Existing files are never overwritten."""
     from workbench.project.project import Project
 
     if file.suffix != paths.PROJECT_SUFFIX:
         raise ProjectError(
-            _("{file} does not end in {suffix}.").format(file=file, suffix=paths.PROJECT_SUFFIX),
-            hint=_("Project files do."),
+            _("{file} does not have the suffix {suffix}.").format(
+                file=file, suffix=paths.PROJECT_SUFFIX
+            ),
+            hint=_("Project files must have this suffix."),
         )
     Project.create(file).close()
     emit({"path": str(file)}) if as_json else say(str(file))
@@ -57,7 +60,10 @@ def new(file: Path, as_json: bool) -> None:
 @project_argument
 @as_json
 def info(file: Path, as_json: bool) -> None:
-    """Say what is in FILE: documents, layers, splits, states, runs. Works beside an open window."""
+    """Describe FILE: documents, layers, splits, states, runs.
+
+    Can be used while a window has FILE open.
+    """
     from workbench.operations import corpus
 
     with reading(file) as opened:
@@ -116,9 +122,10 @@ def copy(file: Path, out: Path, as_json: bool) -> None:
 @project_argument
 @as_json
 def check(file: Path, as_json: bool) -> None:
-    """Look for damage in FILE: schema, links, values, texts, history. Exits with 1 if there is any.
+    """Check FILE for damage: schema, references, values, texts, history. The exit code is 1 if
+    damage is found.
 
-    Changes nothing, and works while a window has FILE open.
+    Makes no changes. Can be used while a window has FILE open.
     """
     from workbench.project.check import check as problems_of
 

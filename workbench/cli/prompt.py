@@ -102,7 +102,8 @@ def prompt(
 ) -> None:
     """Score a prompt on FILE: the label whose words are most probable at their place is the answer.
 
-    The same score table as a trained run's. The starters are small teaching models: expect the mechanism, not the scores.
+    The same score table as a trained run's. The starters are small teaching models: expect the
+    mechanism, not the scores.
     """
     from workbench.operations import prompt as operations
     from workbench.operations import prompt_models

@@ -1,4 +1,4 @@
-"""An open project, a queue of jobs and the wiring between them, for one command."""
+"""An open project and a job queue, connected to each other, for one command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ project_argument = click.argument("file", type=PROJECT, metavar="FILE")
 
 @contextmanager
 def reading(file: Path) -> Iterator[Project]:
-    """A project open for reading: works beside a window or a command that writes."""
+    """A project opened for reading: works while a window or a command writes to it."""
     from workbench.project.project import Project
 
     project = Project.open(file, read_only=True)
@@ -38,7 +38,7 @@ def reading(file: Path) -> Iterator[Project]:
 
 
 class Session:
-    """`project` (None where a command needs none), `queue`, and `wait`."""
+    """`project` (None if a command needs none), `queue`, and `wait`."""
 
     def __init__(self, file: Path | None, *, read_only: bool = False):
         from workbench.jobs.dispatch import Mailbox
@@ -65,22 +65,25 @@ class Session:
             self.project.close()
 
     def ask(self, start: Callable, *, heard: Callable | None = None) -> Any:
-        """Run `start(then)`, which returns a job or None, to its end; returns what `then` was given or raises its error."""
+        """Run `start(then)`, which returns a job or None, until it ends.
+
+        Returns the argument of `then` or raises its error.
+        """
         found: list = []
         job = start(lambda value, error: found.append((value, error)))
         if job is not None:
             self.wait(job, heard)
         if not found:
-            raise JobFailed(job.message or _("The job ended without an answer."), hint=job.hint)
+            raise JobFailed(job.message or _("The job ended without a result."), hint=job.hint)
         value, error = found[0]
         if error is not None:
             raise error
         return value
 
     def wait(self, job: Job, heard: Callable | None = None, *, watch: Watch | None = None) -> None:
-        """Wait until the job has ended. `heard(payload, job)` is called with what it yields.
+        """Wait until the job has ended. `heard(payload, job)` is called with each object it yields.
 
-        Ctrl+C cancels the job, and at once `watch`, if work on this thread follows the job.
+        Ctrl+C cancels the job and `watch`, which follows work of this thread for the job.
         """
         from workbench.jobs.events import Output
 
@@ -106,7 +109,9 @@ def _open(file: Path, read_only: bool, mailbox) -> Project:
 
 @contextmanager
 def session(file: Path | None, *, read_only: bool = False) -> Iterator[Session]:
-    """A project open for writing (unless `read_only`) with its queue; raises ProjectLocked if another process writes to it."""
+    """A project opened for writing (unless `read_only`) with its queue.
+    Raises ProjectLocked if another process writes to it.
+    """
     opened = Session(file, read_only=read_only)
     try:
         yield opened
@@ -116,7 +121,7 @@ def session(file: Path | None, *, read_only: bool = False) -> Iterator[Session]:
 
 @contextmanager
 def writing_if_free(file: Path) -> Iterator[Session]:
-    """Open for writing where nobody else does, otherwise for reading only."""
+    """Open for writing if no other process does, otherwise read-only."""
     try:
         opened = Session(file)
     except ProjectLocked:
@@ -161,7 +166,7 @@ def interrupts(
 def failed(job: Job, what: str) -> WorkbenchError:
     """The error of a job that ended without a result."""
     if job.status == "cancelled":
-        return Cancelled(_("{what} was cancelled; nothing of it was kept.").format(what=what))
+        return Cancelled(_("{what} was cancelled. No result was kept.").format(what=what))
     return JobFailed(
         job.message
         or _("{what} ended without a result ({status}).").format(
@@ -188,7 +193,9 @@ def key_values(_context, _parameter, values: tuple[str, ...]) -> dict[str, str]:
         key, sign, setting = value.partition("=")
         if not sign or not key:
             raise click.BadParameter(
-                _("{value!r} is not KEY=VALUE, for example epochs=3.").format(value=value)
+                _("{value!r} is not of the form KEY=VALUE, for example epochs=3.").format(
+                    value=value
+                )
             )
         found[key.strip()] = setting
     return found

@@ -1,4 +1,4 @@
-"""`splits`: submitted documents into train, dev and test, or with `--dry-run` a preview."""
+"""`splits`: assign submitted documents to train, dev and test, or preview this with `--dry-run`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SPLITS = ("train", "dev", "test")
 
 
 def _shares(_context, _parameter, value: str) -> dict[str, float]:
-    """Three percentages, or three fractions that add up to 1."""
+    """Three percentages, or three fractions that sum to 1."""
     from workbench.operations.splits import checked_shares
 
     try:
         train, dev, test = (float(one) for one in re.split(r"[,/:]", value))
     except ValueError:
-        told = _("{value!r} is not TRAIN,DEV,TEST, for example 80,10,10.")
+        told = _("{value!r} is not of the form TRAIN,DEV,TEST, for example 80,10,10.")
         raise click.BadParameter(told.format(value=value)) from None
     scale = 100 if abs(train + dev + test - 1) < 1e-6 else 1
     try:
@@ -46,12 +46,12 @@ def _shares(_context, _parameter, value: str) -> dict[str, float]:
     show_default=True,
     callback=_shares,
     metavar="TRAIN,DEV,TEST",
-    help=_("Percentages that add up to 100."),
+    help=_("Percentages that sum to 100."),
 )
 @click.option(
     "--seed",
     type=click.IntRange(0),
-    help=_("The same seed gives the same splits. [default: the project's]"),
+    help=_("Random seed. [default: the seed of the project]"),
 )
 @click.option(
     "--layer",
@@ -59,24 +59,24 @@ def _shares(_context, _parameter, value: str) -> dict[str, float]:
     multiple=True,
     metavar="NAME",
     help=_(
-        "Divide the documents submitted in this layer, balanced by its labels. Can be given several "
-        "times; all layers if left out."
+        "Assign the documents submitted in this layer, stratified by its labels. Can be "
+        "given several times; all layers by default."
     ),
 )
 @click.option(
     "--anew",
     is_flag=True,
-    help=_("Assign documents that have a split anew; otherwise they keep it."),
+    help=_("Reassign documents that already have a split; by default they keep it."),
 )
-@click.option("--dry-run", is_flag=True, help=_("Only show what the splits would be."))
+@click.option("--dry-run", is_flag=True, help=_("Preview the splits without changes."))
 @as_json
 def splits(
     file: Path, shares: dict[str, float], seed, layers, anew: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Divide the submitted documents of FILE into train, dev and test.
+    """Assign the submitted documents of FILE to train, dev and test.
 
-    Every label is divided by the shares. Documents of one group and equal texts stay together. One
-    undo in the window takes all of it back. Documents that are not submitted keep what they have.
+    Each label is divided in the given proportions. Documents of one group and equal texts stay in
+    the same split. The change is one undo step. Documents that are not submitted keep their split.
     """
     from workbench.operations import splits as operations
 
@@ -107,8 +107,8 @@ def _choice(project: Project, names: tuple[str, ...], seed, values: dict) -> Spl
     chosen = names or tuple(name for name, submitted in known.items() if submitted)
     if not any(known[name] for name in chosen):
         raise SpecError(
-            _("No document is submitted, so there is nothing to divide."),
-            hint=_("Submit documents in Annotate, or import labelled ones."),
+            _("No document is submitted, so there is nothing to assign."),
+            hint=_("Submit documents in Annotate, or import labelled documents."),
         )
     layers = tuple(dict.fromkeys(chosen))
     return SplitChoice(layers, project.seed if seed is None else seed, **values)
@@ -139,14 +139,14 @@ def _show(found: SplitPreview, dry_run: bool) -> None:
     table(head, [("", _("All documents"), *found.counts.values()), *rows])
     if dry_run:
         told = ngettext(
-            "{n:,} document would get another split.",
-            "{n:,} documents would get another split.",
+            "{n:,} document would change its split.",
+            "{n:,} documents would change their split.",
             found.changed,
         )
     else:
         told = ngettext(
-            "{n:,} document got another split.",
-            "{n:,} documents got another split.",
+            "{n:,} document changed its split.",
+            "{n:,} documents changed their split.",
             found.changed,
         )
     say(told.format(n=found.changed))

@@ -1,4 +1,7 @@
-"""`train`: fine-tune in a worker process, progress on standard error, Ctrl+C once to stop, twice to cancel."""
+"""`train`: fine-tune in a worker process, with progress on standard error.
+
+Ctrl+C once stops, twice cancels.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def _ids() -> tuple[str, ...]:
 
 
 class TaskName(click.ParamType):
-    """A task by name; one that is planned but not built yet is wrong use and says so."""
+    """A task by name; a planned task that is not available yet is a usage error."""
 
     name = "task"
 
@@ -47,7 +50,7 @@ class TaskName(click.ParamType):
             return value
         if value in tasks.PLANNED:
             self.fail(
-                _("task {task} is not built yet. Tasks so far: {tasks}.").format(
+                _("task {task} is not available yet. Available tasks: {tasks}.").format(
                     task=value, tasks=", ".join(_ids())
                 ),
                 param,
@@ -67,15 +70,14 @@ class TaskName(click.ParamType):
 @click.option(
     "--task",
     type=TaskName(),
-    help=_("What to learn: classify (document class), pairs (sentence pair), tag (token tagging)."),
+    help=_("Task: classify (document class), pairs (sentence pair), tag (token tagging)."),
 )
-@click.option(
-    "--model", help=_("The pretrained model to start from: a name of `models list`, or a folder.")
-)
+@click.option("--model", help=_("Pretrained model: a name from `models list`, or a folder."))
 @click.option(
     "--layer",
     help=_(
-        "The layer to learn; needed only where several fit and the one with most submitted documents is not meant."
+        "The layer to learn. By default the layer that fits the task; of several, the one "
+        "with most submitted documents."
     ),
 )
 @click.option(
@@ -84,22 +86,26 @@ class TaskName(click.ParamType):
     multiple=True,
     callback=key_values,
     metavar="KEY=VALUE",
-    help=_("Change a setting; --options lists them."),
+    help=_("Change a training option; --options lists them."),
 )
-@click.option("--name", default="", help=_("The name of the run; task-1, task-2, … if left out."))
+@click.option("--name", default="", help=_("Name of the run. [default: task-1, task-2, …]"))
 @click.option(
-    "--seed", type=int, default=1, show_default=True, help=_("Equal seeds give equal runs.")
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help=_("Random seed; equal seeds give equal results."),
 )
 @click.option(
     "--with-test",
     is_flag=True,
-    help=_("Score on test too, at the end. Counts as a look at the test score."),
+    help=_("Also evaluate on test at the end. Counts as a view of the test score."),
 )
 @click.option(
     "--options",
     "list_options",
     is_flag=True,
-    help=_("List every setting with its default, and end."),
+    help=_("List every training option with its default, then exit."),
 )
 @as_json
 def train(
@@ -114,9 +120,11 @@ def train(
     list_options: bool,
     as_json: bool,
 ) -> None:
-    """Fine-tune a pretrained model on what is submitted in project FILE.
+    """Fine-tune a pretrained model on the submitted documents of project FILE.
 
-    The best version by the score on dev is kept. Ctrl+C once stops and keeps the best so far, twice cancels.
+    The checkpoint with the best score on dev is kept. Ctrl+C once stops and keeps the best
+    checkpoint
+    so far, twice cancels.
     """
     if list_options:
         return _list_options(task, as_json)
@@ -172,7 +180,7 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
     job = operations.job_of(opened.queue, opened.project, run.id)
     _follow(opened, job, run)
     if job.status == "cancelled":
-        raise Cancelled(_("Training was cancelled; nothing of it was kept."))
+        raise Cancelled(_("Training was cancelled. No result was kept."))
     ended = operations.run(opened.project, run.id)
     if ended.status not in ("done", "stopped"):
         raise JobFailed(
@@ -192,7 +200,9 @@ def _follow(opened: Session, job: Job, run: Run) -> None:
 
     def interrupted(count: int) -> None:
         if count == 1:
-            progress.line(_("Stopping; the best so far is kept. Once more to cancel."))
+            progress.line(
+                _("Stopping. The best checkpoint so far is kept. Press Ctrl+C again to cancel.")
+            )
             job.stop()
         else:
             progress.line(_("Cancelling."))
@@ -244,7 +254,7 @@ def _report(opened: Session, run: Run) -> dict:
     if result.get("cut"):
         left_out.append(
             {
-                "reason": _("documents cut at the maximum length (their beginning was used)"),
+                "reason": _("documents truncated to the maximum length"),
                 "count": result["cut"],
             }
         )
@@ -271,7 +281,7 @@ def _report(opened: Session, run: Run) -> dict:
 
 
 def _per_label(run: Run) -> dict:
-    """Scores of each label by split, against the gold of the run."""
+    """Scores per label by split, against the gold labels of the run."""
     from workbench.operations import results
 
     found = {split: results.as_run(run, split) for split in run.scores}
@@ -285,16 +295,17 @@ def _per_label(run: Run) -> dict:
 def _show(report: dict) -> None:
     say(
         _(
-            "Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}, best at step {best_step}."
+            "Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}; best "
+            "checkpoint: step {best_step}."
         ).format(**{**report, "status": term(report["status"])})
     )
     for split, scores in report["scores"].items():
         say(f"  {split}: " + "  ".join(f"{name} {value:.3f}" for name, value in scores.items()))
     used = report["used"]
-    say(_("Used: {train} to train, {dev} to compare.").format(**used))
+    say(_("Documents used: {train} for training, {dev} for evaluation.").format(**used))
     for one in report["left_out"]:
         say(_("Left out: {count} ({reason})").format(**one))
-    say(_("Again: {command}").format(command=report["command"]))
+    say(_("To repeat: {command}").format(command=report["command"]))
 
 
 def _list_options(task: str | None, as_json: bool) -> None:

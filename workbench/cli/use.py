@@ -1,4 +1,4 @@
-"""`evaluate`, `predict` and `suggest`: what a trained run is good for."""
+"""`evaluate`, `predict` and `suggest`: use a trained run."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ SPLITS = click.Choice(("train", "dev", "test"))
 
 @click.command()
 @project_argument
-@click.option("--run", required=True, help=_("The run, by name."))
+@click.option("--run", required=True, help=_("Name of the run."))
 @click.option(
     "--split",
     type=SPLITS,
     default="dev",
     show_default=True,
-    help=_("The documents to score on. A score on test counts as a look."),
+    help=_("Split to evaluate on. An evaluation on test counts as a view of the test score."),
 )
 @as_json
 def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
-    """Score a run against today's gold of a split.
+    """Evaluate a run on the current gold labels of a split.
 
-    Answers of the run are kept, so only documents it has not seen yet are asked. On train and dev it works beside an open window.
+    Predictions are stored, so only new or changed documents are predicted. On train and dev this
+    can be
+    used while a window has the project open.
     """
     from workbench.operations import results
 
@@ -54,7 +56,9 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
 
 
 def _for_scores(file: Path, run: str, split: str):
-    """Only a look at test must be written down; new answers are kept where nobody else writes."""
+    """Only a view of the test score must be recorded; new predictions are stored if no other
+    process writes.
+    """
     from workbench.operations import results
 
     if split == "test":
@@ -65,7 +69,7 @@ def _for_scores(file: Path, run: str, split: str):
 
 
 def show_scores(title: str, report: dict) -> None:
-    """A score table for a person."""
+    """Print a score table."""
     say(
         _("{title} on {split}, {n} documents").format(
             title=title, split=report["split"], n=report["n"]
@@ -93,40 +97,43 @@ def show_scores(title: str, report: dict) -> None:
 
 
 def _gold_told(same: bool, scores: dict) -> str:
-    """Whether the gold labels are still those of the run, and what the scores were then."""
+    """Whether the gold labels are still those of the run, and its original scores."""
     if same:
-        return _("These documents and their gold labels are those of the run.")
+        return _("The documents and gold labels are unchanged since the run.")
     found = "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
-    return _(
-        "Scores are against today's gold labels. Against those of the run they were: {scores}"
-    ).format(scores=found)
+    return _("Scores are against the current gold labels. Original scores: {scores}").format(
+        scores=found
+    )
 
 
 @click.command()
 @click.argument("run_or_folder", metavar="RUN_OR_FOLDER")
 @click.option(
-    "--text", "texts", multiple=True, help=_("A text to ask about; may be given several times.")
+    "--text", "texts", multiple=True, help=_("A text to predict; can be given several times.")
 )
 @click.option(
-    "--text-b", "second", multiple=True, help=_("The second text of a pair, one for each --text.")
+    "--text-b", "second", multiple=True, help=_("Second text of a pair, one for each --text.")
 )
 @click.option(
     "--input",
     "source",
     type=PROJECT,
-    help=_("A file, or a folder of files: text (one answer a line), JSONL, CSV, TSV …"),
+    help=_("A file, or a folder of files: text (one document per line), JSONL, CSV, TSV, …"),
 )
 @click.option(
     "--project",
     "file",
     type=PROJECT,
-    help=_("The project whose run is meant; without it, a folder of a fine-tuned model."),
+    help=_(
+        "Project that contains the run. Without it, RUN_OR_FOLDER is the folder of a "
+        "fine-tuned model."
+    ),
 )
 @click.option(
     "--device",
     default="auto",
     show_default=True,
-    help=_("Where it computes: auto, cpu, cuda, mps."),
+    help=_("Device: auto, cpu, cuda or mps."),
 )
 @as_json
 def predict(
@@ -138,16 +145,19 @@ def predict(
     device: str,
     as_json: bool,
 ) -> None:
-    """Ask a run, or a folder of a fine-tuned model, about texts; one answer a line, in the order asked.
+    """Predict with a run or the folder of a fine-tuned model. Prints one prediction per line, in
+    input order.
 
-    With --json each line is one object: text, label, scores, tokens, spans, cut. Works beside an open window.
+    With --json, each line is one object: text, label, scores, tokens, spans, cut. Can be used while
+    a
+    window has the project open.
     """
     from workbench.operations import predict as operations
 
     if bool(texts) == (source is not None):
-        raise click.UsageError(_("Give either --text or --input."))
+        raise click.UsageError(_("Either --text or --input is required, not both."))
     if second and len(second) != len(texts):
-        raise click.UsageError(_("Give --text-b once for each --text."))
+        raise click.UsageError(_("--text-b is required once for each --text."))
     if source is not None:
         asked, skipped = operations.read_inputs(source)
         for one in skipped:
@@ -188,8 +198,8 @@ def _model(run_or_folder: str, file: Path | None) -> Path:
     folder = Path(run_or_folder)
     if not folder.is_dir():
         raise WorkbenchError(
-            _("{name!r} is no folder of a model.").format(name=run_or_folder),
-            hint=_("For a run of a project add --project FILE."),
+            _("{name!r} is not a model folder.").format(name=run_or_folder),
+            hint=_("For a run of a project, add --project FILE."),
         )
     return folder
 
@@ -207,14 +217,15 @@ def _in_words(line: dict) -> str:
 
 @click.command()
 @project_argument
-@click.option("--run", required=True, help=_("The run, by name."))
+@click.option("--run", required=True, help=_("Name of the run."))
 @click.option("--split", type=SPLITS, help=_("Only documents of this split."))
 @as_json
 def suggest(file: Path, run: str, split: str | None, as_json: bool) -> None:
-    """Let a run suggest labels for the documents that nobody has begun.
+    """Suggest labels for unlabelled documents with a run.
 
-    Suggestions wait in Annotate and are gold only once accepted. Those of an earlier call that are still open are replaced;
-    what was rejected from this run does not return.
+    Suggestions appear in Annotate and become gold only when accepted. Open suggestions of this run
+    are
+    replaced; rejected ones are not suggested again.
     """
     from workbench.operations import results
     from workbench.operations import suggest as operations

@@ -1,4 +1,4 @@
-"""`open`: its help. The program's door opens the window itself, before any command is looked up."""
+"""`open`: its help text. The program opens the window itself, before any command is looked up."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from workbench.base.i18n import _
 @click.command("open")
 @click.argument("file", type=click.Path(path_type=Path), metavar="[FILE]", required=False)
 def open_window(file: Path | None) -> None:
-    """Open the window: on Annotate at the first document to do if FILE is named, else on the Welcome page.
+    """Open the window, optionally with project FILE.
 
-    Needs a display. `glossbench` without any command does the same as `glossbench open`.
+    With FILE, Annotate opens at the first document to label; otherwise the Welcome page opens.
+    Requires
+    a display. `glossbench` without a command does the same.
     """
     raise WorkbenchError(
-        _("The window opens only from the program itself."),
-        hint=_("Call `glossbench open` or `python -m workbench open`."),
+        _("The window cannot be opened from within a command."),
+        hint=_("Run `glossbench open` or `python -m workbench open`."),
     )

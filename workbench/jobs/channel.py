@@ -1,4 +1,6 @@
-"""The child's end of the channel: events on the real standard output, commands on the real input."""
+"""The child's end of the channel: writes events to the original stdout, reads commands from the
+original stdin.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +17,24 @@ from pathlib import Path
 
 from workbench.jobs import events, steps
 
-OFTEN = ("step", "tick", "progress")  # kinds that are sent at most ten times a second
-INTERVAL = 0.1  # seconds; steps in between are sent together, of ticks and progress the last
-ORPHAN_LIMIT = 600.0  # seconds that a worker without a parent may take to save its best
-DISCARD_LIMIT = 10.0  # the same for one whose result nobody can use any more
+OFTEN = ("step", "tick", "progress")  # rate-limited kinds
+# seconds; steps in between are sent in one message, of ticks and progress only the last
+INTERVAL = 0.1
+ORPHAN_LIMIT = 600.0  # seconds that a worker without a parent may take to save its best checkpoint
+DISCARD_LIMIT = 10.0  # the same for a worker whose result can no longer be used
 
 
 class Channel:
     """Writes one JSON object per line to the parent and to `events.jsonl`.
 
-    Neither a parent that has gone nor a full disk is an error.
+    A missing parent or a full disk is not an error.
     """
 
     def __init__(self, descriptor: int, record: Path | None = None):
         self._descriptor: int | None = descriptor
         self._record = _opened(record)
         self._steps: list[Mapping] = []  # payloads since the last message
-        self._latest: events.Output | None = None  # a tick or progress since the last message
+        self._latest: events.Output | None = None  # latest unsent tick or progress
         self._sent = 0.0
         self._lock = threading.Lock()
 
@@ -52,10 +55,10 @@ class Channel:
         if self._steps and not steps.same_losses(self._steps[0], payload):
             self._flush()
         self._steps.append(payload)
-        self._latest = None  # a tick before this step says nothing that the step does not
+        self._latest = None  # a tick before this step adds no information
 
     def _flush(self) -> None:
-        """Send what has been held back, at most one message of each kind."""
+        """Send unsent events, at most one message of each kind."""
         if self._steps or self._latest is not None:
             self._sent = time.monotonic()
         if self._steps:
@@ -71,7 +74,7 @@ class Channel:
             if self._record is not None:
                 try:
                     self._record.write(line)
-                except OSError:  # the disk is full: the parent at least shall hear how it ends
+                except OSError:  # disk full: still send the final events to the parent
                     self._record.close()
                     self._record = None
             self._tell(line)
@@ -80,7 +83,7 @@ class Channel:
         while line and self._descriptor is not None:
             try:
                 line = line[os.write(self._descriptor, line) :]
-            except OSError:  # the parent has gone; the record in the folder goes on
+            except OSError:  # the parent has exited; events.jsonl is still written
                 self._descriptor = None
 
     def close(self) -> None:
@@ -96,7 +99,9 @@ def _opened(record: Path | None) -> FileIO | None:
 
 
 def _line(message: Mapping) -> bytes:
-    """Values that JSON does not know (numpy numbers, paths) go as text rather than end a run."""
+    """Write values that JSON does not support (numpy numbers, paths) as text instead of failing the
+    run.
+    """
     return json.dumps(message, ensure_ascii=True, default=_plain).encode() + b"\n"
 
 
@@ -106,7 +111,7 @@ def _plain(value: object) -> object:
 
 
 class Commands:
-    """Lines from the parent. `ending` is "", stop, cancel, or lost: the parent has gone.
+    """Lines from the parent. `ending` is "", stop, cancel, or lost (the parent has exited).
 
     Cancel overrides the others. A lost parent counts as stop: the best checkpoint is kept.
     `stop` and `cancel` are also called from a signal handler, so they take no lock.
@@ -134,20 +139,20 @@ class Commands:
         self._lines.put(None)
 
     def discard_if_orphaned(self, discard: Callable[[], None]) -> None:
-        """The result is of use to the parent only: if the parent ends, that cancels the job.
+        """Cancel the job if the parent exits: the result is of use to the parent only.
 
-        `discard()` is called if it does not end soon after; otherwise the caller discards.
+        `discard()` is called if the job does not end soon after; otherwise the caller discards.
         """
         self._discard = discard
         if self.orphaned:
             self.cancel()
 
     def next(self) -> dict | None:
-        """Waits for the next line; None for stop, cancel and when the parent has gone."""
+        """Wait for the next line. Returns None for stop, cancel and a parent that has exited."""
         return self._lines.get()
 
     def waiting(self) -> list[dict | None]:
-        """What has arrived and not been taken."""
+        """Lines that have arrived and were not read yet."""
         found = []
         with suppress(queue.Empty):
             while True:
@@ -173,13 +178,13 @@ class Commands:
         if not self.finished.wait(DISCARD_LIMIT if self._discard else ORPHAN_LIMIT):
             if self._discard is not None:
                 self._discard()
-            os._exit(1)  # nobody is left who could end it
+            os._exit(1)  # no parent is left to terminate this process
 
 
 def take_over() -> tuple[int, int]:
-    """Keep the real standard input and output for the channel; returns their descriptors.
+    """Reserve the original standard input and output for the channel; returns their descriptors.
 
-    Whatever else prints goes to the log (descriptor 2), and whoever reads from standard input finds it empty.
+    Other output goes to the log (descriptor 2); other readers of standard input find it empty.
     """
     sys.stdout.flush()
     commands, out = os.dup(0), os.dup(1)

@@ -1,4 +1,4 @@
-"""Mailbox: the main thread's letter box where there is no event loop (command line, tests)."""
+"""Mailbox: posts calls to the main thread where there is no event loop (command line, tests)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import queue
 import time
 from collections.abc import Callable
 
-SLICE = 0.25  # seconds; a wait without end cannot be interrupted by Ctrl+C on Windows
+SLICE = 0.25  # seconds; an unlimited wait cannot be interrupted by Ctrl+C on Windows
 
 
 class Mailbox:
@@ -21,7 +21,10 @@ class Mailbox:
         self._calls.put(function)
 
     def drain(self, timeout: float = 0.0) -> int:
-        """Run what has been posted; wait up to `timeout` seconds for the first. Returns how many were run."""
+        """Run the posted calls; wait up to `timeout` seconds for the first.
+
+        Returns how many were run.
+        """
         count = 0
         while True:
             try:
@@ -36,7 +39,10 @@ class Mailbox:
             count += 1
 
     def wait(self, until: Callable[[], bool], timeout: float | None = None) -> bool:
-        """Run posted calls until `until()` is true; False if `timeout` seconds pass first."""
+        """Run posted calls until `until()` is true.
+
+        Returns False if `timeout` seconds pass first.
+        """
         end = None if timeout is None else time.monotonic() + timeout
         while not until():
             left = SLICE if end is None else min(SLICE, end - time.monotonic())

@@ -1,4 +1,4 @@
-"""What a child tells its parent: frozen, one JSON object a line, both ways."""
+"""Events that a child process sends to its parent: frozen dataclasses, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Queued:
-    """The job stands in the queue. Made by the parent; a child never sends it.
+    """The job is in the queue. Created by the parent; a child never sends it.
 
-    Told again when `behind` changes: the name of the job that it waits for, "" if it starts now.
+    Emitted again when `behind` changes: the name of the job it waits for, "" if it starts now.
     """
 
     behind: str = ""
@@ -26,7 +26,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Output:
-    """One object that the target yielded, as it is."""
+    """An object that the target yielded, unchanged."""
 
     payload: Mapping
 
@@ -66,7 +66,10 @@ def from_json(raw: Mapping) -> Event:
 
 
 def recorded(path: Path) -> Iterator[Event]:
-    """The events of an `events.jsonl`; what is torn or unknown is passed over, a missing file gives none."""
+    """The events of an `events.jsonl`.
+
+    Incomplete and unknown lines are skipped; a missing file gives none.
+    """
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             for line in file:

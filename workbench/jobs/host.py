@@ -1,4 +1,4 @@
-"""A child that stays: one loaded model, many small requests. Used on the main thread."""
+"""A persistent child process: one loaded model, many small requests. Used on the main thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.jobs.spec import JobSpec
 
 Dispatch = Callable[[Callable[[], None]], None]
 Done = Callable[[Any, WorkbenchError | None], None]
-CRASHES, WITHIN = 3, 60.0  # so many in so many seconds: not started again
+CRASHES, WITHIN = 3, 60.0  # more crashes within so many seconds: not restarted
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,11 @@ class Asked:
 
 
 class Host:
-    """Answers requests from one loaded model. `status` is asleep, starting, ready, failed, crashed or closed.
+    """Answers requests from one loaded model. `status` is asleep, starting, ready, failed, crashed
+    or closed.
 
-    The child starts with the first request (or `start`) and again after a crash. `changed(status)` is emitted on the main thread.
+    The child starts with the first request (or `start`) and again after a crash.
+    `changed(status)` is emitted on the main thread.
     """
 
     def __init__(
@@ -45,7 +47,7 @@ class Host:
         grace: Grace | None = None,
         read: Callable[[Any], Any] | None = None,
     ):
-        """`read` turns an answer into what `done` is given, off the main thread."""
+        """`read` converts an answer into the argument of `done`, off the main thread."""
         self._read = read
         self.dispatch: Dispatch = dispatch or Mailbox()
         self.status, self.message, self.hint, self.details = "asleep", "", "", ""
@@ -55,8 +57,8 @@ class Host:
         self.spec.write(self.folder / "host.json")
         self._spare, self._grace = spare, grace or Grace(stop=5.0, stop_limit=5.0)
         self._child: Child | None = None
-        self._leaving: list[Child] = []  # asked to end by `sleep`
-        self._generation = 0  # what an earlier child still says is not heard
+        self._leaving: list[Child] = []  # stopped by `sleep`, still exiting
+        self._generation = 0  # messages of earlier children are ignored
         self._numbers = itertools.count(1)
         self._asked: dict[int, Asked] = {}
         self._crashes: list[float] = []
@@ -67,14 +69,14 @@ class Host:
 
     @property
     def busy(self) -> bool:
-        """Whether a request has no answer yet."""
+        """Whether any request is still unanswered."""
         return bool(self._asked)
 
     def ask(self, kind: str, request: Mapping, done: Done) -> int:
-        """Send a request; `done(answer, None)` or `done(None, error)` on the main thread.
+        """Send a request. Calls `done(answer, None)` or `done(None, error)` on the main thread.
 
-        An older request of the same kind that has no answer yet is dropped: its `done` is never called.
-        Arrays in the answer come as numpy arrays.
+        An unanswered request of the same kind is dropped: its `done` is never called.
+        Arrays in the answer are numpy arrays.
         """
         number = next(self._numbers)
         if refusal := self._refusal():
@@ -88,7 +90,10 @@ class Host:
         return number
 
     def ask_now(self, request: Mapping, timeout: float = 120.0) -> Any:
-        """Headless: ask and wait. Raises the error of the answer, JobFailed if none comes in time."""
+        """Without an event loop: send a request and wait.
+
+        Raises the error of the answer, or JobFailed on timeout.
+        """
         if not isinstance(self.dispatch, Mailbox):
             raise RuntimeError("ask_now() is for a host without an event loop; use ask()")
         got: list = []
@@ -129,7 +134,7 @@ class Host:
         self._become("starting")
 
     def sleep(self) -> None:
-        """Give its memory back; the next request loads it again."""
+        """Unload the model to free its memory; the next request loads it again."""
         child, self._child = self._child, None
         if child is not None:
             child.stop()
@@ -138,7 +143,7 @@ class Host:
             self._become("asleep")
 
     def close(self) -> None:
-        """End the child and delete its folder. Open requests are dropped."""
+        """End the child and delete its folder. Unanswered requests are dropped."""
         if self.status == "closed":
             return
         child, self._child = self._child, None
@@ -157,12 +162,12 @@ class Host:
         self.dispatch(lambda: self._take(message) if generation == self._generation else None)
 
     def _as_read(self, message: dict) -> dict:
-        """An answer with its arrays, read; an error if it is not what was expected."""
+        """An answer with its arrays loaded, or an error if the answer is not valid."""
         try:
             found = _with_arrays(message["answer"], self.folder)
             return {**message, "answer": self._read(found) if self._read is not None else found}
-        except Exception as error:  # of a plugin, perhaps
-            told = _("The answer of the model cannot be read: {error!r}.").format(error=error)
+        except Exception as error:  # may come from a plugin
+            told = _("The response of the model cannot be read: {error!r}.").format(error=error)
             return {"type": "answer", "id": message["id"], "error": {"message": told, "hint": ""}}
 
     def _ended(self, generation: int, code: int | None) -> None:
@@ -188,15 +193,15 @@ class Host:
 
     def _gone(self, code: int | None) -> None:
         if self._child is None:
-            return  # put to sleep or closed
+            return  # unloaded or closed
         problem, self._child = self._child.problem, None
         if self.status != "failed":
             self._crashes.append(time.monotonic())
             reason = problem or _("return code {code}").format(code=code)
             self._become(
                 "crashed",
-                _("The process that held the model died: {reason}.").format(reason=reason),
-                _("Asking again loads it anew."),
+                _("The model process ended unexpectedly: {reason}.").format(reason=reason),
+                _("The next request loads the model again."),
                 last_lines(self.folder / "log.txt"),
             )
             self._fail_all(JobFailed(self.message, hint=self.hint))
@@ -208,9 +213,10 @@ class Host:
         if self._child is None and len(recent) >= CRASHES:
             return JobFailed(
                 _(
-                    "{message} It died {count} times in a minute and is not started again now."
+                    "{message} It ended {count} times within a minute and will not be "
+                    "restarted for now."
                 ).format(message=self.message, count=len(recent)),
-                hint=_("Wait a minute, or look at its log."),
+                hint=_("Wait a minute and try again, or check its log file."),
             )
         return None
 
@@ -225,7 +231,7 @@ class Host:
 
 
 def _with_arrays(value: Any, folder: Path) -> Any:
-    """Put back the arrays that lie in files of `folder`, and delete those files."""
+    """Load the arrays stored as files in `folder`, and delete those files."""
     if isinstance(value, dict):
         if set(value) == {"$npy"}:
             return _array(folder / Path(value["$npy"]).name)

@@ -1,7 +1,9 @@
-"""A host whose processor time and memory are limited. Its requests may run what a person wrote, such as a template.
+"""A host with limits on processor time and memory, for requests that may run user-written code such
+as templates.
 
-Two lines of defence. The worker limits itself where the system can (`jobs/limits.py`). The thread that waits for the answer
-watches the worker on every system and ends it when it exceeds a limit; the next request starts a new one.
+The limits are enforced twice. The worker limits itself where the system supports it
+(`jobs/limits.py`). The thread that waits for the answer monitors the worker on every system and
+ends it when it exceeds a limit; the next request starts a new one.
 """
 
 from __future__ import annotations
@@ -23,15 +25,13 @@ from workbench.jobs.process import Child, last_lines
 from workbench.jobs.spec import JobSpec, Limits
 from workbench.jobs.threads import Token
 
-INTERVAL = (
-    0.02  # seconds between two looks at the worker: it can take some 50 MB of memory in that time
-)
-SLACK = (
-    0.25  # seconds of processor time in which the worker may notice by itself that its time is up
-)
-PATIENCE = 0.3  # seconds that a cancelled request may still take: ending the worker costs more
+INTERVAL = 0.02  # polling interval in seconds; a worker can allocate about 50 MB in that time
+SLACK = 0.25  # seconds of processor time in which the worker may report the exceeded limit itself
+# seconds to wait for a cancelled request before ending the worker, which is more expensive
+PATIENCE = 0.3
 START_LIMIT = 60.0  # seconds until the worker is ready
-WALL_FACTOR = 20  # limit in seconds of the clock, for a worker that neither works nor answers
+# wall-clock limit as a multiple of the limit, for a worker that neither works nor answers
+WALL_FACTOR = 20
 TIME, MEMORY = "out_of_time", "out_of_memory"
 
 
@@ -44,7 +44,10 @@ class OutOfMemory(JobFailed):
 
 
 class LimitedHost:
-    """Answers requests in a worker process that starts with the first one. Every method may be called from any thread."""
+    """Answers requests in a worker process that is started by the first one.
+
+    All methods are thread-safe.
+    """
 
     def __init__(self, target: str, limits: Limits, params: Mapping | None = None):
         self.limits = limits
@@ -59,7 +62,7 @@ class LimitedHost:
 
     @property
     def pid(self) -> int | None:
-        """That of the worker, None while there is none."""
+        """Process id of the worker, None if there is none."""
         return self._child.pid if self._child else None
 
     def ask(
@@ -69,10 +72,12 @@ class LimitedHost:
         on_part: Callable[[Any], None] | None = None,
         token: Token | None = None,
     ) -> Any:
-        """Wait for the answer. `on_part(part)` is called in this thread for each part, as it comes.
+        """Wait for the answer. `on_part(part)` is called in this thread for each part as it
+        arrives.
 
-        Raises OutOfTime or OutOfMemory for a limit that was exceeded, Cancelled if `token` is cancelled (unless the answer
-        comes at once), JobFailed for any other end without an answer.
+        Raises OutOfTime or OutOfMemory if a limit is exceeded, Cancelled if `token` is cancelled
+        (unless
+        the answer arrives at once), JobFailed if the worker ends without an answer.
         """
         token = token or Token()
         with self._turn(token):
@@ -82,7 +87,10 @@ class LimitedHost:
             return self._wait(child, number, on_part or _ignore, token)
 
     def close(self) -> None:
-        """End the worker and delete its folder. A request that is open in another thread raises JobFailed there."""
+        """End the worker and delete its folder.
+
+        An open request in another thread raises JobFailed there.
+        """
         self._closed.set()
         child = self._child
         if child is not None:
@@ -110,7 +118,10 @@ class LimitedHost:
             raise _closed()
 
     def _started(self, token: Token) -> Child:
-        """The worker, ready for a request. One that is starting goes on, also when nobody waits for it any more."""
+        """The worker, ready for a request.
+
+        A starting worker continues even if the caller stops waiting.
+        """
         child = self._child if self._child and not self._child.ended else self._start()
         if not self._ready:
             self._wait_until_ready(child, token)
@@ -131,7 +142,7 @@ class LimitedHost:
             log=self._folder / "log.txt",
         )
         self._ready, self._child = False, child.start()
-        if self._closed.is_set():  # meanwhile, so that close() has not seen this child
+        if self._closed.is_set():  # close() ran meanwhile and has not seen this child
             child.kill()
         return child
 
@@ -176,7 +187,10 @@ class LimitedHost:
                 return self._answer(child, message)
 
     def _next(self, child: Child) -> dict | None:
-        """The next message of the worker, None if none came for a moment. Raises JobFailed where none can come any more."""
+        """The next message of the worker, None if none arrived in time.
+
+        Raises JobFailed if the worker has ended.
+        """
         try:
             message = self._messages.get(timeout=INTERVAL)
         except queue.Empty:
@@ -194,7 +208,7 @@ class LimitedHost:
         if error is None:
             return message.get("answer")
         if error["status"] == MEMORY:
-            self._end(child)  # a new process gives the memory back to the system
+            self._end(child)  # a new process returns the memory to the system
         if error["status"] in (TIME, MEMORY):
             raise self._over(error["status"])
         raise JobFailed(error["message"], hint=error["hint"])
@@ -211,7 +225,7 @@ class LimitedHost:
         )
 
     def _ended(self, child: Child, code: int | None) -> JobFailed:
-        """Why a worker ended that nobody had asked to."""
+        """Why a worker ended unexpectedly."""
         import signal
 
         if code is not None and -code == getattr(signal, "SIGXCPU", None):
@@ -224,7 +238,7 @@ class LimitedHost:
 
 
 class _Watch:
-    """Compares what a worker has used since its last message with its limits."""
+    """Compares the resources a worker has used since its last message with its limits."""
 
     def __init__(self, child: Child, limits: Limits):
         import psutil
@@ -234,7 +248,7 @@ class _Watch:
         try:
             self._process = psutil.Process(child.pid)
             self._memory = self._process.memory_info().rss
-        except psutil.Error:  # it has ended: its end is among the messages
+        except psutil.Error:  # it has ended; its end is among the messages
             self._process = None
         self.restart()
 
@@ -242,7 +256,7 @@ class _Watch:
         self._began, self._used = time.monotonic(), self._seconds()
 
     def exceeded(self) -> str:
-        """TIME or MEMORY, "" for neither."""
+        """TIME, MEMORY, or "" if no limit is exceeded."""
         if self._process is None:
             return ""
         try:
@@ -257,7 +271,7 @@ class _Watch:
         return TIME if slow or stuck else ""
 
     def _seconds(self) -> float:
-        """Processor time of the worker so far; 0 once it has gone."""
+        """Processor time of the worker so far, in seconds; 0 once it has ended."""
         try:
             times = self._process.cpu_times() if self._process else None
         except self._gone:

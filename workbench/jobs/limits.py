@@ -1,7 +1,8 @@
-"""The worker's side of `Limits`: what a process can enforce on itself. POSIX only; elsewhere the parent alone watches.
+"""The worker's side of `Limits`: resource limits that a process sets for itself. POSIX only; on
+other systems the parent monitors it.
 
-Soft limit of time: a timer that raises TimeLimitExceeded in Python code. Hard limit: the kernel ends the process, also while
-native code holds the interpreter lock and even if the parent has died.
+Soft time limit: a timer that raises TimeLimitExceeded in Python code. Hard limit: the kernel ends
+the process, even while native code holds the interpreter lock or after the parent has exited.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ HARD_SECONDS = 2  # of processor time after the soft limit; the kernel counts wh
 
 
 def restrict_memory(limits: Limits) -> None:
-    """From now on an allocation beyond the limit raises MemoryError. macOS ignores this limit."""
+    """After this call, an allocation beyond the limit raises MemoryError.
+
+    Has no effect on macOS.
+    """
     if sys.platform == "win32":
         return
     import resource
@@ -30,13 +34,16 @@ def restrict_memory(limits: Limits) -> None:
     size = psutil.Process().memory_info().vms + limits.memory
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    with suppress(ValueError, OSError):  # a process that is ended on purpose leaves no core file
+    with suppress(ValueError, OSError):  # no core file when the process is terminated on purpose
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 @contextmanager
 def time_limit(limits: Limits | None) -> Iterator[None]:
-    """Raises TimeLimitExceeded in the block once it has taken `limits.seconds` of processor time. Main thread only."""
+    """Raises TimeLimitExceeded in the block after `limits.seconds` of processor time.
+
+    Main thread only.
+    """
     if limits is None or sys.platform == "win32":
         yield
         return

@@ -6,7 +6,7 @@ import os
 
 
 def memory() -> tuple[int, int]:
-    """Bytes in all, and bytes that programs can still take."""
+    """Total and available memory in bytes."""
     import psutil
 
     found = psutil.virtual_memory()
@@ -14,7 +14,7 @@ def memory() -> tuple[int, int]:
 
 
 def cores() -> int:
-    """Physical cores that this process may use, at least 1."""
+    """Physical cores available to this process, at least 1."""
     import psutil
 
     allowed = (

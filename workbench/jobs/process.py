@@ -1,4 +1,4 @@
-"""Start one child process, exchange lines with it, stop it, kill it with all that it started.
+"""Start one child process, exchange lines with it, stop it, kill it with all its descendants.
 
 Three threads per child: one reads its lines, one writes to it, one waits for its end. `stop`,
 `cancel`, `send` and `kill` may be called from any thread and never block.
@@ -27,20 +27,21 @@ LOG_LINES = 40
 
 @dataclass(frozen=True)
 class Grace:
-    """How long a child is waited for, in seconds."""
+    """Timeouts for the end of a child, in seconds."""
 
-    stop: float = 60.0  # without a sign of life after stop, then terminated
-    stop_limit: float = 600.0  # in all after stop: long enough to save a large model
+    stop: float = 60.0  # terminated after this time without a message since stop
+    stop_limit: float = 600.0  # total after stop: long enough to save a large model
     cancel: float = 5.0  # after cancel, then terminated
     kill: float = 3.0  # after terminate, then killed
-    linger: float = 10.0  # after its last word, then terminated
+    linger: float = 10.0  # after its final message, then terminated
 
 
 class Child:
-    """`python -m workbench worker …` with a channel of JSON lines in both directions.
+    """`python -m workbench worker …` with a bidirectional channel of JSON lines.
 
-    `on_message(dict)` and `on_end(return code)` are called on threads of this class, `on_end` last and once.
-    The return code is negative for a signal, None if the process could not be started.
+    `on_message(dict)` and `on_end(return code)` are called on threads of this class; `on_end` last
+    and
+    only once. The return code is negative for a signal, None if the process could not be started.
     """
 
     def __init__(
@@ -58,19 +59,19 @@ class Child:
         self.problem = ""  # why it could not be started
         self._env = dict(env or {})
         self._process: subprocess.Popen | None = None
-        self._unsent: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # None: no more
-        self._lock = threading.Lock()  # never held while something can block
-        self._unwanted = False  # killed, perhaps before it stood
-        self._over = False  # nobody new may listen
+        self._unsent: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # None: end of input
+        self._lock = threading.Lock()  # never held during a blocking call
+        self._unwanted = False  # killed, possibly before the process existed
+        self._over = False  # listeners can no longer be replaced
         self._ended = threading.Event()
         self._heard = time.monotonic()
         self._pressing: set[str] = set()
-        self._work: dict | None = None  # what a running spare is to do
+        self._work: dict | None = None  # the work assigned to a running spare
 
     # ------------------------------------------------------------ from any thread
 
     def start(self) -> Child:
-        """Begin; for a spare that stands already: give it its work."""
+        """Start the child; a spare that is already running is given its work."""
         if self._work is not None:
             self.send(self._work)
         else:
@@ -89,30 +90,37 @@ class Child:
         return self._ended.wait(timeout)
 
     def send(self, message: Mapping) -> None:
-        """Queue one line for the child's standard input; a child that has ended is not an error.
+        """Queue one line for the child's standard input. It is not an error if the child has ended.
 
-        A thread writes it: a child that is stopped or swapped out may not read for minutes.
+        A thread writes it, because a child that is suspended or swapped out may not read for
+        minutes.
         """
         self._unsent.put(json.dumps(message).encode() + b"\n")
 
     def stop(self) -> None:
-        """Ask it to keep the best and end; terminated if it shows no sign of life, killed if it ignores that."""
+        """Ask it to keep its best result and end.
+
+        It is terminated if it sends no messages, then killed.
+        """
         self.send({"type": "stop"})
         self._escalate("stop", self.grace.stop, self.grace.stop_limit)
 
     def cancel(self) -> None:
-        """Ask it to end and keep nothing; terminated soon if it does not."""
+        """Ask it to end without a result. It is terminated soon if it does not."""
         self.send({"type": "cancel"})
         self._escalate("cancel", self.grace.cancel, self.grace.cancel)
 
     def expect_end(self) -> None:
-        """It has said its last word; terminated if its process lingers."""
+        """The final message was received; the process is terminated if it does not exit."""
         self._escalate("end", self.grace.linger, self.grace.linger)
 
     def hand_over(
         self, work: dict, on_message: Callable[[dict], None], on_end: Callable[[int | None], None]
     ) -> bool:
-        """From now on another one listens; `start` then gives it the work. False if the child has ended already."""
+        """Replace the listener;
+
+        `start` then assigns the work. Returns False if the child has already ended.
+        """
         with self._lock:
             if self._over:
                 return False
@@ -120,12 +128,13 @@ class Child:
             return True
 
     def kill(self) -> None:
-        """At once, with the whole tree."""
-        self._unwanted = True  # read after `_process` is set, so one of the two sees the other
+        """Kill the process and all its descendants immediately."""
+        # read after `_process` is set, so either this thread or the starting one kills it
+        self._unwanted = True
         if (process := self._process) and not self.ended:
             _kill_tree(process, force=True)
 
-    # ------------------------------------------------------------ its threads
+    # ------------------------------------------------------------ on its own threads
 
     def _supervise(self) -> None:
         try:
@@ -143,7 +152,7 @@ class Child:
         reader.start()
         writer.start()
         code = process.wait()
-        _kill_group(process.pid)  # a child of the child may hold the channel open
+        _kill_group(process.pid)  # a descendant may hold the channel open
         self._unsent.put(None)
         reader.join(10)
         writer.join(10)
@@ -167,7 +176,9 @@ class Child:
         return process
 
     def _environment(self) -> dict[str, str]:
-        """A job may ask for the network, as a download does; telemetry stays off for every job."""
+        """A job may request network access, for example for a download; telemetry is off for every
+        job.
+        """
         own = {**OFFLINE, **TEXT, **self._env, **TELEMETRY_OFF, "PYTHONPATH": _python_path()}
         return {**os.environ, **own}
 
@@ -203,7 +214,7 @@ class Child:
         ).start()
 
     def _press(self, silent: float, limit: float) -> None:
-        """Terminate, then kill, once the child has had its time."""
+        """Terminate, then kill, after the timeout."""
         asked = time.monotonic()
         while not self._ended.wait(0.1):
             now = time.monotonic()
@@ -216,7 +227,7 @@ class Child:
 
 
 def last_lines(log: Path, count: int = LOG_LINES) -> str:
-    """The end of a log file, empty if there is none."""
+    """The end of a log file, "" if there is none."""
     try:
         with open(log, "rb") as file:
             file.seek(0, os.SEEK_END)
@@ -228,7 +239,7 @@ def last_lines(log: Path, count: int = LOG_LINES) -> str:
 
 
 def _parsed(line: bytes) -> dict:
-    """A line that is no JSON object is a line of the log: something wrote past our duplicate of descriptor 1."""
+    """A line that is not a JSON object belongs to the log: something wrote to stdout directly."""
     try:
         raw = json.loads(line)
     except ValueError:
@@ -241,7 +252,9 @@ def _parsed(line: bytes) -> dict:
 
 
 def _python_path() -> str:
-    """The folder that holds this package, first: the child runs the same code, whatever its working folder."""
+    """The folder that contains this package, first in the path, so that the child runs the same
+    code.
+    """
     here = str(Path(__file__).resolve().parents[2])
     rest = [
         one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one and one != here
@@ -250,9 +263,11 @@ def _python_path() -> str:
 
 
 def _apart() -> dict:
-    """A group of its own: Ctrl+C in a terminal is for us, and the tree can be killed as one.
+    """A process group, so that Ctrl+C in a terminal only reaches us and the tree can be killed as
+    one.
 
-    Not a session of its own: Linux schedules sessions against each other (autogroup), and there its niceness would count for nothing.
+    Not a session: Linux schedules sessions as groups (autogroup), which would make niceness
+    ineffective.
     """
     if sys.platform == "win32":
         flags = (
@@ -273,7 +288,7 @@ def _kill_group(pid: int) -> None:
 
 
 def _kill_tree(process: subprocess.Popen, *, force: bool) -> None:
-    """Terminate (or kill) the process and all that it started, deepest last."""
+    """Terminate (or kill) the process and all its descendants, deepest first."""
     import psutil
 
     try:

@@ -1,6 +1,6 @@
-"""The queue of jobs: one a device at a time, in order; a crash ends one job and the next begins.
+"""The job queue: one job per device, in order. A crash ends only its own job; the next one starts.
 
-Everything here happens on the main thread; what a child says comes through `dispatch`.
+Everything here runs on the main thread; messages of children arrive through `dispatch`.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Dispatch = Callable[[Callable[[], None]], None]
 
 
 class Job:
-    """One unit of background work. `status` is waiting, running or one of `spec.ENDINGS`.
+    """A unit of background work. `status` is waiting, running or one of `spec.ENDINGS`.
 
     `changed(event)` is emitted on the main thread, after the fields below are up to date.
-    `events` holds every step: steps in a row are one event, and of ticks and progress in a row
-    only the last is kept, so a run of 100,000 steps takes a few megabytes.
+    `events` holds every step: consecutive steps are merged into one event, and of consecutive ticks
+    and progress only the last is kept, so a run of 100,000 steps takes a few megabytes.
     """
 
     def __init__(self, queue: Queue, number: int, spec: JobSpec, temporary: bool):
         self.id, self.spec = number, spec
         self.status = "waiting"
-        self.ending = ""  # what was asked for: "", stop, cancel
-        self.first = False  # the user has let it go first
-        self.behind = ""  # the name of the job that it waits for
+        self.ending = ""  # requested ending: "", stop, cancel
+        self.first = False  # moved to the front by the user
+        self.behind = ""  # name of the job it waits for
         self.events: list[events.Event] = []
         self.progress: Mapping = {}  # fields of the latest step, tick and progress
         self.result: Mapping = {}
@@ -52,7 +52,7 @@ class Job:
         self._queue = queue
         self._child: Child | None = None
         self._finished: events.Finished | None = (
-            None  # its last word, told once its process has gone
+            None  # final event, emitted once the process has ended
         )
         self._temporary = temporary
 
@@ -62,7 +62,7 @@ class Job:
 
     @property
     def fraction(self) -> float | None:
-        """Done of 1; None while it is not known."""
+        """Completed fraction, 0 to 1; None if unknown."""
         step, total = self.progress.get("step"), self.progress.get("total")
         return min(1.0, step / total) if isinstance(step, int | float) and total else None
 
@@ -72,7 +72,7 @@ class Job:
 
     @property
     def pid(self) -> int | None:
-        """Of its process while it runs."""
+        """Process id while the job runs."""
         return self._child.pid if self._child else None
 
     @property
@@ -80,24 +80,24 @@ class Job:
         return self.folder / "log.txt"
 
     def stop(self) -> None:
-        """Keep the best and end; a job that still waits is cancelled."""
+        """Keep the best result and end; a waiting job is cancelled."""
         self._queue._end(self, "stop")
 
     def cancel(self) -> None:
-        """End and keep nothing."""
+        """End without a result."""
         self._queue._end(self, "cancel")
 
     def run_first(self) -> None:
-        """Before the others that wait; a short job begins at once, beside what runs on its device."""
+        """Run before other waiting jobs; a short job starts at once, in parallel on its device."""
         self._queue.run_first(self)
 
     @property
     def can_run_first(self) -> bool:
-        """Whether that would bring its turn forward."""
+        """Whether `run_first` would start it earlier."""
         return self._queue.can_run_first(self)
 
     def forget(self) -> None:
-        """Take an ended job off the list."""
+        """Remove a finished job from the list."""
         self._queue.forget(self)
 
     def _take_in(self, event: events.Event) -> None:
@@ -105,7 +105,7 @@ class Job:
             self.events.append(event)
             return
         payload = {name: value for name, value in event.payload.items() if name != "earlier"}
-        self.progress = {**self.progress, **payload}  # a tick has no total: the last one stands
+        self.progress = {**self.progress, **payload}  # a tick has no total: keep the last one
         if self.events and _is_frequent(self.events[-1], "tick", "progress"):
             self.events.pop()
         last = self.events[-1] if self.events else None
@@ -118,9 +118,11 @@ class Job:
 
 
 class Queue:
-    """Jobs in the order of adding. `changed(job, event)` is emitted on the main thread for each event of each job.
+    """Jobs in the order they were added. `changed(job, event)` is emitted on the main thread for
+    each event.
 
-    `dispatch(fn)` runs `fn` on the main thread; without one a Mailbox is made, which `wait` drains.
+    `dispatch(fn)` runs `fn` on the main thread; without it, a Mailbox is created that `wait`
+    drains.
     """
 
     def __init__(
@@ -135,7 +137,8 @@ class Queue:
         self.jobs: tuple[Job, ...] = ()
         self.changed = Signal("queue.changed")
         self.forgotten = Signal("queue.forgotten")  # (job)
-        self.reported = Signal("queue.reported")  # (dict): what a spare worker says of this machine
+        # (dict): report of a spare worker about this computer
+        self.reported = Signal("queue.reported")
         self.spare = (
             Spare(warm, on_report=lambda report: self.dispatch(lambda: self.reported.emit(report)))
             if warm
@@ -153,12 +156,14 @@ class Queue:
         return tuple(job for job in self.jobs if job.status == "waiting")
 
     def add(self, spec: JobSpec) -> Job:
-        """Write `job.json` into its folder (a temporary one if it names none) and start it once its device is free.
+        """Write `job.json` to its folder (temporary by default) and start the job once its device
+        is free.
 
-        A temporary folder goes when the last event has been told. Raises JobFailed if the folder cannot be written.
+        A temporary folder is deleted after the last event. Raises JobFailed if the folder cannot be
+        written.
         """
         if self._closed:
-            raise JobFailed(_("The application is closing; no new work is begun."))
+            raise JobFailed(_("The application is closing. No new jobs can be started."))
         temporary = not spec.folder
         if temporary:
             spec = replace(spec, folder=str(scratch.make("job")))
@@ -170,7 +175,7 @@ class Queue:
                 _("{folder} cannot be written: {error}.").format(
                     folder=spec.folder, error=error.strerror or error
                 ),
-                hint=_("Is the disk full or read-only?"),
+                hint=_("Check the free disk space and whether the disk is read-only."),
             ) from error
         job = Job(self, next(self._numbers), spec, temporary)
         self.jobs = (*self.jobs, job)
@@ -180,12 +185,12 @@ class Queue:
         return job
 
     def run_first(self, job: Job) -> None:
-        """Let a waiting job go before the others; see `Job.run_first`."""
+        """Run a waiting job before the others; see `Job.run_first`."""
         if self.can_run_first(job):
             for other in self.waiting:
                 other.first = other is job or (other.first and other.spec.device != job.spec.device)
             self._start_waiting()
-            if job.status == "waiting":  # still, but its place is another
+            if job.status == "waiting":  # still waiting, but at another position
                 self._tell(job, events.Queued(job.behind))
 
     def can_run_first(self, job: Job) -> bool:
@@ -195,13 +200,16 @@ class Queue:
         return bool(ahead) or (job.spec.short and not job.first)
 
     def forget(self, job: Job) -> None:
-        """Take an ended job off the list."""
+        """Remove a finished job from the list."""
         if job.over:
             self.jobs = tuple(one for one in self.jobs if one is not job)
             self.forgotten.emit(job)
 
     def wait(self, job: Job, timeout: float | None = None) -> bool:
-        """Headless: run what the children post until the job is over; False if `timeout` seconds pass first."""
+        """Without an event loop: process messages until the job has ended.
+
+        Returns False on timeout (seconds).
+        """
         if not isinstance(self.dispatch, Mailbox):
             raise RuntimeError(
                 "wait() is for a queue without an event loop; listen to job.changed instead"
@@ -209,9 +217,11 @@ class Queue:
         return self.dispatch.wait(lambda: job.over, timeout)
 
     def close(self, *, keep: bool = True, timeout: float = 30.0) -> None:
-        """End everything: what waits is cancelled, what runs keeps its best (or nothing, with keep=False).
+        """End all jobs: waiting jobs are cancelled, running ones keep their best result (unless
+        keep=False).
 
-        After `timeout` seconds in all, children are killed. Endings are told before this returns.
+        Children are killed after `timeout` seconds in total. Final events are emitted before this
+        returns.
         """
         self._closed = True
         for job in self.waiting:
@@ -228,7 +238,7 @@ class Queue:
                 child.wait(5)
             self._over(job, job._finished or _without_result(job, None))
 
-    # ------------------------------------------------------------ inside
+    # ------------------------------------------------------------ internal
 
     def _start_waiting(self) -> None:
         for job in turns.in_order(self.waiting):
@@ -236,29 +246,33 @@ class Queue:
                 job.behind = ""
                 self._limit_threads(job)
                 self._start(job)
-        for job in self.waiting:  # what they wait for may have changed
+        for job in self.waiting:  # the job they wait for may have changed
             behind = self._behind(job)
             if behind != job.behind:
                 job.behind = behind
                 self._tell(job, events.Queued(behind))
 
     def _ahead(self, job: Job) -> tuple[Job, ...]:
-        """Jobs of the same device that wait, and come before this one."""
+        """Jobs of the same device that wait and come before this one."""
         order = turns.in_order(self.waiting)
         before = order[: order.index(job)]
         return tuple(one for one in before if one.spec.device == job.spec.device)
 
     def _behind(self, job: Job) -> str:
-        """The name of what a waiting job waits for: what runs on its device, else the next in turn."""
+        """Name of the job that a waiting job waits for: the running one on its device, else the
+        next in order.
+        """
         found = (*turns.in_the_way(job, self.running), *self._ahead(job)[-1:])
         return (found[0].spec.name or found[0].spec.title) if found else ""
 
     def _limit_threads(self, job: Job) -> None:
-        """A job beside another one on the CPU gets a part of the threads, as its file says from now on."""
+        """A job that runs beside another on the CPU gets part of the threads; writes this to its
+        job file.
+        """
         threads = turns.threads_beside(job, self.running, machine.cores())
         if threads:
             job.spec = replace(job.spec, threads=threads)
-            with suppress(OSError):  # then it has all of them
+            with suppress(OSError):  # it then uses all threads
                 job.spec.write(job.folder / "job.json")
 
     def _start(self, job: Job) -> None:
@@ -279,7 +293,7 @@ class Queue:
                 env=job.spec.env,
                 grace=self.grace,
             )
-        job._child = child  # before it starts: its threads look at it
+        job._child = child  # before it starts: its threads use it
         child.start()
 
     def _end(self, job: Job, how: str) -> None:
@@ -330,19 +344,19 @@ class Queue:
 
     def _tell(self, job: Job, event: events.Event) -> None:
         if job.over and not isinstance(event, events.Finished):
-            return  # said before the end, arrived after it
+            return  # sent before the end, delivered after it
         job._take_in(event)
         job.changed.emit(event)
         self.changed.emit(job, event)
 
 
 def _is_frequent(event: events.Event | None, *kinds: str) -> TypeGuard[events.Output]:
-    """Whether it is a step, tick or progress, or one of `kinds`."""
+    """Whether the event is a step, tick or progress, or one of `kinds`."""
     return isinstance(event, events.Output) and event.payload.get("kind") in (kinds or OFTEN)
 
 
 def _without_result(job: Job, code: int | None) -> events.Finished:
-    """What is told of a child whose channel ended without a last word."""
+    """The final event for a child that closed its channel without one."""
     problem, log = job._child.problem if job._child else "", last_lines(job.log_file)
     if job.ending == "cancel":
         return events.Finished("cancelled")
@@ -353,22 +367,22 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
             details=log,
         )
     if job.ending == "stop":
-        message = _("The worker did not stop in time and was ended.")
+        message = _("The worker did not stop in time and was terminated.")
         return events.Finished(
             "crashed",
             message=message,
-            hint=_("What it had saved by then is in its folder."),
+            hint=_("Results saved before that are in its folder."),
             details=log,
         )
-    hint = _("Try it again; where memory was short, close other programs first.")
+    hint = _("Try again. If memory was low, close other programs first.")
     if log:
-        told = _("The last lines of its log are in the details; all of it is in {file}.").format(
+        told = _("The last lines of the log are shown in the details. Full log: {file}.").format(
             file=job.log_file
         )
         hint = " ".join((hint, told))
     return events.Finished(
         "crashed",
-        message=_("The worker process died without a result: {code}.").format(
+        message=_("The worker process ended without a result: {code}.").format(
             code=_code_in_words(code)
         ),
         hint=hint,
@@ -385,12 +399,12 @@ def _code_in_words(code: int | None) -> str:
         name = _("signal {number}").format(number=-code)
     told = _("return code {code} ({name})")
     if name == "SIGKILL":
-        told = _("return code {code} ({name}, often because the computer ran out of memory)")
+        told = _("return code {code} ({name}; the computer may have run out of memory)")
     return told.format(code=code, name=name)
 
 
 def _record(job: Job, finished: events.Finished) -> None:
-    """Write the ending that no child could write: it died, or was never started."""
+    """Write the final event for a child that crashed or was never started."""
     from workbench.jobs.worker import write_result
 
     with suppress(OSError):

@@ -1,4 +1,7 @@
-"""The child's side of a host: one loaded model, many small requests; of each kind only the newest is answered."""
+"""The child's side of a host: one loaded model, many small requests.
+
+Only the newest of each kind is answered.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from workbench.jobs.channel import Channel, Commands
 from workbench.jobs.spec import JobSpec, Limits
 from workbench.jobs.worker import failure, resolve
 
-ARRAY = "$npy"  # key of an array that lies in a file
+ARRAY = "$npy"  # key of an array that is stored as a file
 
 
 def serve(folder: Path, channel: Channel, commands: Commands) -> int:
-    """Load the target of `host.json`, then answer until the parent stops or goes."""
+    """Load the target of `host.json`, then answer requests until the parent stops it or exits."""
     try:
         spec = JobSpec.read(folder / "host.json")
         answer = resolve(spec.target)(spec.params)
@@ -48,19 +51,21 @@ def _answer_all(
 
 
 def newest(requests: list[dict]) -> list[dict]:
-    """Without those that have a younger one of their kind; the order stays."""
+    """Requests without those that are followed by a newer one of the same kind; order is kept."""
     last = {one["kind"]: one["id"] for one in requests}
     return [one for one in requests if last[one["kind"]] == one["id"]]
 
 
 class _Server:
-    """Turns what a target answers into messages, within the limits of the host."""
+    """Converts the output of a target into messages, within the limits of the host."""
 
     def __init__(self, folder: Path, channel: Channel, limits: Limits | None):
         self._folder, self._channel, self._limits = folder, channel, limits
 
     def answer(self, answer: Callable, request: Mapping, number: int) -> dict:
-        """{"answer": …} or {"error": …}; the parts of a generator are sent as they come."""
+        """{"answer": …} or {"error": …}; parts yielded by a generator are sent as they are
+        produced.
+        """
         try:
             with limits.time_limit(self._limits):
                 found = answer(request)
@@ -93,7 +98,7 @@ def _told(error: BaseException) -> dict:
 
 
 def _with_arrays_in_files(value: object, folder: Path, stem: str) -> object:
-    """The same value with each numpy array written to a .npy file of the folder."""
+    """The value with each numpy array replaced by a reference to a .npy file in the folder."""
     counter = itertools.count()
 
     def visit(one: object) -> object:

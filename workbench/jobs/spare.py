@@ -1,4 +1,4 @@
-"""A spare worker kept warm: it has imported what takes seconds and waits for a job or a host request."""
+"""A prestarted worker: it has imported slow modules and waits for a job or a host request."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ from pathlib import Path
 from workbench.jobs import machine
 from workbench.jobs.process import Child, Grace
 
-LEAST_MEMORY = 4 * 1024**3  # bytes free; below, no spare
-REPLACE_AFTER = 15.0  # seconds; the one just taken has the processor first
+LEAST_MEMORY = 4 * 1024**3  # free bytes below which no spare is kept
+REPLACE_AFTER = 15.0  # seconds; leaves the processor to the one just taken
 
 
 @dataclass(frozen=True)
 class Warm:
-    """What a spare imports, and "module:function" of a report (JSON object) that it sends once it stands."""
+    """Modules that a spare imports, and the "module:function" of a report (JSON object) that it
+    sends when ready.
+    """
 
     modules: tuple[str, ...]
     report: str = ""
 
 
 class Spare:
-    """At most one idle worker. `prepare` and `take` on the main thread; `on_report` is called on a thread."""
+    """At most one idle worker.
+
+    `prepare` and `take` run on the main thread; `on_report` is called on a thread.
+    """
 
     def __init__(
         self,
@@ -44,7 +49,7 @@ class Spare:
         return self._child is not None and not self._child.ended
 
     def prepare(self, delay: float = 0.0) -> None:
-        """Start one in `delay` seconds unless it stands already or memory is short."""
+        """Start one in `delay` seconds unless it is already running or memory is low."""
         with self._lock:
             if self._closed or self._timer is not None or self.standing:
                 return
@@ -59,7 +64,10 @@ class Spare:
         on_end: Callable[[int | None], None],
         grace: Grace,
     ) -> Child | None:
-        """The spare, which `start()` sets to work on this folder; None if there is none. Another one is made later."""
+        """The spare, which `start()` runs on this folder;
+
+        None if there is none. A replacement is started later.
+        """
         with self._lock:
             child, self._child = self._child, None
         if child is None or not child.hand_over(

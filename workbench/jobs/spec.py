@@ -1,4 +1,4 @@
-"""JobSpec: what a child process is asked to do, as one readable file."""
+"""JobSpec: the description of a job for a child process, as one readable file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ ENDINGS = ("done", "stopped", "cancelled", "failed", "out_of_memory", "crashed",
 
 @dataclass(frozen=True)
 class Limits:
-    """What a host may use. `seconds` of processor time for one part of an answer; `memory` in bytes, beyond what it
-    takes once its target is loaded.
+    """Resource limits of a host. `seconds` of processor time for one part of an answer; `memory` in
+    bytes,
+    in addition to what the process uses once its target is loaded.
     """
 
     seconds: float
@@ -25,27 +26,28 @@ class JobSpec:
     """`target` is "module:function".
 
     For a job the function is a generator function `target(params, folder)`: it yields JSON objects
-    (dicts with a "kind"), may be sent "stop" (save the best and end) or closed (write nothing
+    (dicts with a "kind"), may be sent "stop" (save the best result and end) or closed (write
+    nothing
     more), and returns a JSON object, its result. For a host it is a plain function
     `target(params)` that loads the model and returns `answer(request) -> dict`; an `answer` that
     is a generator sends what it yields to the parent as parts, and what it returns as the answer.
-    `device` names the queue: jobs of one device run one after the other; "" means none, start at
-    once. A `short` job need not wait for a long one on the CPU (`jobs.turns`); `threads` is then set
-    by the queue.
+    `device` names the queue: jobs of one device run one after another; "" means no device, start
+    at once. A `short` job need not wait for a long one on the CPU (`jobs.turns`); `threads` is then
+    set by the queue.
     """
 
     target: str
     params: Mapping = field(default_factory=dict)
-    folder: str = ""  # where it writes; made if missing
+    folder: str = ""  # output folder, created if missing
     device: str = "cpu"
     title: str = ""
-    name: str = ""  # of the run, for those who wait for it; the title by default
+    name: str = ""  # name of the run, shown to waiting jobs; the title by default
     env: Mapping[str, str] = field(default_factory=dict)  # added to the child's environment
-    project: str = ""  # path of the project file it works for; empty if it needs none
+    project: str = ""  # path of the project file, "" if the job needs none
     stoppable: bool = False  # "stop" keeps a usable result; other jobs can only be cancelled
     limits: Limits | None = None  # of a host
     short: bool = False
-    threads: int = 0  # most threads of arithmetic; 0: one a physical core
+    threads: int = 0  # maximum number of compute threads; 0: one per physical core
 
     def to_json(self) -> dict:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -54,7 +56,7 @@ class JobSpec:
 
     @classmethod
     def from_json(cls, raw: Mapping) -> JobSpec:
-        """Raises KeyError without a target; entries of another version are ignored."""
+        """Raises KeyError without a target; unknown entries are ignored."""
         known = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
         if known.get("limits"):
             known["limits"] = Limits(**known["limits"])

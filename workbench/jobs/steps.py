@@ -1,7 +1,7 @@
-"""Steps of a job: many in one message, none lost.
+"""Steps of a job: several in one message, without loss.
 
-A payload of kind `step` stands for its own step and for those in `earlier`, the steps since the
-message before it: {"step": [numbers], "losses": {name: [values]}}, oldest first.
+A payload of kind `step` holds its own step and, in `earlier`, the steps since the previous
+message: {"step": [numbers], "losses": {name: [values]}}, oldest first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 
 
 def merge(payloads: Sequence[Mapping]) -> dict:
-    """One payload for several in a row; all must have the same loss names (`same_losses`)."""
+    """Merge consecutive payloads into one; all must have the same loss names (`same_losses`)."""
     found = dict(payloads[0])
     for payload in payloads[1:]:
         extend(found, payload)
@@ -18,7 +18,7 @@ def merge(payloads: Sequence[Mapping]) -> dict:
 
 
 def extend(target: MutableMapping, payload: Mapping) -> None:
-    """Let `target` stand for the steps of `payload` too; its own list of earlier steps grows."""
+    """Append the steps of `payload` to `target`; its list of earlier steps is modified in place."""
     earlier = target.setdefault("earlier", {"step": [], "losses": {}})
     earlier["step"].append(target["step"])
     for name, value in target.get("losses", {}).items():
@@ -31,7 +31,7 @@ def extend(target: MutableMapping, payload: Mapping) -> None:
 
 
 def copy(payload: Mapping) -> dict:
-    """A payload that `extend` may change."""
+    """A copy of the payload that `extend` may modify."""
     found = dict(payload)
     if earlier := found.get("earlier"):
         losses = {name: list(values) for name, values in earlier.get("losses", {}).items()}
@@ -44,7 +44,7 @@ def same_losses(one: Mapping, other: Mapping) -> bool:
 
 
 def curves(payload: Mapping) -> tuple[list[int], dict[str, list[float]]]:
-    """Numbers of all the steps that a payload stands for, and each loss at these steps."""
+    """Numbers of all steps in a payload, and the values of each loss at these steps."""
     earlier = payload.get("earlier", {})
     losses = {
         name: [*earlier.get("losses", {}).get(name, ()), value]

@@ -1,6 +1,7 @@
-"""Short work off the main thread: search, backup, bulk edits. The only thread pool.
+"""Short tasks off the main thread: search, backup, bulk edits. The only thread pool.
 
-The threads are daemons that stay: a search that hangs in a regular expression does not hold up the end of the application.
+The threads are daemons: a search that hangs in a regular expression does not block the exit of the
+application.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ Dispatch = Callable[[Callable[[], None]], None]
 _tasks: queue.SimpleQueue[tuple] = queue.SimpleQueue()
 _lock = threading.Lock()
 _threads: list[threading.Thread] = []
-_busy = 0  # tasks posted and not yet ended
+_busy = 0  # unfinished tasks
 
 
 class Token:
-    """Says to work under way that nobody wants its result any more."""
+    """Cancels a running task whose result is no longer needed."""
 
     def __init__(self) -> None:
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
-        """From then on `done` is not called."""
+        """After this call, `done` is not called."""
         self._cancelled.set()
 
     @property
@@ -38,7 +39,7 @@ class Token:
         return self._cancelled.is_set()
 
     def check(self) -> None:
-        """Raises Cancelled once the token is cancelled; for the work to call now and then."""
+        """Raises Cancelled if the token is cancelled; tasks call it regularly."""
         if self.cancelled:
             raise Cancelled()
 
@@ -50,9 +51,11 @@ def run(
     dispatch: Dispatch,
     token: Token | None = None,
 ) -> Token:
-    """Call `work()` in a thread, then `done(result, None)` or `done(None, error)` through `dispatch`.
+    """Call `work()` in a thread, then `done(result, None)` or `done(None, error)` through
+    `dispatch`.
 
-    Returns the token; pass one in where `work` itself looks at it. After `token.cancel()` `done` is not called.
+    Returns the token; pass one in if `work` itself checks it. After `token.cancel()`, `done` is not
+    called.
     """
     global _busy
     token = token or Token()
@@ -69,7 +72,7 @@ def run(
 
 
 def idle() -> bool:
-    """Whether no work is posted or under way."""
+    """Whether no task is posted or running."""
     return _busy == 0
 
 
@@ -90,6 +93,6 @@ def _do(work: Callable, done: Callable, dispatch: Dispatch, token: Token) -> Non
     if not token.cancelled:
         try:
             result = work()
-        except Exception as raised:  # it is told to `done`, which is the one to judge
+        except Exception as raised:  # passed to `done`, which handles it
             error = raised
     dispatch(lambda: None if token.cancelled else done(result, error))

@@ -1,8 +1,9 @@
-"""Whose turn it is in the queue: which jobs run at the same time, and with how many threads.
+"""Scheduling of the queue: which jobs run at the same time, and with how many threads.
 
-Jobs of one device run one after the other, in the order of adding. On the CPU a short job (a
-prediction) does not wait for a long one (a training): it runs beside it, with a part of the threads.
-An accelerator has one memory, so there it waits, unless the user lets it go first.
+Jobs of one device run one after another, in the order they were added. On the CPU a short job (a
+prediction) does not wait for a long one (a training): it runs in parallel, with part of the
+threads.
+On an accelerator, whose memory is shared, it waits, unless the user moves it to the front.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Protocol, TypeVar
 from workbench.jobs.spec import JobSpec
 
 CPU = "cpu"
-PART = 4  # one of so many threads is for a job beside another
+PART = 4  # a job beside another gets this fraction (1/n) of the threads
 
 
 class Placed(Protocol):
-    """What a job has to do with its turn. `first`: the user has let it go first."""
+    """Properties of a job that affect scheduling. `first`: the user moved it to the front."""
 
     @property
     def spec(self) -> JobSpec: ...
@@ -30,7 +31,7 @@ Job = TypeVar("Job", bound=Placed)
 
 
 def in_the_way(job: Job, running: Sequence[Job]) -> tuple[Job, ...]:
-    """Those of the running jobs whose end this one waits for."""
+    """The running jobs that must end before this one starts."""
     same = tuple(one for one in running if job.spec.device and one.spec.device == job.spec.device)
     if job.spec.short and job.first:
         return ()
@@ -40,11 +41,13 @@ def in_the_way(job: Job, running: Sequence[Job]) -> tuple[Job, ...]:
 
 
 def in_order(waiting: Sequence[Job]) -> tuple[Job, ...]:
-    """Waiting jobs, the next one first: those that were let go first, then as they were added."""
+    """Waiting jobs in the order they will start: those moved to the front, then as added."""
     return tuple(sorted(waiting, key=lambda job: not job.first))
 
 
 def threads_beside(job: Placed, running: Sequence[Placed], cores: int) -> int:
-    """The most threads for a job that starts now on the CPU; 0 for no limit, where it is alone there."""
+    """Maximum number of threads for a job that starts now on the CPU; 0 for no limit if it runs
+    alone.
+    """
     beside = any(one.spec.device == CPU for one in running)
     return max(1, cores // PART) if job.spec.device == CPU and beside else 0

@@ -1,7 +1,9 @@
-"""The child's main: `python -m workbench worker FOLDER`, a job (`job.json`) or a host (`host.json`).
+"""Entry point of the child: `python -m workbench worker FOLDER`, a job (`job.json`) or a host
+(`host.json`).
 
-`--spare MODULES [--report TARGET]` instead of a folder imports the modules and waits to be given one.
-The same job by hand: `python -m workbench worker runs/0012` (standard input must stay open: its end means stop).
+`--spare MODULES [--report TARGET]` instead of a folder imports the modules and waits for work.
+To run a job by hand: `python -m workbench worker runs/0012` (keep standard input open: its end
+means stop).
 """
 
 from __future__ import annotations
@@ -45,19 +47,20 @@ def main(arguments: list[str]) -> int:
 
 
 def _behave() -> None:
-    """Below the window in priority, and one thread of arithmetic a physical core."""
+    """Run at lower priority than the window, with one compute thread per physical core."""
     if hasattr(os, "nice"):
         with suppress(OSError):
             os.nice(NICE)
     if "OMP_NUM_THREADS" not in os.environ:
         os.environ["OMP_NUM_THREADS"] = str(machine.cores())
-    # Threads that wait asleep: on a busy machine, spinning ones took 3 times the CPU seconds and the wall time of a training step.
+    # Passive waiting: on a busy machine, spinning threads took 3 times the CPU and wall time of a
+    # training step.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("KMP_BLOCKTIME", "0")
 
 
 def _listen_to_interrupts(commands: Commands) -> None:
-    """By hand in a terminal: the first Ctrl+C stops and keeps the best, the second cancels."""
+    """In a terminal the first Ctrl+C stops and keeps the best result, the second cancels."""
 
     def heard(_number: int, _frame: object) -> None:
         commands.cancel() if commands.ending else commands.stop()
@@ -83,7 +86,7 @@ def _record(folder: Path) -> Path | None:
     return folder / "events.jsonl" if folder.is_dir() else None
 
 
-# ---------------------------------------------------------------- a job
+# ---------------------------------------------------------------- running a job
 
 
 def _job(folder: Path, channel: Channel, commands: Commands) -> int:
@@ -98,24 +101,27 @@ def _job(folder: Path, channel: Channel, commands: Commands) -> int:
 
 
 class Asked(Protocol):
-    """Who knows whether the job was asked to end."""
+    """Reports whether the job was asked to end."""
 
     @property
     def ending(self) -> str:
-        """Empty, "stop", "cancel" or "lost" (the parent has gone, which counts as stop)."""
+        """ "", "stop", "cancel" or "lost" (the parent has exited, which counts as stop)."""
         ...
 
 
 def run_target(
     folder: Path, send: Callable[[events.Event], None], commands: Asked
 ) -> events.Finished:
-    """Run the job of `folder` to its end; every exception becomes a Finished. `commands.ending` is looked at after each object."""
+    """Run the job of `folder` to its end; every exception becomes a Finished event.
+    `commands.ending` is checked after each object.
+    """
     try:
         spec = JobSpec.read(folder / "job.json")
         if spec.threads:
             os.environ["OMP_NUM_THREADS"] = str(spec.threads)
         return _drive(resolve(spec.target)(spec.params, folder), send, commands)
-    except BaseException as error:  # also SystemExit of a library: the parent must hear of it
+    # includes SystemExit raised by a library: the parent must be informed
+    except BaseException as error:
         return failure(error)
 
 
@@ -124,7 +130,7 @@ def _drive(
     send: Callable[[events.Event], None],
     commands: Asked,
 ) -> events.Finished:
-    stopping = ""  # why it was stopped: "stop" or "lost"
+    stopping = ""  # reason for stopping: "stop" or "lost"
     try:
         item = next(target)
         while True:
@@ -149,26 +155,29 @@ def resolve(target: str) -> Callable:
 
 
 def failure(error: BaseException) -> events.Finished:
-    """What a person is told of an exception in the target."""
+    """The final event for an exception in the target, with a message for the user."""
     details = "".join(traceback.format_exception(error))
-    with suppress(OSError):  # the log may be on a disk that is full
+    with suppress(OSError):  # the disk of the log may be full
         sys.stderr.write(details)
     if isinstance(error, WorkbenchError):
         return events.Finished("failed", message=error.message, hint=error.hint, details=details)
     if _is_out_of_memory(error):
-        message = _("There was not enough memory: {error}").format(
+        message = _("Out of memory: {error}").format(
             error=_first_line(error) or type(error).__name__
         )
         return events.Finished(
             "out_of_memory",
             message=message,
-            hint=_("Take a smaller batch or shorter texts."),
+            hint=_("Use a smaller batch size or shorter texts."),
             details=details,
         )
     if is_disk_full(error):
-        message = _("There is no room left on the disk: {error}.").format(error=_first_line(error))
+        message = _("No space left on the disk: {error}.").format(error=_first_line(error))
         return events.Finished(
-            "failed", message=message, hint=_("Make room, then start again."), details=details
+            "failed",
+            message=message,
+            hint=_("Free up disk space, then try again."),
+            details=details,
         )
     message = (
         f"{type(error).__name__}: {_first_line(error)}" if str(error) else type(error).__name__
@@ -181,7 +190,9 @@ def _first_line(error: BaseException) -> str:
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    """By name and words, as torch is not known here: torch.OutOfMemoryError, "DefaultCPUAllocator: can't allocate memory"."""
+    """Recognized by name and message, as torch is not imported here: torch.OutOfMemoryError,
+    "DefaultCPUAllocator: can't allocate memory".
+    """
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     words = str(error).lower()
@@ -191,13 +202,13 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
 
 def write_result(folder: Path, finished: events.Finished) -> None:
-    """`result.json`, whole or not at all."""
+    """Write `result.json` atomically."""
     draft = folder / f"result.{os.getpid()}.tmp"
     draft.write_text(json.dumps(events.to_json(finished), indent=1, default=str), encoding="utf-8")
     os.replace(draft, folder / "result.json")
 
 
-# ---------------------------------------------------------------- a spare
+# ---------------------------------------------------------------- spare workers
 
 
 def _spare(arguments: list[str], outgoing: int, commands: Commands) -> int:
@@ -219,7 +230,7 @@ def _spare(arguments: list[str], outgoing: int, commands: Commands) -> int:
 
 
 def _move_into(given: Mapping) -> Path:
-    """From now on what is printed belongs to the log of that folder."""
+    """Redirect output to the log of that folder."""
     folder = Path(given["folder"])
     log = os.open(folder / "log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(log, 2)

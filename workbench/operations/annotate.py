@@ -31,15 +31,32 @@ from workbench.text.document import Document
 from workbench.text.labels import MARKS, SPANS, Layer
 
 __all__ = [
-    "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile", "SpanRow",
-    "SuggestionRow", "neighbour", "next_unlabelled", "open_count", "overall", "queue", "queue_page",
-    "queue_size", "source_files",
-]  # fmt: skip
+    "TO_DO",
+    "DocumentRow",
+    "DocumentView",
+    "Filter",
+    "MarkRow",
+    "NewSuggestion",
+    "SourceFile",
+    "SpanRow",
+    "SuggestionRow",
+    "neighbour",
+    "next_unlabelled",
+    "open_count",
+    "overall",
+    "queue",
+    "queue_page",
+    "queue_size",
+    "source_files",
+]
 
 
 @dataclass(frozen=True)
 class DocumentView:
-    """Everything that Annotate shows of a document. `states`: layer id → state, for every layer that it belongs to."""
+    """All data that Annotate shows for a document.
+
+    `states`: layer id → state, for every applicable layer.
+    """
 
     document: Document
     layers: tuple[Layer, ...]
@@ -50,7 +67,7 @@ class DocumentView:
 
 
 def view(project: Project, document_id: int) -> DocumentView:
-    """Raises KeyError if the document is gone."""
+    """Raises KeyError if the document was deleted."""
     db = project.db
     document = documents.get(db, document_id)
     mine = layers_for(project, document)
@@ -66,9 +83,10 @@ def view(project: Project, document_id: int) -> DocumentView:
 
 
 def refreshed(project: Project, shown: DocumentView, changes: Changes) -> DocumentView:
-    """The view again after `changes`; of the spans only those that changed are read, the others stay the same objects.
+    """The view updated after `changes`. Only changed spans are read; the others stay the same
+    objects.
 
-    Raises KeyError if the document is gone.
+    Raises KeyError if the document was deleted.
     """
     id = shown.document.id
     few = (
@@ -88,7 +106,7 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
     marks = annotations.marks(db, id) if changes.touches("mark", id) else shown.marks
     open_ones = (
         {"suggestion", "span", "mark"} if shown.suggestions else {"suggestion"}
-    )  # what equals gold is not shown
+    )  # suggestions equal to gold are hidden
     suggestions = (
         proposals.suggestions(db, id)
         if any(changes.touches(table, id) for table in open_ones)
@@ -119,7 +137,7 @@ def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> tuple[
 
 
 def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:
-    """The layers that a document belongs to: those for so many texts as it has."""
+    """The layers that apply to a document: those for its number of texts."""
     return tuple(layer for layer in labels.layers(project.db) if layer.texts == len(document.texts))
 
 
@@ -136,9 +154,11 @@ def add_span(
     field: str = "text",
     origin: object = None,
 ) -> int:
-    """Label code points [start, end) of one text; gives the id. One that stands there already is not added again.
+    """Label code points [start, end) of one text; returns the span id. An identical span is not
+    added again.
 
-    Raises WorkbenchError if the borders lie outside the text or the label belongs to a layer that the document is not for.
+    Raises WorkbenchError if the offsets are outside the text or the layer does not apply to the
+    document.
     """
     document = documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
@@ -163,12 +183,12 @@ def add_span(
 
 
 def relabel_span(project: Project, span_id: int, label_id: int, *, origin: object = None) -> None:
-    """Give a span another label of its layer."""
+    """Change the label of a span to another label of its layer."""
     span = annotations.span(project.db, span_id)
     layer, label = _layer_and_label(project, label_id)
     if layer.id != span.layer_id:
         raise WorkbenchError(
-            _("{label} belongs to another layer than the span.").format(label=label)
+            _("{label} belongs to a different layer than the span.").format(label=label)
         )
     if span.label_id == label_id:
         return
@@ -182,12 +202,12 @@ def relabel_span(project: Project, span_id: int, label_id: int, *, origin: objec
 def resize_span(
     project: Project, span_id: int, start: int, end: int, *, origin: object = None
 ) -> None:
-    """Move the borders of a span. Raises WorkbenchError if they lie outside the text."""
+    """Change the offsets of a span. Raises WorkbenchError if they are outside the text."""
     span = annotations.span(project.db, span_id)
     if (start, end) == (span.start, span.end):
         return
     _check_borders(documents.get(project.db, span.document_id), span.field, start, end)
-    with project.edit(_("Move span border"), origin=origin):
+    with project.edit(_("Move span boundary"), origin=origin):
         annotations.update_span(
             project.db, span_id, start=start, end=end, source_id=project.source("person")
         )
@@ -195,7 +215,7 @@ def resize_span(
 
 
 def delete_span(project: Project, span_id: int, *, origin: object = None) -> None:
-    """A draft on which nothing is set in the layer any more becomes pending."""
+    """A draft without any annotation left in the layer becomes pending."""
     span = annotations.span(project.db, span_id)
     with project.edit(_("Delete span"), origin=origin):
         annotations.delete_span(project.db, span_id)
@@ -214,7 +234,7 @@ def _check_borders(document: Document, field: str, start: int, end: int) -> None
             _("{key} has no text {field!r}.").format(key=document.key, field=field)
         ) from None
     if not 0 <= start < end <= length:
-        message = _("A span from {start} to {end} does not fit a text of {length} characters.")
+        message = _("Span {start}–{end} is outside the text of {length} characters.")
         raise WorkbenchError(message.format(start=start, end=end, length=length))
 
 
@@ -222,7 +242,7 @@ def _check_borders(document: Document, field: str, start: int, end: int) -> None
 
 
 def set_class(project: Project, document_id: int, label_id: int, *, origin: object = None) -> None:
-    """Give the document this class instead of the one it had; in a layer of several classes, beside them."""
+    """Set the class of the document, replacing the current one; in a multi-label layer, add it."""
     document = documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
     _check_layer(document, layer, MARKS)
@@ -250,10 +270,10 @@ def clear_class(
     *,
     origin: object = None,
 ) -> None:
-    """Remove a class, by default all of the layer.
+    """Remove a class, by default all classes of the layer.
 
-    A submitted document without a class becomes a draft: it is no training data. A draft on which
-    nothing is set in the layer any more becomes pending.
+    A submitted document without a class becomes a draft, as it cannot be used for training. A draft
+    without any annotation left in the layer becomes pending.
     """
     db, who = project.db, project.annotator_id
     with project.edit(_("Clear class"), origin=origin):
@@ -268,9 +288,10 @@ def clear_class(
 def submit(
     project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
 ) -> tuple[str, ...]:
-    """Submit the document in these layers alone. Gives warnings: what needs a label stays draft.
+    """Submit the document in these layers only. Returns warnings: layers that lack a label stay
+    drafts.
 
-    Layers that the document is not for are passed over.
+    Layers that do not apply to the document are skipped.
     """
     document = documents.get(project.db, document_id)
     wanted = set(layer_ids)
@@ -297,14 +318,14 @@ def submit(
 def discard(
     project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
 ) -> None:
-    """Set the document aside in these layers: not to do, not training data."""
+    """Mark the document as discarded in these layers: not to be labelled, not used for training."""
     _set_states(project, document_id, layer_ids, "discarded", _("Discard {key}"), origin)
 
 
 def reopen(
     project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
 ) -> None:
-    """Back to draft, and so back among what is to do."""
+    """Set the state back to draft, so that the document is in the queue again."""
     _set_states(project, document_id, layer_ids, "draft", _("Reopen {key}"), origin)
 
 
@@ -327,7 +348,7 @@ def _set_states(
 
 
 def _begun(project: Project, document_id: int, layer_id: int) -> None:
-    """Work has begun: pending and discarded become draft; a submitted document stays submitted."""
+    """Labelling has started: pending and discarded become draft; submitted stays submitted."""
     if annotations.state(project.db, document_id, layer_id, project.annotator_id) in (
         "pending",
         "discarded",
@@ -336,10 +357,10 @@ def _begun(project: Project, document_id: int, layer_id: int) -> None:
 
 
 def without_label(layer: Layer) -> str:
-    """What to say of a layer in which a document has no label although it needs one."""
+    """The warning for a layer in which the document has no label although one is required."""
     if layer.traits.on_document:
-        return _("{layer} has no class yet, so it stays a draft.").format(layer=layer.name)
-    return _("{layer} has no label yet, so it stays a draft.").format(layer=layer.name)
+        return _("{layer} has no class yet; the document stays a draft.").format(layer=layer.name)
+    return _("{layer} has no label yet; the document stays a draft.").format(layer=layer.name)
 
 
 def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
@@ -349,7 +370,7 @@ def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
 
 
 def _reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
-    """A submitted document without a label becomes a draft where the layer needs one."""
+    """A submitted document without a label becomes a draft if the layer requires one."""
     db, who = project.db, project.annotator_id
     layer = labels.layer(db, layer_id)
     if layer.traits.empty_is_answer or _labels_in(project, document_id, layer):
@@ -362,7 +383,7 @@ def _reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
 
 
 def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
-    """Make open suggestions gold; the source stays the run. Gives how many."""
+    """Make open suggestions gold; the source stays the run. Returns how many were accepted."""
     chosen = [one for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
     if not chosen:
         return 0
@@ -383,7 +404,7 @@ def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
 def _make_room(
     project: Project, document_id: int, layer: Layer, start: int, end: int, field: str
 ) -> None:
-    """Where a place in the text has one label, a new one takes the place of the old."""
+    """In layers with one label per position, a new label replaces the old one."""
     if not layer.traits.several:
         annotations.delete_overlapping(project.db, document_id, layer.id, start, end, field)
 
@@ -414,7 +435,10 @@ def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
 
 
 def reject(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
-    """They do not come back from the same run. Gives how many."""
+    """Rejected suggestions are not suggested again by the same run.
+
+    Returns how many were rejected.
+    """
     chosen = [
         one.id for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"
     ]
@@ -440,10 +464,13 @@ def add_suggestions(
     replace: bool = True,
     origin: object = None,
 ) -> int:
-    """Keep what a run (or, with `run_id` None, an import or rule) suggests, in one step. Gives how many are open afterwards.
+    """Store the suggestions of a run (or, if `run_id` is None, of an import or rule) in one step.
 
-    The run's open suggestions are replaced, unless `replace` is off. What the user rejected from this run does not come back,
-    what equals gold is not suggested, and neither is what does not fit the text or stands there twice.
+    Returns how many are open afterwards.
+
+    Open suggestions of the run are replaced unless `replace` is False. Omitted are suggestions that
+    the
+    user rejected from this run, that equal gold, that do not fit the text, and duplicates.
     """
     with project.edit(title or _("Add suggestions"), origin=origin, bulk=True):
         if run_id is not None and replace:
@@ -477,9 +504,10 @@ def take_answer(
     classes: Iterable[int] = (),
     origin: object = None,
 ) -> None:
-    """Make what a run `found` gold, in one step, in place of gold `spans` and labels `classes` (ids).
+    """Make the predictions of a run (`found`) gold in one step, replacing gold `spans` and labels
+    `classes` (ids).
 
-    The source is the run, with its scores; the state of the document stays as it is.
+    The source is the run, with its scores; the state of the document does not change.
     """
     name = storage_runs.get(project.db, run_id).name
     layer = labels.layer(project.db, layer_id)
@@ -514,10 +542,10 @@ def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:
 
 
 def _check_layer(document: Document, layer: Layer, part: str) -> None:
-    """`part` of a record, MARKS or SPANS, that the layer must hold."""
+    """`part` is the annotation type that the layer must hold, MARKS or SPANS."""
     if layer.traits.record != part:
         raise WorkbenchError(
-            _("The layer {layer!r} holds something else: {kind}.").format(
+            _("The layer {layer!r} holds other annotations: {kind}.").format(
                 layer=layer.name, kind=_(layer.traits.title)
             )
         )

@@ -1,4 +1,4 @@
-"""The queue of Annotate: which documents are to be labelled, in which order."""
+"""The queue of Annotate: which documents to label, in which order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def queue(project: Project, wanted: Filter | None = None) -> array:
 
 
 def queue_size(project: Project, wanted: Filter) -> int:
-    """How many documents pass."""
+    """Number of documents in the queue."""
     return listing.count(project.db, wanted)
 
 
@@ -32,18 +32,18 @@ def source_files(project: Project) -> tuple[SourceFile, ...]:
 def queue_page(
     project: Project, ids: Sequence[int], layer_ids: Sequence[int]
 ) -> tuple[DocumentRow, ...]:
-    """What the queue shows of these documents: labels and states in these layers.
+    """Labels and states of these documents in these layers, as shown in the queue.
 
-    Where none of the layers is for a document, it is pending.
+    A document to which none of the layers applies is pending.
     """
     rows = documents.rows(project.db, ids, layer_ids)
     return tuple(replace(row, state=row.state or "pending") for row in rows)
 
 
 def overall(states: Iterable[str]) -> str:
-    """One word for a document's states in several layers (`storage.states.overall`).
+    """The combined state of a document in several layers (`storage.states.overall`).
 
-    Where there are none it is pending.
+    Pending if there are none.
     """
     return storage_states.overall(states) or "pending"
 
@@ -63,9 +63,9 @@ def next_unlabelled(
     layer_ids: Sequence[int],
     wanted: Filter | None = None,
 ) -> int | None:
-    """The next document that passes `wanted` with something to do in one of the layers.
+    """The next document that passes `wanted` and is unfinished in one of the layers.
 
-    Begins again at the start; None if all is done.
+    Continues at the start; None if all documents are finished.
     """
     return annotations.next_unlabelled(
         project.db, document_id, layer_ids, annotator_id=project.annotator_id, wanted=wanted
@@ -73,5 +73,5 @@ def next_unlabelled(
 
 
 def open_count(project: Project, layer_ids: Sequence[int]) -> int:
-    """How many documents have something left to do in these layers."""
+    """Number of documents that are unfinished in these layers."""
     return annotations.open_count(project.db, layer_ids, annotator_id=project.annotator_id)

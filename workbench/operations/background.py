@@ -1,4 +1,6 @@
-"""Work on many documents, here or off the main thread: what a command line waits for must not hold a window up."""
+"""Run work on many documents on this thread or in the background: a command waits for it, a window
+must not.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ from workbench.base.errors import WorkbenchError
 
 Done = Callable[[Any, "Exception | None"], None]
 Background = Callable[[Callable[[], Any], Done], None]
-"""`background(work, done)` runs `work()` on another thread and `done(result, None)` or `done(None, error)` on the main one."""
+"""`background(work, done)` runs `work()` on another thread and calls `done(result, None)` or
+`done(None, error)` on the main thread.
+"""
 
 
 def here(work: Callable[[], Any], done: Done) -> None:
-    """The background of whoever waits anyway: at once, on this thread."""
+    """The background of a caller that waits: run at once on this thread."""
     try:
         result = work()
     except WorkbenchError as error:

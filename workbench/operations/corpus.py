@@ -1,4 +1,4 @@
-"""The documents of a project: in and out, filter, bulk acts, splits, what is there."""
+"""The documents of a project: list, filter, bulk edits, splits, statistics."""
 
 from __future__ import annotations
 
@@ -32,10 +32,40 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
 
 __all__ = [
-    "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order", "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome",
-    "any_documents", "check", "counts", "create_sample", "delete_documents", "described_splits", "export_data", "filter_ids", "formats", "import_files", "info", "labels",
-    "make_splits", "preview", "refused", "rows", "set_class", "set_split", "set_state", "suggested_splits", "what_is_lost",
-]  # fmt: skip
+    "BY_NAME",
+    "Counts",
+    "DocumentRow",
+    "ExportOutcome",
+    "Filter",
+    "ImportHandle",
+    "Order",
+    "ImportOutcome",
+    "Preview",
+    "PreviewRow",
+    "SkippedRecord",
+    "SplitOutcome",
+    "any_documents",
+    "check",
+    "counts",
+    "create_sample",
+    "delete_documents",
+    "described_splits",
+    "export_data",
+    "filter_ids",
+    "formats",
+    "import_files",
+    "info",
+    "labels",
+    "make_splits",
+    "preview",
+    "refused",
+    "rows",
+    "set_class",
+    "set_split",
+    "set_state",
+    "suggested_splits",
+    "what_is_lost",
+]
 
 STATES = ("pending", "draft", "submitted", "discarded")
 
@@ -49,9 +79,10 @@ def filter_ids(
     order: Order | None = None,
     layer_ids: Sequence[int] | None = None,
 ) -> array:
-    """Ids of the documents that pass, in order; array('q'). The order is that of these layers.
+    """Ids of the documents that pass the filter, in order, as array('q'). Labels and states are
+    those of these layers.
 
-    A million take about two seconds: not on the main thread.
+    Takes about two seconds for a million documents: not for the main thread.
     """
     return documents.ids(project.db, wanted, order, layer_ids)
 
@@ -63,15 +94,15 @@ def rows(
     *,
     found_by: str = "",
 ) -> tuple[DocumentRow, ...]:
-    """What a table shows of the documents; labels and states are those of the layers (None: all).
+    """Table rows of the documents; labels and states are those of the layers (None: all).
 
-    With `found_by` the texts are shown around the first word of it.
+    With `found_by`, the preview shows the text around its first match.
     """
     return documents.rows(project.db, ids, layer_ids, found_by=found_by)
 
 
 def texts(project: Project, ids: Sequence[int]) -> tuple[str, ...]:
-    """The texts of documents, in the order of `ids`; that of a pair has both, on two lines."""
+    """The texts of documents, in the order of `ids`; both texts of a pair, on two lines."""
     found = {
         one.document.id: "\n".join(content for _name, content in one.document.texts)
         for one in documents.records(project.db, ids=ids)
@@ -84,19 +115,23 @@ def any_documents(project: Project) -> bool:
 
 
 def counts(project: Project, layer_ids: Sequence[int] | None = None) -> Counts:
-    """Of all documents; states, spans and suggestions are those of the layers (None: all)."""
+    """Statistics of all documents; states, spans and suggestions are those of the layers (None:
+    all).
+    """
     return documents.counts(project.db, layer_ids)
 
 
 def check(project: Project) -> tuple[str, ...]:
-    """What is damaged in the project file, as sentences; empty if nothing is."""
+    """Damage in the project file, as sentences; empty if there is none."""
     return tuple(integrity.problems(project.db))
 
 
 def info(project: Project) -> dict:
-    """What `project info` prints: documents, layers, splits, states, runs.
+    """The data of `project info`: documents, layers, splits, states, runs.
 
-    `states` has each document once, in its highest state; a layer's `states` the documents it is for.
+    `states` counts each document once, in its highest state; `states` of a layer counts the
+    documents
+    to which the layer applies.
     """
     found = documents.counts(project.db)
     highest = states.highest_counts(project.db)
@@ -129,7 +164,7 @@ def _run(run: runs.Run) -> dict:
 
 
 def labels(project: Project) -> list[dict]:
-    """Layers with their labels; count = marks and spans with that label."""
+    """Layers with their labels; count = number of class labels and spans."""
     count = layers.counts(project.db)
     return [
         {
@@ -149,10 +184,11 @@ def labels(project: Project) -> list[dict]:
     ]
 
 
-# ---------------------------------------------------------------- bulk acts
-# `watch` hears how far each is; called off, it raises Cancelled and leaves everything as it was, with no step in the history.
+# ---------------------------------------------------------------- bulk edits
+# `watch` reports the progress of each; cancelling it raises Cancelled and rolls back, without an
+# undo step.
 
-STORED = 0.7  # the share of an act after which only the end of its undo step is left
+STORED = 0.7  # fraction of the work before the undo step is completed
 
 
 def _title(act: str, ids: Sequence[int]) -> str:
@@ -166,7 +202,7 @@ def _title(act: str, ids: Sequence[int]) -> str:
 def delete_documents(
     project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
 ) -> int:
-    """With their labels. Gives how many were deleted."""
+    """Delete documents with their labels. Returns how many were deleted."""
     title = (
         _("Delete {n:,} documents").format(n=len(ids)) if len(ids) != 1 else _("Delete a document")
     )
@@ -182,7 +218,7 @@ def set_split(
     origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
-    """`split`: train, dev, test or None. Gives how many documents changed."""
+    """`split`: train, dev, test or None. Returns how many documents changed."""
     if split not in (None, *SPLITS):
         raise SpecError(_("There is no split {split!r}.").format(split=split))
     with project.edit(_title(_("Set split"), ids), origin=origin, watch=watch.part(STORED, 1.0)):
@@ -198,13 +234,14 @@ def set_class(
     origin: object = None,
     watch: Watch = QUIET,
 ) -> int:
-    """Give documents one class of a layer, or take it away (None). Pending ones become drafts; pairs and single texts are told apart.
+    """Set the class of documents in a layer, or remove it (None). Pending documents become drafts.
+    Documents to which the layer does not apply are skipped.
 
-    Gives how many documents were changed.
+    Returns how many documents were changed.
     """
     layer = layers.layer(project.db, layer_id)
     if not layer.traits.on_document:
-        raise SpecError(_("Layer {name} holds no classes.").format(name=layer.name))
+        raise SpecError(_("Layer {name} has no classes.").format(name=layer.name))
     with project.edit(_title(_("Set class"), ids), origin=origin, watch=watch.part(STORED, 1.0)):
         fitting = bulk.with_texts(project.db, ids, layer.texts)
         return bulk.set_class(
@@ -229,8 +266,8 @@ def set_state(
 ) -> int:
     """Set the state of documents in a layer.
 
-    Documents without a label become drafts where the layer wants one. Gives how many documents were
-    changed.
+    Documents without a label become drafts if the layer requires one. Returns how many documents
+    were changed.
     """
     if state not in STATES:
         raise SpecError(_("There is no state {state!r}.").format(state=state))

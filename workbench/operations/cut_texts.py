@@ -1,4 +1,4 @@
-"""How many of the texts that a training would use are longer than the model reads, counted exactly."""
+"""Exact number of training texts that are longer than the model's maximum length."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from workbench.text.labels import Layer
 if TYPE_CHECKING:
     from workbench.project.project import Project
 
-PAGE = 500  # documents tokenised between two words to the one who waits
-WAITED_FOR = 20_000_000  # characters that a command tokenises before a training: a few seconds
+PAGE = 500  # documents tokenized between two progress reports
+WAITED_FOR = 20_000_000  # characters that a command tokenizes before a training: a few seconds
 
 
 @dataclass(frozen=True)
 class CutCount:
-    """`cut` of the `texts` that would be used for training and dev are longer than `max_length` subwords."""
+    """`cut` of the `texts` used for training and dev are longer than `max_length` subwords."""
 
     texts: int
     cut: int
@@ -37,16 +37,19 @@ def count_cut(
     characters: int | None = None,
     watch: Watch = QUIET,
 ) -> CutCount | None:
-    """All submitted training and dev documents of the layer, and those that get their split at the start. For a thread.
+    """Count over all submitted training and dev documents of the layer, including those split at
+    the start. Run it in a thread.
 
-    Only what may be too long is tokenised: a text in ASCII has no more subwords than characters. None if that is more than
-    `characters`. Raises ModelError where the model has no readable tokenizer, Cancelled through `watch`.
+    Only texts that may be too long are tokenized: an ASCII text has at most one subword per
+    character.
+    Returns None if these have more than `characters` characters in total. Raises ModelError if the
+    model has no readable tokenizer, Cancelled through `watch`.
     """
     preparer = models.preparer(model)
     length = min(max_length or 512, model_length or 512)
     room = (
         length - preparer.added - 3
-    )  # a pair has one sign more than a text, and some models put one before each
+    )  # a pair has one special token more than a text, and some models put one before each
     db, found = project.db, documents.long_texts(project.db, layer.id, room)
     if characters is not None and found.characters > characters:
         return None

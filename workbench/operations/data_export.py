@@ -1,4 +1,7 @@
-"""Data out: gold, predictions or both, in one of the formats; written whole or not at all."""
+"""Data export: gold labels, predictions or both, in a supported format.
+
+Files are written atomically.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ class ExportOutcome:
 
 
 def formats() -> tuple[Contribution, ...]:
-    """What data can be written as; `options` has `suffix` and `several` (room for gold and predictions)."""
+    """Formats for data export;
+
+    `options` has `suffix` and `several` (supports gold and predictions together).
+    """
     return tuple(
         one for one in registry.registry().all("exporter") if one.options.get("what") == "data"
     )
@@ -54,7 +60,7 @@ def _exporter(format: str) -> DataExporter:
 def what_is_lost(
     format: str, project: Project, *, source: str = "gold", run: Run | None = None
 ) -> tuple[str, ...]:
-    """Sentences on what this format cannot hold of this project, and on what the choice of `source` leaves out."""
+    """Warnings: what the format cannot represent, and what the chosen `source` omits."""
     layers = labels.layers(project.db)
     if (
         source == "predictions"
@@ -66,10 +72,11 @@ def what_is_lost(
 
 
 def _left_out(layers: Iterable[Layer], run: Run) -> tuple[str, ...]:
-    """What an export of predictions alone says of the layers that the run did not learn."""
+    """The warning about layers without predictions in an export of predictions only."""
     names = ", ".join(one.name for one in layers if one.id != run.layer_id)
     told = _(
-        "Only the predictions for layer {layer} are written; not predicted, so left out: {names}."
+        "Only the predictions for layer {layer} are exported. Layers without predictions "
+        "were omitted: {names}."
     )
     return (told.format(layer=run.layer, names=names),) if names else ()
 
@@ -85,14 +92,16 @@ def export_data(
     progress: Callable[[int], None] | None = None,
     escape_formulas: bool = False,
 ) -> ExportOutcome:
-    """Write documents and labels. Raises ExportFailed; the file that stood there before is then left as it was.
+    """Export documents and labels. Raises ExportFailed; an existing file is then unchanged.
 
-    `source`: gold of all layers; predictions (of `run`, for its layer and nothing else, of the documents that have one); or both,
-    where the format has room (a further layer named after the run).
-    `escape_formulas`: mark cells of a table that spreadsheet programs would run as formulas; our
-    importer removes the marks again. Other formats ignore it.
-    `progress(n)` is called after each document read; what it raises (Cancelled) ends the export, and
-    nothing is written then.
+    `source`: gold labels of all layers; predictions (of `run`, only for its layer and the documents
+    that
+    have one); or both, if the format supports it (an additional layer named after the run).
+    `escape_formulas`: escape table cells that spreadsheet programs would evaluate as formulas; the
+    importer removes the escapes. Other formats ignore it.
+    `progress(n)` is called after each document; an exception from it (Cancelled) ends the export
+    and
+    no file is written.
     """
     from workbench.exporters.data.base import Plan
 
@@ -114,7 +123,7 @@ def export_data(
         for sentence in _left_out(layers, run):
             plan.count(sentence.replace("{", "{{").replace("}", "}}"))
     if not count:
-        plan.count(_("No document was written: there is none that fits."))
+        plan.count(_("No documents were exported: none matches the selection."))
     return ExportOutcome(count, plan.warnings)
 
 
@@ -125,25 +134,26 @@ def _counted(records: Iterable[Record], progress: Callable[[int], None]) -> Iter
 
 
 def _target(path: Path, project: Project) -> Path:
-    """Where the file goes, links followed. Raises ExportFailed for what must not be put in its place."""
+    """The target path with links resolved. Raises ExportFailed if it must not be replaced."""
     try:
         there = path.resolve()
         if there.is_dir():
             raise ExportFailed(
-                _("{path} is a folder.").format(path=path), hint=_("Name a file in it.")
+                _("{path} is a folder.").format(path=path), hint=_("Choose a file name in it.")
             )
-        if there.exists() and not there.is_file():  # /dev/null would become a file
+        # for example /dev/null, which would be replaced by a file
+        if there.exists() and not there.is_file():
             raise ExportFailed(
-                _("{path} is no file but a pipe or a device.").format(path=path),
-                hint=_("Name a file."),
+                _("{path} is a pipe or a device, not a file.").format(path=path),
+                hint=_("Choose a file name."),
             )
         if there.exists() and (there.samefile(project.path) or is_project(there)):
             raise ExportFailed(
                 _("{path} is a project.").format(path=path), hint=_("Choose another name.")
             )
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+    except (OSError, RuntimeError) as error:  # RuntimeError: circular links
         reason = getattr(error, "strerror", None) or str(error)
-        hint = _("Does the folder exist, and may you write there?")
+        hint = _("Check that the folder exists and that you may write to it.")
         raise ExportFailed(
             _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
         ) from error
@@ -162,21 +172,21 @@ def _check(format: str, split: str | None, source: str, run: Run | None) -> None
             hint=_("Known: {known}.").format(known=", ".join(SOURCES)),
         )
     if source != "gold" and run is None:
-        raise ExportFailed(_("Whose predictions? No run was named."))
+        raise ExportFailed(_("No run was specified for the predictions."))
     if source == "both" and not registry.registry().entry("exporter", format).options.get(
         "several"
     ):
         raise ExportFailed(
-            _("{format} has no room for gold and predictions at once.").format(format=format),
+            _("{format} cannot hold gold labels and predictions together.").format(format=format),
             hint=_("Export one of them, or choose another format."),
         )
 
 
 def _write(path: Path, write) -> int:
-    """`write(file)` into a file beside the wanted one, which then takes its place."""
+    """Call `write(file)` on a temporary file beside the target, then replace the target with it."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
-        # A lone half of a surrogate pair is written as it stands in the text.
+        # Lone surrogates are written as they are in the text.
         with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             count = write(file)
             file.flush()
@@ -186,9 +196,9 @@ def _write(path: Path, write) -> int:
         reason = error.strerror or str(error)
         full = getattr(error, "errno", 0) == 28
         hint = (
-            _("Make room on the disk, then try again.")
+            _("Free up disk space, then try again.")
             if full
-            else _("Does the folder exist, and may you write there?")
+            else _("Check that the folder exists and that you may write to it.")
         )
         raise ExportFailed(
             _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
@@ -214,14 +224,14 @@ def _with_predictions(
     layer = next((one for one in layers if one.id == run.layer_id), None)
     if layer is None:
         raise ExportFailed(
-            _("The layer of run {name!r} is gone.").format(name=run.name),
+            _("The layer of run {name!r} was deleted.").format(name=run.name),
             hint=_("Undo its deletion, or choose another run."),
         )
     found = runs.predictions(project.db, run.id)
     if not found:
         raise ExportFailed(
             _("Run {name!r} has no predictions.").format(name=run.name),
-            hint=_("Evaluate it or let it suggest first."),
+            hint=_("Evaluate it or create suggestions with it first."),
         )
     name = f"{layer.name} ({run.name})" if both else layer.name
     predicted = replace(
@@ -245,7 +255,7 @@ def _predicted(
                 plan.count(_("{n} documents have no prediction of this run."))
                 yield record
             else:
-                plan.count(_("{n} documents have no prediction of this run and were left out."))
+                plan.count(_("{n} documents have no prediction of this run and were omitted."))
             continue
         states, marks, spans = (
             (dict(record.states), dict(record.marks), dict(record.spans)) if both else ({}, {}, {})

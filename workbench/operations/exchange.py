@@ -1,4 +1,7 @@
-"""Data in: look at a file, import it. The parsing runs in a child process, the copy into the project is one undoable step."""
+"""Data import: preview a file and import it.
+
+A child process parses it; copying into the project is one undo step.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +49,11 @@ def import_files(
     ]
     | None = None,
 ) -> ImportHandle:
-    """Start an import. All of it comes in or nothing.
+    """Start an import. Imports are all-or-nothing.
 
-    `background(fn, done)` runs the copy into the project off the main thread (a window gives `jobs.threads.run`); without it
-    the copy runs where the job's end is told. Raises ImportFailed for what can be seen at once: a missing file, an unknown role.
+    `background(fn, done)` runs the copy into the project off the main thread (a window passes
+    `jobs.threads.run`); without it the copy runs where the end of the job is reported. Raises
+    ImportFailed for errors that are known before the job starts: a missing file, an unknown role.
     """
     from workbench.importers import roles
 
@@ -57,7 +61,7 @@ def import_files(
     for path in chosen:
         if not path.exists():
             raise ImportFailed(
-                _("There is no file {path}.").format(path=path), hint=_("Is the path right?")
+                _("There is no file {path}.").format(path=path), hint=_("Check the path.")
             )
     if project.read_only:
         raise ImportFailed(
@@ -67,7 +71,7 @@ def import_files(
         )
     if duplicates not in DUPLICATES:
         raise ImportFailed(
-            _("duplicates is {value!r}.").format(value=duplicates),
+            _("{value!r} is not a valid value for duplicates.").format(value=duplicates),
             hint=_("Known: {all}.").format(all=", ".join(DUPLICATES)),
         )
     mapping = tuple(mapping or ())
@@ -99,14 +103,14 @@ def import_files(
 
 
 def _splits(files: Sequence[Path], split: str | None) -> dict[str, str]:
-    """`all`: the split of every document; or by file, for documents that have none of their own."""
+    """`all`: the split of every document. By file: for documents that specify none."""
     if split == BY_NAME:
         return {str(path): split_of(path) for path in files}
     return {"all": split} if split else {}
 
 
 class _Act:
-    """The parent's part: layers and labels, duplicates, the copy."""
+    """The part of an import in the parent process: layers and labels, duplicates, the copy."""
 
     def __init__(self, project: Project, files: Sequence[Path], duplicates: str, folder: Path):
         self.project, self.files, self.duplicates, self.folder = project, files, duplicates, folder
@@ -203,7 +207,8 @@ class _Act:
         if found is not None:
             warnings.append(
                 _(
-                    "There is a layer {old} of another kind; the labels went to a new layer {new}."
+                    "Layer {old} already exists with another kind; the labels were "
+                    "imported into a new layer {new}."
                 ).format(old=wanted.name, new=name)
             )
         id = labels.add_layer(
@@ -217,7 +222,10 @@ class _Act:
         return labels.layer(db, id)
 
     def _labels(self, layer: Layer, staged: staging.StagedLayer) -> dict[int, int]:
-        """Number in the staging file → id, adding what is missing. A label gets the key that the file gives it, else the next free one."""
+        """Number in the staging file → id, adding missing labels.
+
+        A label gets the key given in the file, else the next free one.
+        """
         known = {one.name: one.id for one in layer.labels}
         keys = {one.key for one in layer.labels if one.key}
         found: dict[int, int] = {}
@@ -244,7 +252,7 @@ def _alike(found: Layer, wanted: Layer) -> bool:
 
 
 def _free_layer_name(wanted: Layer, there: Mapping[str, Layer]) -> str:
-    """The wanted name, or "name 2" …; a layer so named that is alike serves as well."""
+    """The wanted name, or "name 2" …; an existing compatible layer of that name is reused."""
     name, number = wanted.name, 1
     while name in there and not (number > 1 and _alike(there[name], wanted)):
         number += 1

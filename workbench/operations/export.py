@@ -1,4 +1,6 @@
-"""Model export: the chosen formats as folders, then ONNX checked against the original on the user's own texts."""
+"""Model export: the chosen formats as folders; the ONNX model is then verified against the original
+on the user's texts.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,12 @@ __all__ = ["FORMATS", "Format", "loading_code", "sentence"]
 
 
 def formats_of(names: str | Sequence[str]) -> tuple[str, ...]:
-    """ "hf,onnx" → ("hf", "onnx"). Raises SpecError for an unknown one."""
+    """ "hf,onnx" → ("hf", "onnx"). Raises SpecError for an unknown format."""
     return exporters.parse_formats(names)
 
 
 def exportable_runs(project: Project) -> tuple[Run, ...]:
-    """Finished runs with a model of their own, newest first."""
+    """Finished runs with a model, newest first."""
     return tuple(
         one
         for one in results.all_runs(project)
@@ -51,9 +53,10 @@ def _has_model(project: Project, run: Run) -> bool:
 
 
 def check_documents(project: Project, run: Run) -> tuple[Document, ...]:
-    """The texts that the check compares: dev and test documents of the run's layer, evenly drawn if they are over 500.
+    """Texts for the verification: dev and test documents of the run's layer, at most 500, evenly
+    sampled.
 
-    Where a project has none left, any documents that fit.
+    Any documents to which the layer applies if there are none.
     """
     texts = results.layer_of(project, run).texts
     ids: list[int] = []
@@ -70,7 +73,7 @@ def check_documents(project: Project, run: Run) -> tuple[Document, ...]:
 
 
 def sizes(project: Project, run: Run) -> dict[str, int]:
-    """About how many bytes each format that fits the run will take."""
+    """Estimated size in bytes of each format that the run supports."""
     folder = train.model_folder(project, run)
     return exporters.forecast(folder, [one.id for one in exporters.offered(folder)])
 
@@ -82,9 +85,11 @@ def start(
     out: Path | str,
     formats: Sequence[str] = ("hf", "onnx"),
 ) -> Job:
-    """Export in a worker. Its result: folders {format: path}, files [{path, bytes}], check {texts, largest_difference, …}, seconds.
+    """Export in a worker. Its result: folders {format: path}, files [{path, bytes}], check {texts,
+    largest_difference, …}, seconds.
 
-    Raises WorkbenchError where the weights are not here; a folder that cannot be used ends the job with a message.
+    Raises WorkbenchError if the weights are missing; an unusable folder ends the job with a
+    message.
     """
     model = train.model_folder(project, run)
     folder = scratch.make("export")
@@ -113,7 +118,7 @@ def start(
             workers.append(event.pid)
         elif isinstance(event, Finished):
             scratch.remove(folder)
-            for pid in workers:  # a worker that was killed left its draft
+            for pid in workers:  # a worker that was killed left its temporary folder
                 owned_folder.remove(exporters.draft_of(Path(spec.out), pid))
 
     job.changed.connect(heard)
@@ -121,7 +126,7 @@ def start(
 
 
 def facts(project: Project, run: Run) -> dict:
-    """What the model card says of the training. No text of the user's."""
+    """Training details for the model card. Contains none of the user's texts."""
     spec, made = train.spec_of(run), run.spec.get("plan", {})
     return {
         "run": run.name,

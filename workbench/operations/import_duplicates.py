@@ -1,4 +1,6 @@
-"""Records that are in the project already, or whose text is: found, and dealt with as the user chose."""
+"""Records whose key or text already exists in the project: detection and the action chosen by the
+user.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,17 @@ from workbench.storage import intake
 if TYPE_CHECKING:
     from workbench.storage.intake import Clash, Targets, Twin
 
-# What happens to a record whose key and text are in the project; with "-text", also to one whose
-# text is there, or in the files, under another key. That one is imported otherwise.
+# The action for a record whose key and text exist in the project; with "-text", also for one whose
+# text exists in the project, or in the files, under another key. By default that one is imported.
 DUPLICATES = ("skip", "skip-text", "suggest", "suggest-text", "add")
 _EXAMPLES = 3
 
 
 @dataclass
 class Duplicates:
-    """What an import finds in the project. Made inside `intake.attached` and an edit.
+    """Duplicates of an import. Created inside `intake.attached` and an edit.
 
-    `skip`: numbers (seq) of the staged documents that do not come in. `keys`: new keys by seq.
+    `skip`: numbers (seq) of the staged documents that are not imported. `keys`: new keys by seq.
     """
 
     same: list[Clash]
@@ -53,7 +55,7 @@ class Duplicates:
 
     @property
     def action(self) -> str:
-        """What is done with a record whose text is there under another key."""
+        """The action for a record whose text exists under another key."""
         return {"skip-text": "skipped", "suggest-text": "suggested"}.get(self.how, "imported")
 
     @property
@@ -62,7 +64,7 @@ class Duplicates:
         return SameTexts(in_project, len(self.twins) - in_project, self.action)
 
     def suggest(self, db, targets: Targets, at: str) -> int:
-        """Turn the labels of what was left out into suggestions, after `intake.take_in`."""
+        """Turn the labels of skipped records into suggestions, after `intake.take_in`."""
         if not self.how.startswith("suggest"):
             return 0
         pairs = [(clash.seq, clash.document_id) for clash in self.same]
@@ -75,8 +77,9 @@ class Duplicates:
         count = intake.suggest(db, targets, pairs, at=at) if pairs else 0
         if self.same:
             told = ngettext(
-                "{n:,} record is in the project already; its labels were added as suggestions.",
-                "{n:,} records are in the project already; their labels were added as suggestions.",
+                "{n:,} record already exists in the project; its labels were added as suggestions.",
+                "{n:,} records already exist in the project; their labels were added as "
+                "suggestions.",
                 len(self.same),
             )
             self.warnings.append(told.format(n=len(self.same)))
@@ -92,15 +95,17 @@ class Duplicates:
             self.warnings.append(renamed(different, in_project=True))
         if again := sum(clash.same_text for clash in clashes):
             told = ngettext(
-                "{n:,} record that is in the project already was added again, under a new key.",
-                "{n:,} records that are in the project already were added again, under new keys.",
+                "{n:,} record that already exists in the project was imported again under "
+                "a new key.",
+                "{n:,} records that already exist in the project were imported again "
+                "under new keys.",
                 again,
             )
             self.warnings.append(told.format(n=again))
 
     def _list_skipped(self, files: Sequence[Path]) -> None:
         if self.how.startswith("skip"):
-            told = _("its key ({key}) and text are in the project already")
+            told = _("its key ({key}) and text already exist in the project")
             self.skipped += [
                 SkippedRecord(str(files[clash.file]), clash.line, told.format(key=clash.key))
                 for clash in self.same
@@ -114,15 +119,15 @@ class Duplicates:
 
 def _reason(twin: Twin) -> str:
     told = (
-        _("its text is in the files already, under the key {key}")
+        _("its text already occurs in the files under the key {key}")
         if twin.first
-        else _("its text is in the project already, under the key {key}")
+        else _("its text already exists in the project under the key {key}")
     )
     return told.format(key=twin.other_key)
 
 
 def _same_texts(twins: Sequence[Twin], action: str) -> list[str]:
-    """A sentence on texts that are in the project, and one on those that the files repeat."""
+    """Sentences about texts that exist in the project, and about those repeated in the files."""
     told = []
     for inside, found in (
         (True, [twin for twin in twins if not twin.first]),
@@ -140,48 +145,48 @@ def _same_texts(twins: Sequence[Twin], action: str) -> list[str]:
 def _sentence(in_project: bool, action: str, n: int) -> str:
     if in_project and action == "imported":
         return ngettext(
-            "{n:,} document has a text that is in the project under another key ({examples}); "
-            "it was imported as well.",
-            "{n:,} documents have a text that is in the project under another key ({examples}); "
-            "they were imported as well.",
+            "{n:,} document has a text that exists in the project under another key "
+            "({examples}); it was imported as well.",
+            "{n:,} documents have a text that exists in the project under another key "
+            "({examples}); they were imported as well.",
             n,
         )
     if in_project and action == "skipped":
         return ngettext(
-            "{n:,} document has a text that is in the project under another key ({examples}); "
-            "it was skipped.",
-            "{n:,} documents have a text that is in the project under another key ({examples}); "
-            "they were skipped.",
+            "{n:,} document has a text that exists in the project under another key "
+            "({examples}); it was skipped.",
+            "{n:,} documents have a text that exists in the project under another key "
+            "({examples}); they were skipped.",
             n,
         )
     if in_project:
         return ngettext(
-            "{n:,} document has a text that is in the project under another key ({examples}); "
-            "its labels were added there as suggestions.",
-            "{n:,} documents have a text that is in the project under another key ({examples}); "
-            "their labels were added there as suggestions.",
+            "{n:,} document has a text that exists in the project under another key "
+            "({examples}); its labels were added there as suggestions.",
+            "{n:,} documents have a text that exists in the project under another key "
+            "({examples}); their labels were added there as suggestions.",
             n,
         )
     if action == "imported":
         return ngettext(
-            "{n:,} document repeats a text of the files under another key ({examples}); "
+            "{n:,} document repeats a text in the files under another key ({examples}); "
             "it was imported as well.",
-            "{n:,} documents repeat texts of the files under other keys ({examples}); "
+            "{n:,} documents repeat texts in the files under other keys ({examples}); "
             "they were imported as well.",
             n,
         )
     if action == "skipped":
         return ngettext(
-            "{n:,} document repeats a text of the files under another key ({examples}); "
+            "{n:,} document repeats a text in the files under another key ({examples}); "
             "it was skipped.",
-            "{n:,} documents repeat texts of the files under other keys ({examples}); "
+            "{n:,} documents repeat texts in the files under other keys ({examples}); "
             "they were skipped.",
             n,
         )
     return ngettext(
-        "{n:,} document repeats a text of the files under another key ({examples}); "
-        "its labels were added to the first one as suggestions.",
-        "{n:,} documents repeat texts of the files under other keys ({examples}); "
-        "their labels were added to the first ones as suggestions.",
+        "{n:,} document repeats a text in the files under another key ({examples}); its "
+        "labels were added to the first one as suggestions.",
+        "{n:,} documents repeat texts in the files under other keys ({examples}); their "
+        "labels were added to the first ones as suggestions.",
         n,
     )

@@ -1,4 +1,4 @@
-"""A running import: progress, cancelling, outcome."""
+"""A running import: progress, cancellation, result."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ class SkippedRecord:
 
 @dataclass(frozen=True)
 class SameTexts:
-    """How many records have a text that is in the project, or earlier in the files, under another key.
+    """Number of records whose text exists in the project, or earlier in the files, under another
+    key.
 
-    `action`: what was done with them: imported, skipped or suggested.
+    `action`: how they were handled: imported, skipped or suggested.
     """
 
     project: int = 0
@@ -38,7 +39,7 @@ class SameTexts:
 
 @dataclass(frozen=True)
 class ImportOutcome:
-    """`documents` and `spans` that are new in the project; `suggestions` made from duplicates."""
+    """Numbers of new `documents` and `spans`; `suggestions` created from duplicates."""
 
     documents: int
     spans: int
@@ -50,9 +51,11 @@ class ImportOutcome:
 
 
 class ImportHandle:
-    """A running import. `changed` is emitted on the main thread; at the end `outcome` or `error` is set.
+    """A running import. `changed` is emitted on the main thread; at the end `outcome` or `error` is
+    set.
 
-    status: reading, storing, done, failed, cancelled. `progress`: the share of that phase, and words.
+    status: reading, storing, done, failed, cancelled. `progress`: fraction of that phase, and a
+    text.
     `watch` reports the progress of storing from its thread through `dispatch`.
     """
 
@@ -74,7 +77,7 @@ class ImportHandle:
         return self.status in ("done", "failed", "cancelled")
 
     def cancel(self) -> None:
-        """Possible until the last record is stored; nothing of the import is in the project then."""
+        """Possible until the last record is stored; the project is then unchanged."""
         self.watch.cancel()
         if self.job is not None and self.status == "reading":
             self.job.cancel()
@@ -106,7 +109,7 @@ class ImportHandle:
     def finish(self, outcome: ImportOutcome | None, error: BaseException | None) -> None:
         self.outcome = outcome
         if isinstance(error, Cancelled):
-            error = Cancelled(_("The import was cancelled; nothing was changed."))
+            error = Cancelled(_("The import was cancelled. No changes were made."))
         if error is not None:
             self.error = (
                 error

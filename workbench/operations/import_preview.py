@@ -1,4 +1,4 @@
-"""How a file would be imported: the first rows, every guess with its reason, and what is wrong."""
+"""Import preview: the first rows, detected settings with their reasons, and problems."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer, LayerKind
 
 ROWS = 20
-SCANNED = 4 << 20  # bytes from which the encoding is guessed
-CHECKED = 5_000  # records that are examined
-PROBLEMS = 50  # that are listed
-SECONDS = 2.0  # after which no more records are examined
-_SHOWN = 2_000  # characters of a line with a problem
+SCANNED = 4 << 20  # bytes used to detect the encoding
+CHECKED = 5_000  # maximum number of records examined
+PROBLEMS = 50  # maximum number of problems listed
+SECONDS = 2.0  # time limit for examining records
+_SHOWN = 2_000  # characters shown of a line with a problem
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
-    """The cells of a row that begins on `line`; `problem` says why its record is skipped.
+    """The cells of a row that starts on `line`; `problem` says why its record is skipped.
 
-    Where `raw` is set, the only cell is the line of the file as it is.
+    If `raw` is set, the only cell is the unparsed line.
     """
 
     line: int
@@ -42,12 +42,12 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a file looks like and how it would be read.
+    """Content of a file and how it would be imported.
 
-    `rows`: the first rows, then those with a problem that come later. `problems`: (line, reason) of
-    the first records that would be skipped; `failed` is their number among the `checked` records,
-    which are all of the file where `complete`. `spans` and `examined`: see `Table`. `question`: why
-    the user must confirm that the file is plain text, "" where there is no doubt.
+    `rows`: the first rows, then later ones with a problem. `problems`: (line, reason) of the first
+    records that would be skipped; `failed` is their number among the `checked` records, which are
+    all records of the file if `complete`. `spans` and `examined`: see `Table`. `question`: why the
+    user must confirm that the file is plain text, "" if that is certain.
     """
 
     format: str
@@ -85,9 +85,9 @@ def preview(
     layers: Sequence[Layer] = (),
     target_layer: str | None = None,
 ) -> Preview:
-    """The first rows of a file and a guess of everything that is not given.
+    """The first rows of a file, with detected values for all settings that are not given.
 
-    `layers`: those of the project, so that guessed roles name the layers that an import would use.
+    `layers`: those of the project, so that detected roles use the layer names of the import.
     Raises ImportFailed.
     """
     from workbench.importers.detect import Detected, chosen, detect, importer
@@ -131,7 +131,7 @@ def preview(
 def refused(
     paths: Iterable[Path], *, format: str | None = None, encoding: str | None = None
 ) -> tuple[str, ...]:
-    """Why files would not be imported, as far as their beginnings show: a sentence for each."""
+    """Reasons why files would not be imported, based on their first lines: one sentence each."""
     from workbench.importers.detect import detect
     from workbench.importers.source import Source
 
@@ -153,9 +153,10 @@ def options_for(
     mapping: tuple[tuple[str, str], ...],
     delimiter: str,
 ) -> Options:
-    """Which layers labels go to where the file names none.
+    """The target layers for labels whose layer the file does not name.
 
-    The layer of the usual name, else the only one of its kind, else a new one of the usual name.
+    The layer of the default name, else the only one of its kind, else a new layer of the default
+    name.
     """
 
     def choose(name: str, texts: int, *kinds: LayerKind) -> str:
@@ -178,7 +179,7 @@ def options_for(
 
 @dataclass
 class _Checked:
-    """`problems`: (line, how many records began on that line before, reason)."""
+    """`problems`: (line, number of earlier records starting on that line, reason)."""
 
     problems: list[tuple[int, int, str]] = field(default_factory=list)
     failed: int = 0
@@ -211,7 +212,7 @@ def _check(reader: Importer, source: Source, options: Options) -> _Checked:
 def _rows(
     shown: Iterable[TableRow], problems: list[tuple[int, int, str]], source: Source
 ) -> tuple[PreviewRow, ...]:
-    """The rows of the table with their problems, then the lines of the problems that come later."""
+    """The rows of the table with their problems, then the lines of later problems."""
     reasons = {(line, place): reason for line, place, reason in problems}
     begun: Counter[int] = Counter()
     rows = []
@@ -228,7 +229,7 @@ def _rows(
 
 
 def _lines(source: Source, wanted: set[int]) -> dict[int, str]:
-    """The wanted lines of the file, by number; the beginning of long ones."""
+    """The requested lines of the file, by number; long lines are truncated."""
     found: dict[int, str] = {}
     for number, line in enumerate(source.lines() if wanted else (), 1):
         if number in wanted:

@@ -1,4 +1,4 @@
-"""Splits that the names of files suggest: train.conll, de-dev.tsv, eng.testa, test/a.txt …"""
+"""Splits suggested by file names: train.conll, de-dev.tsv, eng.testa, test/a.txt …"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.base.i18n import _
 
-BY_NAME = "by-name"  # in place of a split: that of each file's name
+BY_NAME = "by-name"  # instead of a split: the one in each file's name
 _WORDS = {
     "train": "train",
     "training": "train",
@@ -25,13 +25,13 @@ _WORDS = {
     "tst": "test",
     "testb": "test",
 }
-_FEWEST = 2  # files with such a name, below which nothing is suggested
+_FEWEST = 2  # minimum number of such files for a suggestion
 
 
 def split_of(path: Path) -> str:
-    """The split that the name of a file mentions, or else the one that its folder is named after.
+    """The split mentioned in the file name, else the one its folder is named after.
 
-    "" where there is none, or where the name mentions several.
+    "" if there is none, or if the name mentions several.
     """
     words = re.split(r"[\W_\d]+", path.name.lower())
     found = {_WORDS[word] for word in words if word in _WORDS}
@@ -41,7 +41,7 @@ def split_of(path: Path) -> str:
 
 
 def suggested(paths: Iterable[Path | str]) -> dict[Path, str]:
-    """Split by file where at least two files have such names, in their order; else nothing."""
+    """Split by file if at least two files have such names, in their order; otherwise empty."""
     found = {Path(path): split_of(Path(path)) for path in paths}
     named = {path: split for path, split in found.items() if split}
     return named if len(named) >= _FEWEST else {}

@@ -1,4 +1,4 @@
-"""Inspect: what inspectors show of a run or a pretrained model and a text.
+"""Inspect: results of inspectors for a run or a pretrained model and a text.
 
 The model stays loaded in a host process.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
-RUN_FILE = "glossbench.json"  # what makes a model folder that of a run
+RUN_FILE = "glossbench.json"  # marks a model folder as that of a run
 Done = Callable[["Answer | None", "WorkbenchError | None"], None]
 Dispatch = Callable[[Callable[[], None]], None]
 
@@ -44,7 +44,7 @@ Dispatch = Callable[[Callable[[], None]], None]
 class Choice:
     """A model that can be inspected. `run` is its id and `task` its task, None and "" without one.
 
-    `gives`: what the encoder of a pretrained model gives; that of a run is read when asked for.
+    `gives`: outputs of the encoder of a pretrained model; those of a run are read on demand.
     """
 
     key: str
@@ -62,7 +62,7 @@ class Choice:
 
 
 def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
-    """Runs with a model of their own, newest first, then every usable pretrained model."""
+    """Runs with a model, newest first, then every usable pretrained model."""
     runs = [
         run
         for run in (results.all_runs(project) if project else ())
@@ -91,7 +91,7 @@ def of_model(card: ModelInfo) -> Choice:
 
 
 def of_run(project: Project, run: Run) -> Choice | None:
-    """A run; None where its weights are missing."""
+    """A run; None if its weights are missing."""
     try:
         folder = train.model_folder(project, run)
     except WorkbenchError:
@@ -108,7 +108,7 @@ def of_run(project: Project, run: Run) -> Choice | None:
 
 
 def named_run(project: Project, name: str) -> Choice:
-    """Raises WorkbenchError where there is no such run, or its weights are missing."""
+    """Raises WorkbenchError if there is no such run, or its weights are missing."""
     run = results.run_named(project, name)
     train.model_folder(project, run)
     return of_run(project, run)
@@ -117,7 +117,7 @@ def named_run(project: Project, name: str) -> Choice:
 def of_folder(name: str, settings: Settings | None = None) -> Choice:
     """The folder of a run, or a pretrained model by name or folder.
 
-    Raises ModelError where it is neither.
+    Raises ModelError if it is neither.
     """
     folder = Path(name)
     if (folder / RUN_FILE).is_file():
@@ -125,16 +125,16 @@ def of_folder(name: str, settings: Settings | None = None) -> Choice:
     return of_model(models.find(name, settings))
 
 
-# ---------------------------------------------------------------- which inspectors fit
+# ---------------------------------------------------------------- compatible inspectors
 
 
 @dataclass(frozen=True)
 class Offer:
-    """An inspector as a list shows it for one model.
+    """An inspector as listed for one model.
 
-    `question` is the heading it stands under, a key of QUESTIONS. `refused` says why the model
-    cannot be inspected so, "" if it can. `answers`: whether it shows what the model itself
-    answers, rather than what its encoder gives.
+    `question` is the heading it is listed under, a key of QUESTIONS. `refused` says why it does not
+    support the model, "" if it does. `answers`: whether it shows predictions of the model rather
+    than outputs of its encoder.
     """
 
     id: str
@@ -146,7 +146,7 @@ class Offer:
 
 
 def offers(choice: Choice) -> tuple[Offer, ...]:
-    """Every inspector of the registry, in its order, with whether it fits the model."""
+    """Every inspector of the registry, in order, with whether it supports the model."""
     encoder, outputs = choice.gives, None
     if choice.task:
         encoder = specs.card(choice.folder, allow_pickle=choice.allow_pickle).gives
@@ -166,19 +166,19 @@ def offers(choice: Choice) -> tuple[Offer, ...]:
 
 
 def first(found: Sequence[Offer]) -> str:
-    """The inspector to begin with: of those that fit, one that shows what the model answers."""
+    """The default inspector: of those that support the model, one that shows predictions."""
     fitting = [one for one in found if not one.refused]
     return next((one.id for one in fitting if one.answers), fitting[0].id if fitting else "")
 
 
 _WORDS = {
     **specs.GIVES,
-    "TokenScores": N_("labels for tokens"),
+    "TokenScores": N_("token labels"),
     "SpanScores": N_("spans"),
-    "ClassScores": N_("a class"),
-    "LabelScores": N_("several classes"),
-    "transitions": N_("scores of neighbouring tags (a CRF)"),
-    inspectors.EXPECTED_WORDS: N_("predictions of words"),
+    "ClassScores": N_("a class label"),
+    "LabelScores": N_("multiple labels"),
+    "transitions": N_("transition scores (CRF)"),
+    inspectors.EXPECTED_WORDS: N_("word predictions"),
 }
 
 
@@ -186,14 +186,14 @@ def _refusal(lacks: Sequence[str]) -> str:
     if not lacks:
         return ""
     named = ", ".join(_(_WORDS[one]) if one in _WORDS else one for one in lacks)
-    return _("This model does not give: {names}.").format(names=named)
+    return _("This model does not provide: {names}.").format(names=named)
 
 
-# ---------------------------------------------------------------- asking
+# ---------------------------------------------------------------- requests
 
 
 class Inspector:
-    """One model at a time in a host.
+    """Keeps one model at a time loaded in a host process.
 
     `changed(status)`: asleep, starting, ready, failed, crashed or closed.
     """
@@ -213,11 +213,11 @@ class Inspector:
 
     @property
     def message(self) -> str:
-        """Why it failed, with what to do."""
+        """Why loading failed, with advice."""
         return f"{self._host.message} {self._host.hint}".strip() if self._host else ""
 
     def open(self, choice: Choice) -> None:
-        """Have this model loaded when the next question comes; the one before it goes."""
+        """Select this model for the next request; the previous one is unloaded."""
         if (
             self.choice is not None
             and (choice.folder, choice.key) == (self.choice.folder, self.choice.key)
@@ -246,7 +246,7 @@ class Inspector:
     ) -> None:
         """`done(answer, None)` or `done(None, error)`. Loads the model if needed.
 
-        An older question to the same inspector that has no answer yet is dropped.
+        An unanswered request to the same inspector is dropped.
         """
         assert self._host is not None
         self._host.ask(
@@ -262,7 +262,7 @@ class Inspector:
         options: Mapping | None = None,
         timeout: float = 120.0,
     ) -> Answer:
-        """Headless: ask about one document, or several in one answer, and wait.
+        """Without an event loop: inspect one document, or several in one result, and wait.
 
         Raises the error of the answer.
         """
@@ -271,7 +271,7 @@ class Inspector:
         return self._host.ask_now(asked, timeout)
 
     def close(self) -> None:
-        """End the process and give its memory back."""
+        """End the process and free its memory."""
         if self._drop is not None:
             self._drop()
         if self._host is not None:
@@ -282,16 +282,16 @@ class Inspector:
 def request(
     inspector: str, *documents: Document, options: Mapping | None = None
 ) -> dict[str, object]:
-    """What the host is asked: texts and, where the import had them, their tokens.
+    """The request to the host: texts and, if imported with them, their tokens.
 
-    Raises SpecError for options that the inspector does not have, and for several documents where
-    it looks at one at a time.
+    Raises SpecError for unknown options, and for several documents if the inspector supports only
+    one.
     """
     inspectors.options(inspector, options or {})
     info = inspectors.light(inspector)
     if len(documents) != 1 and not (info is not None and info.several):
         raise SpecError(
-            _("{inspector} looks at one document at a time.").format(inspector=inspector)
+            _("{inspector} supports only one document at a time.").format(inspector=inspector)
         )
     return {
         "inspector": inspector,
@@ -308,18 +308,19 @@ def _asked(document: Document) -> dict:
 
 
 def typed(text: str, text_b: str | None = None) -> Document:
-    """A text that is in no project; with `text_b` a pair."""
+    """A text without a project; with `text_b` a pair."""
     return Document("", (("text", text), *((("text_b", text_b),) if text_b is not None else ())))
 
 
-# ---------------------------------------------------------------- documents and their gold
+# ---------------------------------------------------------------- documents and gold labels
 
 
 @dataclass(frozen=True)
 class Gold:
-    """What people said of a document in the layer of a run.
+    """Gold labels of a document in the layer of a run.
 
-    `label` of a class, flat `spans` of tags, `labels` of any kind. `submitted`: whether it counts.
+    `label` of a class, flat `spans` of tags, `labels` of any kind. `submitted`: whether the
+    document is submitted.
     """
 
     label: str | None
@@ -330,12 +331,12 @@ class Gold:
 
 
 def document(project: Project, document_id: int) -> Document:
-    """Raises KeyError where it was deleted."""
+    """Raises KeyError if it was deleted."""
     return documents.get(project.db, document_id)
 
 
 def by_key(project: Project, key: str) -> Document:
-    """Raises WorkbenchError where there is no document of this key."""
+    """Raises WorkbenchError if there is no document with this key."""
     found = documents.by_key(project.db, key)
     if found is None:
         raise WorkbenchError(_("There is no document {key!r}.").format(key=key))
@@ -348,13 +349,13 @@ def every_document(project: Project) -> tuple[Document, ...]:
 
 
 def find(project: Project, text: str = "", *, texts: int = 1, limit: int = 50) -> tuple:
-    """Rows of documents to choose from: id, key, text; the best matches of the search first."""
+    """Rows of documents for the selector: id, key, text; best search matches first."""
     ids = documents.ids(project.db, documents.Filter(text=text, texts=texts))[:limit]
     return documents.rows(project.db, ids)
 
 
 def first_of_dev(project: Project, choice: Choice) -> Document | None:
-    """The document that the page begins with for a run: the first of dev, else any that fits."""
+    """The document selected first for a run: the first of dev, else any that fits."""
     for wanted in (
         documents.Filter(split="dev", texts=choice.texts),
         documents.Filter(texts=choice.texts),
@@ -365,7 +366,7 @@ def first_of_dev(project: Project, choice: Choice) -> Document | None:
 
 
 def layer(project: Project, choice: Choice) -> Layer | None:
-    """The layer of a run as it is today, None where there is none."""
+    """The current layer of a run, None if it was deleted."""
     if choice.run is None:
         return None
     try:
@@ -375,7 +376,7 @@ def layer(project: Project, choice: Choice) -> Layer | None:
 
 
 def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
-    """Gold of the run's layer; None for a pretrained model, or where the layer is gone."""
+    """Gold labels of the run's layer; None for a pretrained model, or if the layer was deleted."""
     found = layer(project, choice)
     if found is None:
         return None
@@ -391,32 +392,32 @@ def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
 
 
 def compare(given: Gold, spans: Sequence[Span]) -> tuple[Difference, ...]:
-    """Gold beside predicted spans: agreed, missed, extra, border, label."""
+    """Comparison of gold and predicted spans: agreed, missed, extra, border, label."""
     from workbench.metrics.differences import compare as sides
 
     return sides(given.spans, spans)
 
 
 def token_warning(choice: Choice, document: Document) -> str:
-    """What to say of a text without tokens to a tagger that learned from them; "" elsewhere."""
+    """The note for a text without tokens if the model was trained on tokens; otherwise ""."""
     by_word = bool(choice.task) and tasks.info(choice.task).windows
     return predict.token_note(Path(choice.folder), [document]) if by_word else ""
 
 
 def unknown_warning(answer: Answer, name: str) -> str:
-    """What to say where the model does not know the words of the text; "" while it knows most."""
+    """The note if the model does not know many words of the text; otherwise ""."""
     if answer.unknown <= inspectors.UNKNOWN_LIMIT:
         return ""
     return _(
-        "{share:.0%} of these words are unknown to {name}: it was made for another language or "
-        "script. Do not trust its answers."
+        "{share:.0%} of these words are unknown to {name}: it was trained on another "
+        "language or script. Its predictions are not reliable."
     ).format(share=answer.unknown, name=name)
 
 
 def write_matrix(path: Path, values: Any, names: Sequence[str]) -> None:
-    """A numpy array (T, T): .npy as it is; else CSV with the names of its rows and columns.
+    """Save a numpy array (T, T): .npy, or CSV with row and column names.
 
-    Names that a spreadsheet program would run as formulas are escaped. Raises OSError.
+    Names that a spreadsheet program would evaluate as formulas are escaped. Raises OSError.
     """
     if path.suffix == ".npy":
         import numpy

@@ -1,4 +1,4 @@
-"""Layers and labels: what is labelled. Every call is one undo step."""
+"""Layers and labels: the annotation scheme. Every call is one undo step."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def layers(project: Project) -> tuple[Layer, ...]:
 
 
 def counts(project: Project) -> dict[int, int]:
-    """Label id → marks and spans with it."""
+    """Label id → number of class labels and spans."""
     return store.counts(project.db)
 
 
 def submitted_counts(project: Project) -> dict[int, int]:
-    """Layer id → documents that are training data for it."""
+    """Layer id → number of documents usable for training."""
     return store.submitted_counts(project.db)
 
 
@@ -45,16 +45,19 @@ def add_layer(
     options: dict | None = None,
     origin: object = None,
 ) -> int:
-    """A new layer with its labels; labels without a key get the next free one. Raises WorkbenchError where a name does not fit."""
+    """Add a layer with its labels; labels without a key get the next free one.
+
+    Raises WorkbenchError for an invalid name.
+    """
     name = _clean(name, _("A layer"))
     if kind not in KINDS:
         raise WorkbenchError(
-            _("A layer of kind {kind!r} is not known.").format(kind=kind),
+            _("Unknown layer kind: {kind!r}.").format(kind=kind),
             hint=_("Known: {kinds}.").format(kinds=", ".join(KINDS)),
         )
     if texts not in (1, 2):
         raise WorkbenchError(
-            _("A layer is for documents with 1 or 2 texts, not {texts}.").format(texts=texts)
+            _("A layer applies to documents with 1 or 2 texts, not {texts}.").format(texts=texts)
         )
     _free_layer_name(project, name)
     with project.edit(_("Add layer {name}").format(name=name), origin=origin):
@@ -77,7 +80,10 @@ def rename_layer(project: Project, layer_id: int, name: str, *, origin: object =
 def delete_layer(
     project: Project, layer_id: int, *, origin: object = None, watch: Watch = QUIET
 ) -> None:
-    """With its labels and everything labelled with them: one undo step. `will_go` says beforehand what that is."""
+    """Delete the layer with its labels and annotations in one undo step.
+
+    `will_go` describes them beforehand.
+    """
     name = store.layer(project.db, layer_id).name
     title = _("Delete layer {name}").format(name=name)
     with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
@@ -96,7 +102,7 @@ def set_guideline(
 def _free_layer_name(project: Project, name: str) -> None:
     if store.layer_by_name(project.db, name) is not None:
         raise WorkbenchError(
-            _("There is a layer {name!r} already.").format(name=name),
+            _("A layer named {name!r} already exists.").format(name=name),
             hint=_("Choose another name."),
         )
 
@@ -114,7 +120,8 @@ def add_label(
     description: str = "",
     origin: object = None,
 ) -> int:
-    """At the end of the layer. Without `key` it gets the next free one; `key` None leaves it without.
+    """Add a label at the end of the layer. Without `key` it gets the next free one; `key` None
+    means no key.
 
     Raises WorkbenchError if the layer has a label of that name or another label has that key.
     """
@@ -136,9 +143,10 @@ def add_label(
 def add_labels(
     project: Project, layer_id: int, wanted: Iterable[str | Label], *, origin: object = None
 ) -> dict[str, int]:
-    """Name → id for all of them. Labels that the layer has already stay as they are; a key that is taken or does not fit gives way.
+    """Name → id for all of them. Existing labels are not changed; a key that is taken or invalid is
+    replaced.
 
-    For imports: many at once, nothing here is an error but an empty name.
+    For imports: adds many at once; the only error is an empty name.
     """
     layer = store.layer(project.db, layer_id)
     found = {label.name: label.id for label in layer.labels}
@@ -175,7 +183,7 @@ def rename_label(project: Project, label_id: int, name: str, *, origin: object =
 def recolour_labels(
     project: Project, label_ids: Sequence[int], colour: str, *, origin: object = None
 ) -> None:
-    """All of them in one step."""
+    """Change the colour of all labels in one step."""
     colour = _check_colour(colour)
     with project.edit(
         _("Change colour of {names}").format(names=_named(project, label_ids)), origin=origin
@@ -185,7 +193,10 @@ def recolour_labels(
 
 
 def set_key(project: Project, label_id: int, key: str, *, origin: object = None) -> None:
-    """`key` is one character, or "" for none. Raises WorkbenchError if a label shown beside it has that key, naming it."""
+    """`key` is one character, or "" for none.
+
+    Raises WorkbenchError naming the label if another label shown beside it has that key.
+    """
     layer_id, label = _label(project, label_id)
     key = _check_key(project, store.layer(project.db, layer_id), key, but=label_id)
     with project.edit(_("Change key of {name}").format(name=label.name), origin=origin):
@@ -201,21 +212,21 @@ def describe_label(
 
 
 def move_label(project: Project, label_id: int, position: int, *, origin: object = None) -> None:
-    """To place `position` (0-based) of its layer."""
+    """Move the label to `position` (0-based) in its layer."""
     _layer_id, label = _label(project, label_id)
     with project.edit(_("Move {name}").format(name=label.name), origin=origin):
         store.move_label(project.db, label_id, position)
 
 
 def delete_label(project: Project, label_id: int, *, origin: object = None) -> None:
-    """With everything labelled with it: one undo step."""
+    """Delete the label with its annotations in one undo step."""
     delete_labels(project, [label_id], origin=origin)
 
 
 def delete_labels(
     project: Project, label_ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
 ) -> None:
-    """Submitted documents that lose their class go back to draft."""
+    """Submitted documents that lose their class become drafts."""
     title, body = _("Delete {names}").format(names=_named(project, label_ids)), watch.part(0.0, 0.7)
     with project.edit(title, origin=origin, watch=watch.part(0.7, 1.0)):
         for place, id in enumerate(label_ids):
@@ -224,7 +235,7 @@ def delete_labels(
 
 
 def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | None = None) -> str:
-    """One sentence: what deleting these labels, or this layer, takes along."""
+    """A sentence that describes what is deleted with these labels, or this layer."""
     if layer_id is not None:
         layer = store.layer(project.db, layer_id)
         ids, what = [one.id for one in layer.labels], _("the layer {name}").format(name=layer.name)
@@ -238,19 +249,21 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
         use["suggestions"]
     )
     if not parts:
-        return _("Deleting {what} takes nothing else along.").format(what=what)
-    told = _("Deleting {what} takes along {parts}. Undo brings all of it back.")
+        return _("Deleting {what} does not affect any annotations.").format(what=what)
+    told = _("Deleting {what} also deletes {parts}. This can be undone.")
     if use["documents"]:
-        told = _("Deleting {what} takes along {parts} in {documents}. Undo brings all of it back.")
+        told = _("Deleting {what} also deletes {parts} in {documents}. This can be undone.")
     documents = _count(use["documents"], _("document"), _("documents"))
     return told.format(what=what, parts=_listed(parts), documents=documents)
 
 
-# ---------------------------------------------------------------- checks
+# ---------------------------------------------------------------- validation
 
 
 def used_keys(project: Project, layer: Layer, but: int | None = None) -> dict[str, str]:
-    """Key → label name, of all labels that are shown together with this layer: those of layers for as many texts."""
+    """Key → label name, for all labels shown together with this layer: those of layers for the same
+    number of texts.
+    """
     together = (
         one
         for other in store.layers(project.db)
@@ -267,13 +280,13 @@ def _check_key(project: Project, layer: Layer, key: str, but: int | None = None)
     if not _may_be_key(key):
         reserved = _("A, X and U accept, reject and unselect.")
         raise WorkbenchError(
-            _("{key!r} cannot be a key: it takes one letter or digit.").format(key=key),
+            _("{key!r} cannot be used as a key: it must be one letter or digit.").format(key=key),
             hint=reserved,
         )
     if (other := used_keys(project, layer, but).get(key)) is not None:
         raise WorkbenchError(
-            _("{key!r} is the key of {name} already.").format(key=key, name=other),
-            hint=_("Change that one first."),
+            _("{key!r} is already the key of {name}.").format(key=key, name=other),
+            hint=_("Change the other key first."),
         )
     return key
 
@@ -285,35 +298,40 @@ def _may_be_key(key: str) -> bool:
 def _check_colour(colour: str) -> str:
     if colour and not _COLOUR.fullmatch(colour):
         raise WorkbenchError(
-            _("{colour!r} is no colour.").format(colour=colour),
-            hint=_("Write it as #RRGGBB, for instance #2e7d32."),
+            _("{colour!r} is not a colour.").format(colour=colour),
+            hint=_("Use the form #RRGGBB, for example #2e7d32."),
         )
     return colour.lower()
 
 
 def _clean(name: str, what: str) -> str:
-    """The name without spaces around it. Raises WorkbenchError if nothing is left or it holds a line break or the like."""
+    """The name without surrounding spaces.
+
+    Raises WorkbenchError if it is empty or contains a line break or control character.
+    """
     name = name.strip()
     if not name:
         raise WorkbenchError(_("{what} needs a name.").format(what=what))
     if len(name) > LONGEST_NAME:
         raise WorkbenchError(
-            _("A name of {n:,} characters is too long; at most {most:,} can be kept.").format(
+            _("A name of {n:,} characters is too long; the maximum is {most:,}.").format(
                 n=len(name), most=LONGEST_NAME
             )
         )
     if any(unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cs") for char in name):
         raise WorkbenchError(
-            _("{what} cannot be called {name!r}: a name is one line of plain characters.").format(
-                what=what, name=name
-            )
+            _(
+                "{what} cannot be named {name!r}: a name must be one line of plain characters."
+            ).format(what=what, name=name)
         )
     return name
 
 
 def _free_label_name(layer: Layer, name: str) -> None:
     if name in layer.names:
-        message = _("{layer} has a label {name!r} already.").format(layer=layer.name, name=name)
+        message = _("{layer} already has a label named {name!r}.").format(
+            layer=layer.name, name=name
+        )
         raise WorkbenchError(message, hint=_("Choose another name."))
 
 
@@ -325,7 +343,7 @@ def _label(project: Project, label_id: int) -> tuple[int, Label]:
 
 
 def _named(project: Project, label_ids: Sequence[int]) -> str:
-    """The name of the only one, or how many there are."""
+    """The name of a single label, or the number of labels."""
     names = [_label(project, id)[1].name for id in label_ids]
     return names[0] if len(names) == 1 else _("{n} labels").format(n=len(names))
 

@@ -1,4 +1,4 @@
-"""The checks that need neither torch nor Qt: versions, storage, network. A job target."""
+"""Checks without torch and Qt: versions, storage, network. A job target."""
 
 from __future__ import annotations
 
@@ -21,17 +21,33 @@ from workbench.jobs import machine
 from workbench.storage import probe
 
 TARGET = "workbench.operations.local_checks:run"
-LITTLE_MEMORY = 4 * 1024**3  # bytes free; below, no worker is kept ready
+LITTLE_MEMORY = 4 * 1024**3  # free bytes below which no worker is kept ready
 LITTLE_SPACE, NO_SPACE = 5e9, 0.5e9  # bytes free
-NAMED = (  # packages with a line of their own
-    "PySide6-Essentials", "torch", "transformers", "tokenizers", "onnxruntime", "numpy",
-)  # fmt: skip
+NAMED = (  # packages listed separately
+    "PySide6-Essentials",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "onnxruntime",
+    "numpy",
+)
 SWITCHES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 PREFIXES = (
-    "GLOSSBENCH", "HF_", "HUGGINGFACE", "TRANSFORMERS", "TORCH", "PYTORCH", "ONEDNN", "OMP_", "MKL_",
-    "KMP_", "CUDA_", "ORT_", "QT_",
-)  # fmt: skip
-# Values that are switches, numbers or platforms of Qt; others may hold a path, a name or a secret.
+    "GLOSSBENCH",
+    "HF_",
+    "HUGGINGFACE",
+    "TRANSFORMERS",
+    "TORCH",
+    "PYTORCH",
+    "ONEDNN",
+    "OMP_",
+    "MKL_",
+    "KMP_",
+    "CUDA_",
+    "ORT_",
+    "QT_",
+)
+# Values of these are switches, numbers or Qt platforms; others may hold a path, a name or a secret.
 SHOWN_VALUES = re.compile(
     r"on|off|true|false|yes|no|auto|passive|active|offscreen|minimal|xcb|wayland|[\d.,:-]{1,12}",
     re.I,
@@ -65,7 +81,7 @@ def _versions() -> Iterator[Check]:
 
 
 def requirements() -> dict[str, str]:
-    """Package → the versions that are supported (">=2.6,<3"); empty if Glossbench is not installed."""
+    """Package → supported versions (">=2.6,<3"); empty if Glossbench is not installed."""
     try:
         lines = metadata.requires("glossbench") or []
     except metadata.PackageNotFoundError:
@@ -79,7 +95,7 @@ def requirements() -> dict[str, str]:
 
 
 def package(name: str, wanted: str) -> Check:
-    """The installed version of a package against the supported ones."""
+    """The installed version of a package compared with the supported ones."""
     id = f"versions.package.{name}"
     try:
         version = metadata.version(name)
@@ -105,7 +121,9 @@ def _badness(check: Check) -> bool:
 
 
 def satisfies(version: str, wanted: str) -> bool:
-    """Whether a version is within a range such as ">=6.8,!=6.11.0,<6.12"; only numbers count."""
+    """Whether a version is in a range such as ">=6.8,!=6.11.0,<6.12"; only numeric parts are
+    compared.
+    """
     have = _numbers(version.partition("+")[0])
     for sign, limit in re.findall(r"(>=|<=|==|!=|<|>)\s*([\d.]+)", wanted):
         bound = _numbers(limit)
@@ -130,7 +148,7 @@ def _sqlite() -> Check:
     if probe.has_full_text_search():
         return Check(id, title, _("{version} with FTS5").format(version=version))
     told = _("{version} without FTS5").format(version=version)
-    advice = _("Projects need full-text search. Install a Python whose SQLite has FTS5.")
+    advice = _("Projects require full-text search. Install a Python whose SQLite has FTS5.")
     return Check(id, title, told, PROBLEM, advice)
 
 
@@ -141,7 +159,7 @@ def _computing() -> Iterator[Check]:
     total, free = machine.memory()
     told = _("{free} free of {total}").format(free=gigabytes(free), total=gigabytes(total))
     little = free < LITTLE_MEMORY
-    advice = _("Close other programs before training; no worker is kept ready meanwhile.")
+    advice = _("Close other programs before training. No worker is kept ready while memory is low.")
     yield Check(
         "computing.memory", _("Memory"), told, WARNING if little else OK, advice if little else ""
     )
@@ -168,30 +186,33 @@ def _storage(project: str) -> Iterator[Check]:
 
 
 def folder_check(id: str, title: str, folder: Path, *, named: bool = False) -> Check:
-    """Rights and free space. `named`: the folder is ours, so its path may be printed."""
+    """Permissions and free space.
+
+    `named`: the folder belongs to Glossbench, so its path may be printed.
+    """
     place = _existing(folder)
     prefix = f"{shown(folder)}: " if named else ""
     try:
         free = shutil.disk_usage(place).free
     except OSError as error:
         told = _("cannot be read: {reason}").format(reason=error.strerror or type(error).__name__)
-        return Check(id, title, prefix + told, PROBLEM, _("Check the disk and its rights."))
+        return Check(id, title, prefix + told, PROBLEM, _("Check the disk and its permissions."))
     if not _writable(place):
         told = _("cannot be written")
         return Check(
-            id, title, prefix + told, PROBLEM, _("Give yourself the right to write there.")
+            id, title, prefix + told, PROBLEM, _("Grant your user write permission for the folder.")
         )
     told = prefix + _("writable, {space} free").format(space=gigabytes(free))
     if free < NO_SPACE:
-        return Check(id, title, told, PROBLEM, _("Make room on this disk."))
+        return Check(id, title, told, PROBLEM, _("Free up space on this disk."))
     if free < LITTLE_SPACE:
-        advice = _("A trained model takes up to 2 GB. Make room before training or exporting.")
+        advice = _("A trained model takes up to 2 GB. Free up space before training or exporting.")
         return Check(id, title, told, WARNING, advice)
     return Check(id, title, told)
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or the closest one above it: it is made when it is first needed."""
+    """The folder, or its closest existing parent: it is created when first needed."""
     return next((place for place in (folder, *folder.parents) if place.is_dir()), folder)
 
 
@@ -204,7 +225,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _locks() -> Check:
-    """On some network drives locks fail, so two windows could write to one project."""
+    """On some network drives locks do not work, so two windows could write to one project."""
     id, title = "storage.locks", _("File locks")
     try:
         with tempfile.TemporaryFile(dir=_existing(paths.cache_folder())) as file:
@@ -241,13 +262,16 @@ def _network() -> Iterator[Check]:
     yield Check(
         "network.downloads",
         _("Downloads of models"),
-        _("off in the settings") if settings.load().offline else _("when you ask for one"),
+        _("off in the settings") if settings.load().offline else _("on request"),
     )
     yield from environment(os.environ)
 
 
 def environment(variables: Mapping[str, str]) -> Iterator[Check]:
-    """The variables of our libraries. Values are printed only if they can be no path and no secret."""
+    """Environment variables of the libraries.
+
+    Values are printed only if they can be neither a path nor a secret.
+    """
     ours = {*TELEMETRY_OFF, *SWITCHES, "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "KMP_BLOCKTIME"}
     for name in sorted(variables):
         if not name.startswith(PREFIXES) or name in ours:

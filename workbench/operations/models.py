@@ -1,4 +1,6 @@
-"""The models a person can choose: starters, folders added, the Hugging Face cache; adding, removing, downloading."""
+"""The available models: starters, added folders, the Hugging Face cache; adding, removing,
+downloading.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def list(settings: Settings | None = None) -> tuple[ModelInfo, ...]:  # noqa: A001 (read as models.list)
-    """A card for every model at hand, broken folders included; names are unique."""
+    """A card for every available model, including broken folders; names are unique."""
     chosen = settings or settings_file.load()
     added = [_card(folder, chosen) for folder in chosen.model_folders]
     cached = [_allowed(info, chosen) for info in spec.cached()]
@@ -35,7 +37,7 @@ def _card(folder: str, settings: Settings, *, name: str = "", origin: str = "fol
 
 
 def _allowed(info: ModelInfo, settings: Settings) -> ModelInfo:
-    """A card of the cache read again if its pickled weights were confirmed."""
+    """A card of the cache, read again if its pickled weights were confirmed."""
     if info.path not in settings.pickle_allowed:
         return info
     card = _card(info.path, settings, name=info.name, origin=info.origin)
@@ -76,7 +78,7 @@ def info(name: str, settings: Settings | None = None) -> ModelInfo:
 
 
 def find(name: str, settings: Settings | None = None) -> ModelInfo:
-    """As `info`, but for use: raises ModelError too if the model has problems."""
+    """As `info`, but raises ModelError if the model has problems."""
     found = info(name, settings)
     if found.problems:
         raise spec.unusable(found)
@@ -93,7 +95,7 @@ def unfit(found: ModelInfo, task: str) -> str:
     )
 
 
-# What a language model serves besides training: name in JSON → what it must give, in words.
+# Uses of a language model besides training: name in JSON → required output and its title.
 _LANGUAGE_USES = {
     "mask": ("masked_lm", N_("Masked words")),
     "next": ("next_lm", N_("Next words")),
@@ -101,9 +103,9 @@ _LANGUAGE_USES = {
 
 
 def uses(found: ModelInfo) -> dict[str, str]:
-    """What a model can be used for: tasks it can be trained for, then its own predictions.
+    """The uses of a model: tasks it can be trained for, then its own predictions.
 
-    The values are titles for people. Empty for a model that nothing can load.
+    The values are display titles. Empty for a model that cannot be loaded.
     """
     if not found.gives:
         return {}
@@ -113,17 +115,19 @@ def uses(found: ModelInfo) -> dict[str, str]:
 
 
 def to_json(found: ModelInfo) -> dict:
-    """The card for other programs, with what the model can be used for."""
+    """The card in machine-readable form, with the uses of the model."""
     return {**found.to_json(), "uses": [*uses(found)]}
 
 
 def check_task(found: ModelInfo, task: str, settings: Settings | None = None) -> None:
-    """Before a training: raises ModelError, naming models at hand that fit, if this one does not."""
+    """Check before training: raises ModelError, naming available models that fit, if this one does
+    not.
+    """
     if found.problems:
         raise spec.unusable(found)
     if reason := unfit(found, task):
         fitting = [info.name for info in list(settings) if info.usable and not unfit(info, task)]
-        hint = _("Models that can: {names}.").format(names=", ".join(fitting[:5]))
+        hint = _("Models that support it: {names}.").format(names=", ".join(fitting[:5]))
         raise ModelError(reason, hint=hint if fitting else "")
 
 
@@ -133,14 +137,15 @@ def check_task(found: ModelInfo, task: str, settings: Settings | None = None) ->
 def add(
     folder: Path | str, *, allow_pickle: bool = False, settings: Settings | None = None
 ) -> ModelInfo:
-    """Check a folder on disk and remember it. Raises ModelError as `examine` does."""
+    """Check a folder on disk and add it to the list. Raises ModelError as `examine` does."""
     chosen = settings or settings_file.load()
     allowed = allow_pickle or str(Path(folder).absolute()) in chosen.pickle_allowed
     return remember(examine(folder, allow_pickle=allowed), chosen)
 
 
 def examine(folder: Path | str, *, allow_pickle: bool = False) -> ModelInfo:
-    """The card of a folder that can be added. For a thread: the tokenizer is read or converted.
+    """The card of a folder that can be added. Run it in a thread: the tokenizer is read or
+    converted.
 
     Raises ModelError saying what is missing; for pickled weights only without `allow_pickle`.
     """
@@ -150,7 +155,7 @@ def examine(folder: Path | str, *, allow_pickle: bool = False) -> ModelInfo:
 
 
 def remember(found: ModelInfo, settings: Settings) -> ModelInfo:
-    """Put a folder on the list; pickled weights that its card allows stay allowed."""
+    """Add a folder to the list; pickled weights that its card allows stay allowed."""
     if found.pickled and not found.untrusted:
         settings.pickle_allowed = _with(settings.pickle_allowed, found.path)
     settings.model_folders = _with(settings.model_folders, found.path)
@@ -169,20 +174,24 @@ def _check_tokenizer(found: ModelInfo) -> None:
             _("The tokenizer of {path} has {size:,} entries, the model only {rows:,}.").format(
                 path=found.path, size=size, rows=found.vocabulary
             ),
-            hint=_("Tokenizer and weights are from different models."),
+            hint=_("The tokenizer and the weights belong to different models."),
         )
 
 
 @dataclass(frozen=True)
 class Removal:
-    """What removing a model from the list would do: `deletes` bytes are 0 if files stay."""
+    """The effects of removing a model from the list: number of bytes that are deleted, 0 if files
+    stay.
+    """
 
     card: ModelInfo
     deletes: int
 
 
 def removal(name: str, settings: Settings | None = None) -> Removal:
-    """Raises ModelError for models that cannot be removed: the starters, downloads of others."""
+    """Raises ModelError for models that cannot be removed: the starters and downloads of other
+    programs.
+    """
     chosen = settings or settings_file.load()
     path = str(Path(name).absolute())
     cards = list(chosen)
@@ -202,16 +211,19 @@ def removal(name: str, settings: Settings | None = None) -> Removal:
         return Removal(found, 0)
     if not found.downloaded:
         raise ModelError(
-            _("{name} was not downloaded by Glossbench, so it is not deleted.").format(
+            _("{name} was not downloaded by Glossbench and will not be deleted.").format(
                 name=found.name
             ),
-            hint=_("The Hugging Face cache is shared: `hf cache` lists and deletes what is in it."),
+            hint=_(
+                "The Hugging Face cache is shared. Use `hf cache` to list and delete its contents."
+            ),
         )
     return Removal(found, downloads.size(spec.repository_of(found)))
 
 
 def remove(name: str, *, delete: bool = False, settings: Settings | None = None) -> Removal:
-    """Forget a folder that was added; its files stay. Delete a download, only with `delete`.
+    """Remove an added folder from the list; its files stay. A download is deleted only with
+    `delete`.
 
     Raises ModelError as `removal` does, and if files would be deleted without `delete`.
     """
@@ -222,7 +234,7 @@ def remove(name: str, *, delete: bool = False, settings: Settings | None = None)
             _("Removing {name} deletes its files ({size:,} bytes).").format(
                 name=name, size=planned.deletes
             ),
-            hint=_("Confirm it with --yes."),
+            hint=_("Use --yes to confirm."),
         )
     delete_files(planned.card)
     forget(planned.card, chosen)
@@ -230,19 +242,22 @@ def remove(name: str, *, delete: bool = False, settings: Settings | None = None)
 
 
 def delete_files(found: ModelInfo) -> int:
-    """Delete what Glossbench downloaded of a model, nothing else; returns the bytes set free."""
+    """Delete the files of a model that Glossbench downloaded, nothing else.
+
+    Returns the bytes freed.
+    """
     return downloads.delete(spec.repository_of(found)) if found.downloaded else 0
 
 
 def forget(found: ModelInfo, settings: Settings) -> None:
-    """Take a model off the list of added folders and of confirmed pickles."""
+    """Remove a model from the lists of added folders and confirmed pickles."""
     settings.model_folders = [one for one in settings.model_folders if one != found.path]
     settings.pickle_allowed = [one for one in settings.pickle_allowed if one != found.path]
     settings.save()
 
 
 def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
-    """Confirm that the pickled weights of a listed model may be opened, and read its card anew."""
+    """Confirm that the pickled weights of a listed model may be loaded, and read its card again."""
     chosen = settings or settings_file.load()
     path = info(name, chosen).path
     if path not in chosen.pickle_allowed:
@@ -255,7 +270,10 @@ def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
 
 
 def look_up(model_id: str, settings: Settings | None = None) -> JobSpec:
-    """The job that asks the hub for size and licence; its result is a dict with id, revision, licence, size_bytes, files, pickled, family."""
+    """A job that queries size and licence from the hub.
+
+    Its result is a dict with id, revision, licence, size_bytes, files, pickled, family.
+    """
     return _hub_job(
         "look_up", {"id": _checked(model_id)}, _("Look up {id}").format(id=model_id), settings
     )
@@ -268,7 +286,10 @@ def download(
     allow_pickle: bool = False,
     settings: Settings | None = None,
 ) -> JobSpec:
-    """The job that fetches a model into the Hugging Face cache; it yields progress (done and total bytes), its result has `path`."""
+    """A job that downloads a model into the Hugging Face cache.
+
+    It yields progress (done and total bytes); its result has `path`.
+    """
     params = {"id": _checked(model_id), "revision": revision, "allow_pickle": allow_pickle}
     return _hub_job("download", params, _("Download {id}").format(id=model_id), settings)
 
@@ -280,8 +301,8 @@ def _checked(model_id: str) -> str:
         part and part[0] != "." and all(c.isalnum() or c in "-_." for c in part) for part in parts
     ):
         raise ModelError(
-            _("{id!r} is no model id.").format(id=model_id),
-            hint=_("An id looks like distilbert/distilbert-base-uncased."),
+            _("{id!r} is not a model id.").format(id=model_id),
+            hint=_("The format of an id is distilbert/distilbert-base-uncased."),
         )
     return name
 
@@ -289,8 +310,8 @@ def _checked(model_id: str) -> str:
 def _hub_job(function: str, params: dict, title: str, settings: Settings | None) -> JobSpec:
     if (settings or settings_file.load()).offline:
         raise ModelError(
-            _("Glossbench is in offline mode: nothing is fetched from the network."),
-            hint=_("Switch offline mode off in the settings first."),
+            _("Glossbench is in offline mode; the network is not used."),
+            hint=_("Turn off offline mode in the settings first."),
         )
     return JobSpec(
         f"workbench.models.hub:{function}",

@@ -1,4 +1,4 @@
-"""Plugins that were found, whether they are enabled, and whether their code fits its contract."""
+"""Found plugins, whether they are enabled, and whether their code conforms to its contract."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.jobs.spec import JobSpec
 ENABLED, DISABLED, ERROR = "enabled", "disabled", "error"
 TARGET = "workbench.operations.plugins:check_job"
 HEAVY = ("torch", "transformers", "onnxruntime", "sklearn", "scipy")
-# Kind of contribution → what its object must have.
+# Kind of contribution → attributes that its object must have.
 PARTS: Mapping[str, tuple[str, ...]] = {
     "importer": ("sniff", "preview", "read"),
     "task": ("info", "targets", "forward"),
@@ -42,7 +42,7 @@ IN_WINDOW = ("panel",)  # their objects are Qt widgets, which only the window im
 
 @dataclass(frozen=True)
 class Status:
-    """A plugin as it stands: `state` is enabled, disabled or error; `details` is a traceback."""
+    """A plugin and its status: `state` is enabled, disabled or error; `details` is a traceback."""
 
     plugin: Plugin
     state: str
@@ -66,7 +66,10 @@ class Status:
 
 @dataclass(frozen=True)
 class Checked:
-    """One contribution after its code was imported; `error` is "" if it fits its contract."""
+    """One contribution after its code was imported;
+
+    `error` is "" if it conforms to its contract.
+    """
 
     kind: str
     id: str
@@ -75,11 +78,11 @@ class Checked:
     details: str = ""
 
 
-# ---------------------------------------------------------------- what there is
+# ---------------------------------------------------------------- listing
 
 
 def all_plugins(settings: Settings | None = None) -> tuple[Status, ...]:
-    """Those with an error first, then by name. Runs no code of a plugin that is not enabled."""
+    """Plugins with an error first, then by name. Runs no code of plugins that are not enabled."""
     chosen = settings or settings_file.load()
     found = [_status(one, chosen) for one in plugins.find(chosen)]
     return tuple(sorted(found, key=lambda one: (one.state != ERROR, one.plugin.name.casefold())))
@@ -101,7 +104,7 @@ def _with_hint(error: WorkbenchError) -> str:
 
 
 def adds(plugin: Plugin) -> tuple[str, ...]:
-    """What a plugin adds, in words: "1 importer: TMX translation memories"."""
+    """A description of what a plugin adds: "1 importer: TMX translation memories"."""
     words: dict[str, Callable[[int], str]] = {
         "importer": lambda n: ngettext("{n} importer: {names}", "{n} importers: {names}", n),
         "task": lambda n: ngettext("{n} task: {names}", "{n} tasks: {names}", n),
@@ -147,9 +150,9 @@ def find(name: str, settings: Settings | None = None) -> Plugin:
 
 
 def enable(plugin: Plugin, settings: Settings | None = None) -> None:
-    """Use a plugin from now on, also after the next start. Raises WorkbenchError for a broken one.
+    """Enable a plugin, also for later starts. Raises WorkbenchError for a broken one.
 
-    A folder that no search would find is added to the plugin folders of the settings.
+    A folder outside the searched folders is added to the plugin folders of the settings.
     """
     if plugin.fault:
         raise WorkbenchError(
@@ -168,7 +171,7 @@ def enable(plugin: Plugin, settings: Settings | None = None) -> None:
 
 
 def disable(plugin: Plugin, settings: Settings | None = None) -> None:
-    """Use a plugin no more. What was made with it stays, but needs it to be opened."""
+    """Disable a plugin. Data created with it stays, but cannot be opened without it."""
     chosen = settings or settings_file.load()
     chosen.plugins_enabled = [one for one in chosen.plugins_enabled if one != plugin.key]
     chosen.save()
@@ -179,7 +182,7 @@ def disable(plugin: Plugin, settings: Settings | None = None) -> None:
 
 
 def check(plugin: Plugin) -> Iterator[Checked]:
-    """Import everything that a plugin adds and compare it with the contracts. Runs its code."""
+    """Import everything that a plugin adds and check it against the contracts. Runs its code."""
     try:
         plugins.make_importable(plugin)
     except WorkbenchError as error:
@@ -200,7 +203,7 @@ def check(plugin: Plugin) -> Iterator[Checked]:
 
 
 def check_spec(plugin: Plugin) -> JobSpec:
-    """A worker's job that checks the plugin; its events are those of `check_job`."""
+    """The job that checks the plugin in a worker; its events are those of `check_job`."""
     title = _("Check plugin {name}").format(name=plugin.name)
     return JobSpec(TARGET, {"folder": str(plugin.folder)}, device="", title=title)
 
@@ -213,10 +216,13 @@ def check_job(params: Mapping, folder: Path) -> Generator[dict, None, dict]:
 
 
 def _fault(one: Contribution) -> str:
-    """Why a contribution does not fit its contract, "" if it does. Raises what its import raises."""
+    """Why a contribution does not conform to its contract, "" if it does.
+
+    Raises what its import raises.
+    """
     if one.kind in WITH_INFO:
         if "info" not in one.options:
-            return _("plugin.toml names no `info` for it.")
+            return _("plugin.toml does not name an `info` for it.")
         with _without_heavy():
             _object(one.options["info"])
     if one.kind in IN_WINDOW:
@@ -254,7 +260,7 @@ def _found(target: str) -> bool:
 
 @contextmanager
 def _without_heavy() -> Iterator[None]:
-    """Importing torch and the like fails: the window imports light halves too."""
+    """Make imports of torch and other heavy libraries fail: the window imports this module, too."""
     kept = {name: sys.modules.get(name) for name in HEAVY}
     sys.modules.update(dict.fromkeys(HEAVY))
     try:
@@ -267,5 +273,5 @@ def _without_heavy() -> Iterator[None]:
                 sys.modules[name] = module
 
 
-# State → words for people.
+# State → display text.
 STATES = {ENABLED: N_("enabled"), DISABLED: N_("disabled"), ERROR: N_("error")}

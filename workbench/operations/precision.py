@@ -1,4 +1,6 @@
-"""Measurements of bf16 on this computer: workers report them, this process keeps them in the settings."""
+"""Speed measurements of bf16 on this computer: workers report them, this process stores them in the
+settings.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,20 @@ from workbench.jobs.events import Event, Output
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
 
-MOST = 100  # measurements that are kept: one per processor, torch version, thread number and shape
+# maximum number of stored measurements: one per processor, torch version, thread count and shape
+MOST = 100
 
 
 def known() -> dict[str, float]:
-    """Key of a measurement → how many times as fast as fp32 bf16 is."""
+    """Key of a measurement → speed of bf16 relative to fp32."""
     return dict(settings.load().precision_trials)
 
 
 def remember(queue: Queue, chosen: Callable[[], settings.Settings]) -> Callable[[], None]:
-    """Keep what the jobs of a queue measure in the settings that `chosen()` returns.
+    """Store the measurements of jobs in the settings that `chosen()` returns.
 
-    Returns a function that ends this. If the settings cannot be saved, later runs measure again.
+    Returns a function that disconnects it. If the settings cannot be saved, later runs measure
+    again.
     """
 
     def heard(_job: Job, event: Event) -> None:

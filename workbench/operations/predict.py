@@ -1,6 +1,7 @@
-"""Answers of a run: stored ones, missing ones by a job, and answers to texts and files that are in no project.
+"""Predictions of a run: stored ones, missing ones computed by a job, and predictions for texts and
+files outside a project.
 
-An answer of one run to one text never changes, so it is computed once and kept in the project.
+The prediction of a run for a text never changes, so it is computed once and stored in the project.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 TARGET = "workbench.tasks.predictor:run"
-PLAIN = (".txt", ".text", "")  # endings of files with a text a line
+PLAIN = (".txt", ".text", "")  # suffixes of files with one text per line
 Then = Callable[[Any, "Exception | None"], None]
 
 
@@ -42,7 +43,9 @@ Then = Callable[[Any, "Exception | None"], None]
 
 
 def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, Prediction]:
-    """The answers kept for these documents, by id; one to an earlier text does not count."""
+    """The stored predictions for these documents, by id; predictions for an earlier text are
+    ignored.
+    """
     kept = runs.predictions(project.db, run.id, [one.id for one in found])
     return {
         one.id: kept[one.id][1]
@@ -60,10 +63,11 @@ def ensure(
     *,
     background: Background = here,
 ) -> Job | None:
-    """Call `then(answers by document id, None)` once every document has one, or `then(None, error)`.
+    """Call `then(predictions by document id, None)` once all exist, or `then(None, error)`.
 
-    Returns the job that computes what is missing; None if there is none, or not yet (with a `background` of another thread).
-    New answers are kept unless the project is open for reading only.
+    Returns the job that computes missing predictions; None if none are missing, or not yet known
+    (with a
+    `background` on another thread). New predictions are stored unless the project is read-only.
     """
     started: list[Job] = []
 
@@ -86,7 +90,7 @@ def ensure(
 
 
 def _missing(project: Project, run: Run, found: Sequence[Document]):
-    """(answers at hand, documents without one, the question about these as a job that waits to be queued)."""
+    """Stored predictions, documents without one, and the prepared job for these documents."""
     have = stored(project, run, found)
     missing = [one for one in found if one.id not in have]
     if not missing:
@@ -119,7 +123,7 @@ def _kept(
             (one.id, one.text_hash, answer.to_json())
             for one, answer in zip(missing, answers, strict=True)
         ]
-        with project.write(_("Keep answers")):
+        with project.write(_("Store predictions")):
             runs.save_predictions(project.db, run.id, rows)
     return {one.id: answer for one, answer in zip(missing, answers, strict=True)}
 
@@ -132,7 +136,10 @@ def _device(run: Run) -> str:
 
 
 class Question:
-    """Documents written down for a worker. Made on any thread, `start`ed on the main one, its `answers` read on any."""
+    """Documents written to a file for a worker.
+
+    Created on any thread, `start`ed on the main thread, `answers` read on any.
+    """
 
     def __init__(
         self,
@@ -173,18 +180,18 @@ class Question:
         )
 
     def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
-        """`ended(event)` on the main thread when the worker has."""
+        """Calls `ended(event)` on the main thread when the worker has ended."""
         return follow(queue, self.spec, ended)
 
     def answers(self, event: Finished) -> list[Prediction]:
-        """In the order asked; the files go. Raises Cancelled or JobFailed."""
+        """Predictions in input order; deletes the files. Raises Cancelled or JobFailed."""
         try:
             check_ending(event)
             found = dict(read_answers(self.output))
             return [found[number] for number in range(len(self.asked))]
         except (OSError, ValueError, KeyError) as error:
             raise JobFailed(
-                _("The answers of the worker cannot be read: {error!r}.").format(error=error)
+                _("The predictions of the worker cannot be read: {error!r}.").format(error=error)
             ) from error
         finally:
             scratch.remove(self.folder)
@@ -210,18 +217,20 @@ def check_ending(event: Finished) -> None:
     if event.status != "done":
         raise JobFailed(
             event.message
-            or _("The prediction ended early ({status}).").format(status=event.status),
+            or _("The prediction ended without a result ({status}).").format(status=event.status),
             hint=event.hint,
         )
 
 
 def _numbered(document: Document, number: int) -> Document:
-    """The same texts under the number of its line, so answers find back; files have no ids of their own."""
+    """The same texts with the line number as id, to match predictions: files have no ids of their
+    own.
+    """
     return Document(document.key, document.texts, tokens=document.tokens, id=number)
 
 
 def read_answers(path: Path) -> Iterator[tuple[int, Prediction]]:
-    """(document id, answer) of a file that a worker wrote."""
+    """(document id, prediction) of a file that a worker wrote."""
     from workbench.text.fields import Prediction
 
     with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
@@ -235,7 +244,7 @@ def read_answers(path: Path) -> Iterator[tuple[int, Prediction]]:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A line that gave no document. `line` is 1-based."""
+    """A line without a document. `line` is 1-based."""
 
     file: str
     line: int
@@ -243,7 +252,7 @@ class Skipped:
 
 
 def texts_to_documents(texts: Iterable[str | tuple[str, str]]) -> tuple[Document, ...]:
-    """Typed texts (or pairs of them) as documents."""
+    """Entered texts (or pairs of texts) as documents."""
     return tuple(_typed(number, one) for number, one in enumerate(texts, 1))
 
 
@@ -261,7 +270,10 @@ def ask(
     device: str = "auto",
     background: Background = here,
 ) -> Job | None:
-    """Ask a model folder about documents of no project; `then([(document, answer), …] in order, None)` or `then(None, error)`."""
+    """Predict documents outside a project with a model folder.
+
+    Calls `then([(document, prediction), …] in order, None)` or `then(None, error)`.
+    """
     if not asked:
         then([], None)
         return None
@@ -277,12 +289,13 @@ def ask(
 
 
 ALIKE = (
-    0.99  # of a run's training tokens cut like own words: above, the difference is not worth a word
+    # Fraction of training tokens equal to our own word boundaries, above which no note is shown.
+    0.99
 )
 
 
 def task_of(folder: Path) -> str:
-    """The task of the run in a folder. Raises ModelError where its description is damaged."""
+    """The task of the run in a folder. Raises ModelError if its description is damaged."""
     path = folder / "glossbench.json"
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["task"])
@@ -293,35 +306,40 @@ def task_of(folder: Path) -> str:
 
 
 def options_of(folder: Path) -> Mapping[str, Any]:
-    """The settings that the run in a folder was trained with; {} where they cannot be read."""
+    """The settings that the run in a folder was trained with; {} if they cannot be read."""
     try:
         raw = json.loads((folder / "glossbench.json").read_text(encoding="utf-8"))
         return raw.get("options") or {}
     except (OSError, ValueError, AttributeError):
-        return {}  # loading it says what is wrong
+        return {}  # loading the model reports the error
 
 
 def token_note(model: Path, asked: Iterable[Document]) -> str:
-    """What to say, once, before a tagger that learned from imported tokens answers for raw texts; "" where it does not matter."""
+    """A note before a tagger trained on imported tokens predicts raw texts; "" if the difference is
+    negligible.
+    """
     try:
         tokens = (
             json.loads((model / "glossbench.json").read_text(encoding="utf-8")).get("tokens") or {}
         )
         alike = float(tokens.get("alike", 1.0))
     except (OSError, ValueError, TypeError, AttributeError):
-        return ""  # loading it says what is wrong
+        return ""  # loading the model reports the error
     if alike >= ALIKE or all(one.tokens.get(TEXT) for one in asked):
         return ""
     return _(
-        "The model learned from imported tokens, of which {share:.0%} are not cut as Glossbench cuts a text that comes without tokens: "
-        "borders of its answers may differ from those of the training data."
+        "The model was trained on imported tokens. {share:.0%} of them differ from the "
+        "tokens that Glossbench creates for raw texts, so the boundaries of predicted "
+        "spans may differ from those in the training data."
     ).format(share=1 - alike)
 
 
 def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
-    """The documents of a file, or of all files of a folder, in order, and the lines that gave none.
+    """The documents of a file, or of all files of a folder, in order, and the lines without a
+    document.
 
-    Plain text gives one document for each line, empty ones included, so answers stand beside the lines.
+    Plain text gives one document per line, including empty lines, so that predictions match the
+    lines.
     Raises WorkbenchError if nothing can be read.
     """
     files = (
@@ -344,7 +362,7 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
             faults, records = (
                 [Skipped(str(file), 1, str(error))],
                 [],
-            )  # a picture among the texts must not keep them from being read
+            )  # an image among the texts must not prevent reading them
         found += records
         skipped += faults
     if not found and skipped:
@@ -355,14 +373,14 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
 def _lines(file: Path) -> list[Document]:
     if paths.endless(file):
         raise WorkbenchError(
-            _("{file} is no file but a device.").format(file=file), hint=_("Name a file.")
+            _("{file} is a device, not a file.").format(file=file), hint=_("Choose a file.")
         )
     try:
         content = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = file.read_bytes()[: error.start].count(b"\n") + 1
         raise WorkbenchError(
-            _("{file}, line {line}: not UTF-8 text.").format(file=file, line=line),
+            _("{file}, line {line}: not valid UTF-8.").format(file=file, line=line),
             hint=_("Save the file as UTF-8."),
         ) from None
     lines = content.split("\n")
@@ -375,7 +393,7 @@ def _lines(file: Path) -> list[Document]:
 
 
 def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
-    """The documents of a file in any format that can be imported; its labels do not matter."""
+    """The documents of a file in any import format; its labels are ignored."""
     from workbench.importers import detect
     from workbench.importers.base import Options, Row
     from workbench.importers.base import Skipped as Fault
@@ -400,19 +418,21 @@ def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
             else _("it is empty")
         )
         raise WorkbenchError(
-            _("{file} holds no text that can be read ({why}).").format(file=file, why=why)
+            _("{file} contains no readable text ({why}).").format(file=file, why=why)
         )
     return found, skipped
 
 
 def answer_json(document: Document, answer: Prediction, *, named: bool = False) -> dict:
-    """One answer as an object: the text (both of a pair), what the model says, and the key where the input had keys."""
+    """One prediction as an object: the text (both of a pair), the output of the model, and the key
+    if the input had keys.
+    """
     texts = {name: content for name, content in document.texts}
     return {**({"key": document.key} if named else {}), **texts, **answer.to_json()}
 
 
 def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None:
-    """Write answers as CSV where the name ends in .csv, else as JSON lines; whole or not at all."""
+    """Write predictions as CSV if the name ends in .csv, else as JSON lines; atomically."""
     if out.is_file() and is_project(out):
         raise ExportFailed(
             _("{path} is a project.").format(path=out), hint=_("Choose another name.")
@@ -472,9 +492,10 @@ def apply_to_files(
     *,
     background: Background = here,
 ) -> Job | None:
-    """Ask a run about a file or a folder of files and save the answers; the project stays as it is.
+    """Predict a file or a folder of files with a run and save the predictions; the project is not
+    changed.
 
-    `then(Applied, None)` or `then(None, error)`. The job is returned where it is known at once.
+    Calls `then(Applied, None)` or `then(None, error)`. Returns the job if it is already known.
     """
     started: list[Job | None] = []
 

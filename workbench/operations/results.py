@@ -1,4 +1,6 @@
-"""What came out of a run: scores as run and against today's gold, per label, the matrix, errors, comparison, deletion."""
+"""Results of a run: original and current scores, per-label scores, confusion matrix, errors,
+comparison, deletion.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Confusion counts: `cells[gold][predicted]`, rows and columns in the order of `labels`; `documents` of each cell by id.
+    """Confusion counts: `cells[gold][predicted]`, rows and columns in the order of `labels`;
+    `documents` of each cell by id.
 
-    For tags a unit is a span with equal borders on both sides; what only one side has stands in the row or column "–".
+    For tags a unit is a span with equal offsets on both sides; a span that exists on one side only
+    is in the row or column "–".
     """
 
     labels: tuple[str, ...]
@@ -40,7 +44,10 @@ class Matrix:
 
 @dataclass(frozen=True)
 class ErrorRow:
-    """A document whose answer differs from gold. `score` is how sure the model was, 0 to 1."""
+    """A document whose prediction differs from gold.
+
+    `score` is the confidence of the model, 0 to 1.
+    """
 
     document_id: int
     key: str
@@ -52,10 +59,11 @@ class ErrorRow:
 
 @dataclass(frozen=True)
 class Results:
-    """A run on dev.
+    """Scores of a run on dev.
 
     `as_run` are the scores when the run ended, `then` the same with the labels (None for a run of
-    an earlier version); `today` is against today's gold, None without stored predictions.
+    an earlier version); `today` is against the current gold labels, None without stored
+    predictions.
     """
 
     run: Run
@@ -70,20 +78,20 @@ class Results:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs over the documents that both answered."""
+    """Comparison of two runs on the documents that both predicted."""
 
     first: Evaluation
     second: Evaluation
     only_first: tuple[
         ErrorRow, ...
-    ]  # right in the first run only; the row shows the second's answer
+    ]  # correct in the first run only; the row shows the prediction of the second
     only_second: tuple[ErrorRow, ...]
     both_right: int
     both_wrong: int
 
 
 def run_named(project: Project, name: str) -> Run:
-    """A run by its name. Raises WorkbenchError naming the runs there are."""
+    """A run by its name. Raises WorkbenchError naming the existing runs."""
     found = runs.by_name(project.db, name)
     if found is None:
         known = ", ".join(one.name for one in runs.all(project.db)) or _("none yet")
@@ -95,7 +103,7 @@ def run_named(project: Project, name: str) -> Run:
 
 
 def run(project: Project, run_id: int) -> Run:
-    """The run as it stands now. Raises KeyError if it was deleted."""
+    """The current state of the run. Raises KeyError if it was deleted."""
     return runs.get(project.db, run_id)
 
 
@@ -105,7 +113,7 @@ def all_runs(project: Project) -> tuple[Run, ...]:
 
 
 def layer_of(project: Project, run: Run) -> Layer:
-    """The layer a run learned. Raises WorkbenchError if it was deleted since."""
+    """The layer a run was trained on. Raises WorkbenchError if it was deleted."""
     for layer in labels.layers(project.db):
         if layer.id == run.layer_id or (run.layer_id is None and layer.name == run.layer):
             return layer
@@ -126,7 +134,9 @@ def task_of(run: Run) -> str:
 def evaluate(
     project: Project, run: Run, split: str, answers: Mapping[int, Prediction]
 ) -> Evaluation:
-    """Score given answers (by document id) on today's gold of a split; documents without an answer are not counted."""
+    """Score predictions (by document id) against the current gold of a split; documents without a
+    prediction are not counted.
+    """
     found = [one for one in scored(project, run, split) if one.document.id in answers]
     return scoring.evaluate(task_of(run), split, found, [answers[one.document.id] for one in found])
 
@@ -136,7 +146,7 @@ def scored(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
 
 
 def answered(project: Project, run: Run, split: str) -> bool:
-    """Whether an evaluation on the split would need no model: every document has its answer."""
+    """Whether an evaluation on the split needs no model: every document has a stored prediction."""
     found = [one.document for one in scored(project, run, split)]
     return len(predict.stored(project, run, found)) == len(found)
 
@@ -144,9 +154,12 @@ def answered(project: Project, run: Run, split: str) -> bool:
 def start_evaluation(
     project: Project, queue: Queue, run: Run, split: str, then, *, background: Background = here
 ) -> Job | None:
-    """Score a run on a split, computing missing answers first: `then(Evaluation, None)` or `then(None, error)`.
+    """Evaluate a run on a split, computing missing predictions first: `then(Evaluation, None)` or
+    `then(None, error)`.
 
-    A score on test counts as a look and needs a project open for writing. The job is returned where it is known at once.
+    An evaluation on test counts as a view of the test score and requires a project open for
+    writing.
+    Returns the job if it is already known.
     """
     started: list[Job | None] = []
 
@@ -204,10 +217,10 @@ def _answered(
 
 
 def as_run(run: Run, split: str) -> Evaluation | None:
-    """The evaluation stored with the run, against the gold of that time.
+    """The evaluation stored with the run, against the gold labels of that time.
 
     On dev from the end of the run; on test from there too, or from the first view of the test
-    score. None where no such evaluation is stored.
+    score. None if no such evaluation is stored.
     """
     raw = (run.result.get("evaluations") or {}).get(split)
     try:
@@ -230,7 +243,9 @@ def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
 
 
 def results(project: Project, run_id: int) -> Results:
-    """Everything the Results page shows of a run, from stored answers on dev; no model is asked."""
+    """All data that the Results page shows for a run, from stored predictions on dev; the model is
+    not used.
+    """
     run = runs.get(project.db, run_id)
     found = scored(project, run, "dev")
     answers = predict.stored(project, run, [one.document for one in found])
@@ -267,7 +282,7 @@ def interval(project: Project, run: Run) -> tuple[str, float, float]:
 def confusion(
     task: str, names: Sequence[str], found: Sequence[Scored], answers: Sequence[Prediction]
 ) -> Matrix | None:
-    """The confusion matrix of given predictions; labels that occur on neither side are left out.
+    """The confusion matrix of predictions; labels without occurrences are omitted.
 
     None for a task without one.
     """
@@ -319,12 +334,16 @@ def error_row(info: TaskInfo, one: Scored, answer: Prediction) -> ErrorRow:
 
 
 def compare(project: Project, first_id: int, second_id: int) -> Comparison:
-    """Two runs of one task and layer on today's gold of dev. Raises WorkbenchError where they cannot be compared."""
+    """Compare two runs of one task and layer on the current gold of dev.
+
+    Raises WorkbenchError if they cannot be compared.
+    """
     first, second = runs.get(project.db, first_id), runs.get(project.db, second_id)
     if (task_of(first), first.layer_id) != (task_of(second), second.layer_id):
         raise WorkbenchError(
             _(
-                "{one} and {other} learned different layers, so their answers cannot be compared."
+                "{one} and {other} were trained on different layers, so their predictions "
+                "cannot be compared."
             ).format(one=first.name, other=second.name)
         )
     task, info = task_of(first), tasks.info(task_of(first))
@@ -352,7 +371,7 @@ def compare(project: Project, first_id: int, second_id: int) -> Comparison:
 
 
 def disk_space(project: Project, run_id: int) -> int:
-    """Bytes in the run's folder."""
+    """Size of the run's folder in bytes."""
     folder = paths.run_folder(project.path, run_id)
     return (
         sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
@@ -362,16 +381,16 @@ def disk_space(project: Project, run_id: int) -> int:
 
 
 def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
-    """Delete runs with their answers, suggestions and weights, all or none. Cannot be undone.
+    """Delete runs with their predictions, suggestions and weights, all or none. Cannot be undone.
 
-    Labels that were accepted from them stay. Returns the number of bytes freed on the disk.
+    Accepted labels stay. Returns the number of bytes freed on the disk.
     """
     for id in run_ids:
         run = runs.get(project.db, id)
         if run.status in ("waiting", "running"):
             raise WorkbenchError(
                 _("Run {name!r} is still running.").format(name=run.name),
-                hint=_("Cancel it first."),
+                hint=_("Cancel the run first."),
             )
     with project.write():
         for place, id in enumerate(run_ids):

@@ -1,7 +1,7 @@
-"""Folders of runs beside the project file: made for one run, deleted with it.
+"""Run folders beside the project file: created for one run, deleted with it.
 
-A folder of the run's number may exist already, left by an earlier project of the same name or by a
-backup that was restored. It is not touched; the new run gets the next number.
+A folder with the run's number may already exist, left by an earlier project of the same name or by
+a restored backup. It is not modified; the new run gets the next number.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def add_run(project: Project, name: str, kind: str = "train", **values: Any) -> Run:
     """A new run with an empty folder, inside `project.write()`; `values` as for `storage.runs.add`.
 
-    Raises WorkbenchError if the folder cannot be made.
+    Raises WorkbenchError if the folder cannot be created.
     """
     run = runs.add(project.db, name, kind, **values)
     while os.path.lexists(paths.run_folder(project.path, run.id)):
@@ -39,23 +39,23 @@ def add_run(project: Project, name: str, kind: str = "train", **values: Any) -> 
             _("{folder} cannot be created: {error}.").format(
                 folder=folder, error=error.strerror or error
             ),
-            hint=_("Is the disk full or read-only?"),
+            hint=_("Check the free disk space and whether the disk is read-only."),
         ) from error
     return run
 
 
 def model(project: Project, run_id: int) -> Path:
-    """Where the weights of the run are, whether or not they exist."""
+    """The folder of the run's weights, whether or not it exists."""
     return owned_folder.current(paths.run_folder(project.path, run_id) / "model")
 
 
 def has_model(project: Project, run_id: int) -> bool:
-    """Whether the weights of the run are there: every family writes its own files beside this."""
+    """Whether the weights of the run exist: every family writes its own files beside this one."""
     return (model(project, run_id) / DESCRIPTION).is_file()
 
 
 def recover(project: Project, run_id: int) -> None:
-    """After the run's worker was killed while it saved: bring the complete version back.
+    """Restore the complete version after the run's worker was killed while saving.
 
     Only for the process that has the project open for writing.
     """
@@ -63,7 +63,7 @@ def recover(project: Project, run_id: int) -> None:
 
 
 def remove(project: Project, run_id: int) -> None:
-    """Delete the run's folder; one that was not made for this run stays."""
+    """Delete the run's folder, unless it was not created for this run."""
     folder = paths.run_folder(project.path, run_id)
     if not owned_folder.is_owned(folder) and _names_run(folder, project.uid, run_id):
         (folder / owned_folder.MARKER).touch()

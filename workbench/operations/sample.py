@@ -1,4 +1,6 @@
-"""The sample project: built anew from the texts in resources/samples each time it is opened, under a free name."""
+"""The sample project: created from the texts in resources/samples each time it is opened, under a
+free name.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 NAME = "Metro messages"
 
-# (label, colour, description); the hues lie far apart, the interface sets their lightness.
+# (label, colour, description); hues are well separated, the interface adjusts their lightness.
 CLASSES = (
     ("delay", "#e03131", "Late, early, not at all, cut short, or a stop skipped"),
     ("crowding", "#5c940d", "Too full, no seat, no room to board, too few cars"),
@@ -47,7 +49,8 @@ PAIRS = (
 
 
 def create_sample(folder: Path | str) -> Path:
-    """A new copy of the sample project in `folder` (made if missing) under a free name; gives its path.
+    """Create a copy of the sample project in `folder` (created if missing) under a free name.
+    Returns its path.
 
     Raises ProjectError if the folder cannot be written.
     """
@@ -58,7 +61,7 @@ def create_sample(folder: Path | str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ProjectError(
-            _("The folder {folder} cannot be made: {reason}.").format(
+            _("The folder {folder} cannot be created: {reason}.").format(
                 folder=folder, reason=error.strerror
             ),
             hint=_("Choose another folder."),
@@ -69,14 +72,14 @@ def create_sample(folder: Path | str) -> Path:
         fill(project)
     except BaseException:
         project.close()
-        path.unlink(missing_ok=True)  # half a sample is of no use
+        path.unlink(missing_ok=True)  # an incomplete sample is useless
         raise
     project.close()
     return path
 
 
 def fill(project: Project) -> None:
-    """The sample's layers and documents, as one step."""
+    """Add the sample's layers and documents in one step."""
     folder = paths.resource("samples")
     guideline = (folder / "guideline.md").read_text(encoding="utf-8")
     with project.edit(_("Sample project"), bulk=True):
@@ -94,7 +97,7 @@ def fill(project: Project) -> None:
 
 
 def records(folder: Path) -> Iterator[Record]:
-    """420 messages, 8 in other scripts (drafts, so no training data), 60 pairs."""
+    """420 messages, 8 in other scripts (drafts, not used for training), 60 pairs."""
     yield from _messages(folder / "metro.txt", "submitted")
     yield from _messages(folder / "scripts.txt", "draft")
     for line in (folder / "pairs.tsv").read_text(encoding="utf-8").split("\n")[1:]:

@@ -1,6 +1,7 @@
-"""Which documents are scored for a layer, what is right for them, and the score table of any answers to them.
+"""The documents to score for a layer, their gold labels, and the score table of predictions for
+them.
 
-Training runs, evaluation and prompts share this, so equal test sets give equal fingerprints.
+Training runs, evaluation and prompts share this, so that equal test sets have equal fingerprints.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scored:
-    """A document that is learned from or scored, with what is right for it."""
+    """A document for training or evaluation, with its gold label."""
 
     document: Document
     gold: tasks.Gold
@@ -31,7 +32,10 @@ class Scored:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The score table of one split. `n` documents were scored; `fingerprint` is that of texts and gold."""
+    """The score table of one split.
+
+    `n` documents were scored; `fingerprint` is that of texts and gold.
+    """
 
     split: str
     n: int
@@ -39,17 +43,17 @@ class Evaluation:
     scores: Mapping[str, float]
     per_label: tuple[LabelScore, ...]
     definition: str
-    at: str = ""  # when it was computed, of one that is stored with a run; ISO 8601
+    at: str = ""  # time of computation if stored with a run; ISO 8601
 
     @classmethod
     def stored(cls, split: str, raw: Mapping, definition: str) -> Evaluation:
-        """Of the form in which a run stores it. Raises KeyError or TypeError for another one."""
+        """From the form stored with a run. Raises KeyError or TypeError for any other form."""
         rows = tuple(LabelScore(*row) for row in raw["per_label"])
         at = str(raw.get("at", ""))
         return cls(split, raw["n"], raw["fingerprint"], dict(raw["scores"]), rows, definition, at)
 
     def to_row(self) -> dict:
-        """As a run stores it, like `tasks.spec.evaluation`."""
+        """In the form stored with a run, like `tasks.spec.evaluation`."""
         return {
             "n": self.n,
             "fingerprint": self.fingerprint,
@@ -70,7 +74,7 @@ class Evaluation:
 
 
 def why_left_out(task: str, record: Record, layer: str) -> str:
-    """Why a record is no training data for the layer, "" if it is."""
+    """Why a record cannot be used for training in the layer, "" if it can."""
     if record.states.get(layer) != "submitted":
         return _("not submitted")
     if not record.document.text.strip():
@@ -82,7 +86,7 @@ def why_left_out(task: str, record: Record, layer: str) -> str:
 def usable_records(
     project: Project, task: str, layer: Layer, *, splits: Sequence[str] | None = None
 ) -> Iterator[Record]:
-    """The submitted records of a layer that the task can use, in the order of the project."""
+    """The submitted records of a layer that the task can use, in project order."""
     from workbench.storage import documents
 
     for record in documents.records(
@@ -93,7 +97,7 @@ def usable_records(
 
 
 def scored_documents(project: Project, task: str, layer: Layer, split: str) -> tuple[Scored, ...]:
-    """The documents that a score on `split` is computed on, with today's gold."""
+    """The documents that a score on `split` is computed on, with their current gold labels."""
     info = tasks.info(task)
     return tuple(
         Scored(record.document, info.gold(record, layer.name))
@@ -108,7 +112,7 @@ def fingerprint(documents: Sequence[Scored]) -> str:
 def evaluate(
     task: str, split: str, documents: Sequence[Scored], predictions: Sequence[Prediction]
 ) -> Evaluation:
-    """Score predictions against gold; both of the same documents in the same order."""
+    """Score predictions against gold, for the same documents in the same order."""
     info, golds = tasks.info(task), [one.gold for one in documents]
     scores = info.score(golds, predictions) if golds else {}
     rows = info.per_label(golds, predictions) if golds else ()

@@ -1,4 +1,6 @@
-"""Train, dev and test: made by itself before a training, or by shares that the user chose."""
+"""Train, dev and test: assigned automatically before a training, or in proportions chosen by the
+user.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.splits import Item
 
-WRITTEN = 0.7  # the share of the act after which only the end of its undo step is left
-NAMED = 5  # labels that a warning names
+WRITTEN = 0.7  # fraction of the work before the undo step is completed
+NAMED = 5  # maximum number of labels named in a warning
 
 
 @dataclass(frozen=True)
 class SplitOutcome:
-    """How many submitted documents of the layers are in each split now, and how many were put there by this act."""
+    """Number of submitted documents of the layers per split, and how many were newly assigned."""
 
     train: int
     dev: int
@@ -33,15 +35,15 @@ class SplitOutcome:
     changed: int
 
 
-# ---------------------------------------------------------------- by shares that were chosen
+# ---------------------------------------------------------------- in chosen proportions
 
 
 @dataclass(frozen=True)
 class SplitChoice:
-    """`layers`: their submitted documents are divided, balanced by the labels of all of them.
+    """`layers`: their submitted documents are assigned, stratified by the labels of all of them.
 
     `shares` of train, dev and test sum to 1. With `keep`, documents that have a split keep it;
-    otherwise all are assigned anew.
+    otherwise all are reassigned.
     """
 
     layers: tuple[str, ...]
@@ -54,7 +56,7 @@ class SplitChoice:
 
 @dataclass(frozen=True)
 class SplitData:
-    """What `preview_splits` needs of a project, read once. `documents`: how many it has."""
+    """Input of `preview_splits`, read once. `documents`: number of documents in the project."""
 
     layers: tuple[str, ...]
     items: tuple[Item, ...]
@@ -64,7 +66,9 @@ class SplitData:
 
 @dataclass(frozen=True)
 class LabelSplits:
-    """Documents with a label by split; the label is "" for those without any in the layer."""
+    """Number of documents with a label by split; the label is "" for documents without one in the
+    layer.
+    """
 
     layer: str
     label: str
@@ -73,10 +77,11 @@ class LabelSplits:
 
 @dataclass(frozen=True)
 class SplitPreview:
-    """The documents by split as they will be.
+    """The resulting splits.
 
-    `changed` documents get another split than they have, `kept` had one and keep it, `left_test`
-    move out of test. `outside` documents are submitted in none of the layers and stay as they are.
+    `changed` documents change their split, `kept` documents had one and keep it, `left_test`
+    documents
+    move out of test. `outside` documents are submitted in none of the layers and are not changed.
     """
 
     counts: Mapping[str, int]
@@ -89,18 +94,18 @@ class SplitPreview:
 
 
 def checked_shares(train: float, dev: float, test: float) -> dict[str, float]:
-    """Shares in percent as fractions. Raises SpecError unless they add up to 100 and train has one."""
+    """Percentages as fractions. Raises SpecError unless they sum to 100 and train is above 0."""
     percent = {"train": train, "dev": dev, "test": test}
     if any(not 0 <= one <= 100 for one in percent.values()):
-        raise SpecError(_("A share is a percentage between 0 and 100."))
+        raise SpecError(_("Each share must be a percentage between 0 and 100."))
     if abs(sum(percent.values()) - 100) > 0.01:
         raise SpecError(
-            _("The shares add up to {sum:g} %; they must add up to 100 %.").format(
+            _("The shares sum to {sum:g} %; they must sum to 100 %.").format(
                 sum=round(sum(percent.values()), 2)
             )
         )
     if not train:
-        raise SpecError(_("The train split needs a share above 0 %."))
+        raise SpecError(_("The share of the train split must be above 0 %."))
     return {split: one / 100 for split, one in percent.items()}
 
 
@@ -118,7 +123,7 @@ def split_data(project: Project, layer_names: Sequence[str], *, watch: Watch = Q
 
 
 def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET) -> SplitPreview:
-    """What `divide` would make of the documents read. A second for 100,000 of them."""
+    """The result that `divide` would have. Takes a second for 100,000 documents."""
     found = _divided(data, choice, watch.part(0.0, 0.9))
     counts: Counter[str] = Counter()
     by_label: dict[tuple[str, str], Counter[str]] = {}
@@ -151,7 +156,7 @@ def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET
 def divide(
     project: Project, choice: SplitChoice, *, origin: object = None, watch: Watch = QUIET
 ) -> SplitPreview:
-    """Divide the submitted documents of the layers into splits, as one undo step."""
+    """Assign the submitted documents of the layers to splits, as one undo step."""
     with project.edit(_("Make splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
         data = split_data(project, choice.layers, watch=watch.part(0.0, 0.2))
         found = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
@@ -187,28 +192,28 @@ def _warnings(
         found.append(told.format(n=left_test))
     if not counts["dev"]:
         found.append(
-            _("No document is in dev. The next training moves a tenth of its training data there.")
+            _("No document is in dev. The next training moves 10 % of its training data there.")
         )
     never = [one.label for one in labels if one.label and not one.counts["train"]]
     if never:
-        found.append(_("No training document has {labels}.").format(labels=_few(never)))
+        found.append(_("Labels without training documents: {labels}.").format(labels=_few(never)))
     for split in ("dev", "test"):
         rare = [one.label for one in labels if one.label and not one.counts[split]]
         if rare and counts[split]:
-            told = _("No document in {split} has {labels}.")
+            told = _("Labels without documents in {split}: {labels}.")
             found.append(told.format(split=term(split), labels=_few(rare)))
     return tuple(found)
 
 
 def _few(names: Sequence[str]) -> str:
-    """A list that ends in a number where it would be long."""
+    """A list, shortened with a count if it is long."""
     shown = ", ".join(names[:NAMED])
     if len(names) <= NAMED:
         return shown
     return _("{labels} and {n} more labels").format(labels=shown, n=len(names) - NAMED)
 
 
-# ---------------------------------------------------------------- without being asked
+# ---------------------------------------------------------------- automatic splits
 
 
 def make_splits(
@@ -221,10 +226,12 @@ def make_splits(
 ) -> SplitOutcome:
     """Split the submitted documents: 80/10/10 at first, later documents go to train.
 
-    A missing dev split is cut from train, never from test. Read layer by layer: the first split of
-    a layer is that of the documents submitted in it. Without a layer: all of them, most submitted
-    first. Seeded by the project unless `seed` is given, stratified by class; document groups and
-    equal texts stay together.
+    A missing dev split is taken from train, never from test. Processed layer by layer: the first
+    split
+    of a layer is that of the documents submitted in it. Without a layer: all layers, those with
+    most
+    submitted documents first. Seeded by the project unless `seed` is given, stratified by class;
+    document groups and equal texts stay together.
     """
     found, placed = _assign(project, layer_name, seed)
     watch.at(0.3)
@@ -236,7 +243,7 @@ def make_splits(
 
 
 def planned_splits(project: Project, layer_name: str) -> dict[int, str]:
-    """The splits that `make_splits` would assign, by document id; nothing is written."""
+    """The splits that `make_splits` would assign, by document id; makes no changes."""
     return _assign(project, layer_name, None)[0]
 
 
@@ -255,7 +262,7 @@ def _assign(
     return found, placed
 
 
-# ---------------------------------------------------------------- both
+# ---------------------------------------------------------------- common
 
 
 def _write(project: Project, found: Mapping[int, str], watch: Watch) -> None:
@@ -268,8 +275,10 @@ def _write(project: Project, found: Mapping[int, str], watch: Watch) -> None:
 def _items(
     project: Project, layer_names: Sequence[str], found: Mapping[int, str], watch: Watch = QUIET
 ) -> tuple[list[Item], dict[str, str], int]:
-    """The layers' documents with the splits that `found` gives them, where groups are of which
-    others are in a split, and how many documents the project has."""
+    """The layers' documents with the splits that `found` assigns, considering other documents of
+    the
+    same group in a split, and the number of documents in the project.
+    """
     from workbench.text.splits import Item
 
     rows = bulk.split_rows(project.db, layer_names)
@@ -289,7 +298,7 @@ def _items(
     )
     homes: dict[str, str] = {}
     for split, group, text_hash in others:
-        # Of a group that lies in several splits, test wins: it must stay unseen.
+        # Of a group in several splits, test wins: it must stay unseen.
         for key in (f"text:{text_hash}", *([f"group:{group}"] if group else ())):
             homes[key] = split if homes.get(key) != "test" else "test"
     items = [
@@ -305,5 +314,8 @@ def _items(
 
 
 def _tie(group: str | None, text_hash: str, texts: Mapping[str, int]) -> str:
-    """What a document must stay together with: its group, else its twins. Equal texts in train and test would flatter the score."""
+    """Key of the documents that must stay together: the group, else equal texts.
+
+    Equal texts in train and test would inflate the score.
+    """
     return f"group:{group}" if group else f"text:{text_hash}" if texts[text_hash] > 1 else ""

@@ -1,4 +1,7 @@
-"""The child's part of an import: read files, check every record, write a staging file. A job target; never opens the project."""
+"""The child's part of an import: reads files, checks every record, writes a staging file.
+
+A job target; never opens the project.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,17 @@ TARGET = "workbench.operations.staging_job:run"
 STAGING = "staging.sqlite"
 _TELL_EVERY = 0.1  # seconds
 _MANY_LABELS = 500
-_ENOUGH = 20  # documents from which the number of different labels tells something
+_ENOUGH = 20  # minimum number of documents to judge the number of different labels
 AS_TEXT = N_("To import each of its lines as a document, choose the format “text” (--format text).")
 
 
 def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
     """`params`: files [path …], format, encoding, splits, options (fields of Options), duplicates.
 
-    Yields {"kind": "progress", "part": 0…1, "text"}; returns {"documents", "formats": [{"file", "format", "why", "encoding"}]}.
-    Raises ImportFailed where a file as a whole cannot be read: then nothing comes in.
+    Yields {"kind": "progress", "part": 0…1, "text"}; returns {"documents", "formats": [{"file",
+    "format",
+    "why", "encoding"}]}. Raises ImportFailed if a file cannot be read at all: then nothing is
+    imported.
     """
     intake = _Intake(params, Path(folder) / STAGING)
     try:
@@ -50,15 +55,15 @@ class _Intake:
         raw = dict(params.get("options") or {})
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
-        self._numbers: dict[str, int] = {}  # key → the number that the last record with it got
+        self._numbers: dict[str, int] = {}  # key → number given to the last record with it
         self._seen: dict[str, dict[str, tuple[int, int]]] = {}  # key → text hash → (file, line)
         self._place = (
             -1,
             0,
             0,
-        )  # file, line and how many records without a key began on that line so far
+        )  # file, line, number of records without a key that started on that line so far
         self._renamed: list[tuple[str, str]] = []
-        self._again: list[tuple[str, str]] = []  # added again, as the user asked
+        self._again: list[tuple[str, str]] = []  # imported again, as the user chose
         self._labels: dict[str, set[str]] = {}
         self._labelled: Counter[str] = Counter()  # documents with a class, by layer
 
@@ -73,7 +78,7 @@ class _Intake:
                     raise ImportFailed(found.question, hint=_(AS_TEXT))
                 format, why = found.format, found.why
                 if format == "text" and (beside := annotations_of(path)):
-                    if beside in paths:  # the text comes in with its annotations
+                    if beside in paths:  # the text is imported with its annotations
                         continue
                     self._warn_of(path, beside)
             elif warning := chosen(source, format):
@@ -93,7 +98,7 @@ class _Intake:
     def _warn_of(self, path: Path, annotations: Path) -> None:
         self.writer.warn(
             _(
-                "{annotations} holds annotations of {text}; import it to have them. "
+                "{annotations} contains annotations of {text}; import it to include them. "
                 "The lines of the text were imported as documents."
             ).format(annotations=annotations.name, text=path.name)
         )
@@ -128,7 +133,7 @@ class _Intake:
             self.writer.warn(
                 _(
                     "{file}: most records have errors ({faulty:,} of {all:,}). "
-                    "Are format, delimiter and columns right?"
+                    "Check the format, delimiter and columns."
                 ).format(file=source.name, faulty=faulty, all=faulty + read)
             )
 
@@ -150,7 +155,9 @@ class _Intake:
         self.writer.add(record, key, number, row.line)
 
     def _with_split(self, record: Record, file: int) -> Record:
-        """The record in the split that the user chose; one by file name gives way to its own."""
+        """The record in the split that the user chose; a split in the record overrides one from the
+        file name.
+        """
         splits = self.params.get("splits") or {}
         split = splits.get("all")
         if not split and not record.document.split:
@@ -160,16 +167,16 @@ class _Intake:
         return replace(record, document=replace(record.document, split=split))
 
     def _own_key(self, file: int, name: str, line: int) -> str:
-        """`file:line` for a record without a key; further ones on the same line are numbered: `file:line.2`."""
+        """`file:line` for a record without a key; further ones on that line are `file:line.2` …"""
         count = self._place[2] + 1 if self._place[:2] == (file, line) else 1
         self._place = (file, line, count)
         return f"{name}:{line}" if count == 1 else f"{name}:{line}.{count}"
 
     def _same_as(self, key: str, file: int, twin: tuple[int, int]) -> str:
         if twin[0] == file:
-            told = _("the same key ({key}) and text are in line {line} already")
+            told = _("the same key ({key}) and text already occur in line {line}")
         else:
-            told = _("the same key ({key}) and text are in {file}, line {line}")
+            told = _("the same key ({key}) and text already occur in {file}, line {line}")
         name = Path(self.params["files"][twin[0]]).name
         return told.format(key=key, line=twin[1], file=name)
 
@@ -178,7 +185,8 @@ class _Intake:
     ) -> tuple[str, tuple[int, int] | None]:
         """A key that no other record of this import has.
 
-        With it the file and line of the record with the same key and text, None if there is none.
+        Also returns the file and line of a record with the same key and text, None if there is
+        none.
         """
         seen = self._seen.get(wanted)
         if seen is None:
@@ -193,7 +201,10 @@ class _Intake:
         return key, twin
 
     def _free(self, wanted: str) -> str:
-        """`wanted (2)`, `wanted (3)`, … : the first that is free. Remembers where it was, so a million equal keys take no million looks each."""
+        """`wanted (2)`, `wanted (3)`, …: the first free one.
+
+        Remembers the last number, so that a million equal keys take linear time.
+        """
         number = self._numbers.get(wanted, 2)
         while f"{wanted} ({number})" in self._seen:
             number += 1
@@ -212,7 +223,7 @@ class _Intake:
         if self._again:
             self.writer.warn(
                 _(
-                    "{count:,} repeated records of the files were imported again, under new keys."
+                    "{count:,} duplicate records in the files were imported again under new keys."
                 ).format(count=len(self._again))
             )
         for layer, labels in self._labels.items():
@@ -221,26 +232,27 @@ class _Intake:
                 self.writer.warn(
                     _(
                         "Layer {layer}: {count:,} different labels for {documents:,} documents. "
-                        "Are these classes? If they are answers or other texts, undo the import."
+                        "Check whether these are classes. If they are answers or other "
+                        "texts, undo the import."
                     ).format(layer=layer, count=len(labels), documents=documents)
                 )
 
 
 def renamed(pairs: list[tuple[str, str]], *, in_project: bool) -> str:
-    """One sentence on keys that had to be changed: (key, new key) pairs."""
+    """One sentence about keys that had to be changed: (key, new key) pairs."""
     examples = ", ".join(f"{old} → {new}" for old, new in pairs[:5])
     if len(pairs) > 5:
         examples = _("{some}, and {count:,} more").format(some=examples, count=len(pairs) - 5)
     if in_project:
         told = ngettext(
-            "{count:,} key is in the project with another text and got a new one: {examples}.",
-            "{count:,} keys are in the project with other texts and got new ones: {examples}.",
+            "{count:,} key exists in the project with another text and was changed: {examples}.",
+            "{count:,} keys exist in the project with other texts and were changed: {examples}.",
             len(pairs),
         )
     else:
         told = ngettext(
-            "{count:,} key is in the files with another text and got a new one: {examples}.",
-            "{count:,} keys are in the files with other texts and got new ones: {examples}.",
+            "{count:,} key occurs in the files with another text and was changed: {examples}.",
+            "{count:,} keys occur in the files with other texts and were changed: {examples}.",
             len(pairs),
         )
     return told.format(count=len(pairs), examples=examples)

@@ -1,4 +1,4 @@
-"""A run suggests labels for documents that nobody has labelled; a person accepts or rejects each."""
+"""Suggestions of a run for unlabelled documents, which the user accepts or rejects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Suggested:
-    """`documents` were asked about, `suggestions` new rows wait for a person; `note` is what they should know of them, if anything."""
+    """`documents` were predicted, `suggestions` new rows are open;
+
+    `note` is a remark for the user, or "".
+    """
 
     run: str
     documents: int
@@ -34,13 +37,13 @@ class Suggested:
 
 
 def told(outcome: Suggested) -> str:
-    """What came of it, as sentences."""
+    """A summary of the result, as sentences."""
     made = ngettext(
         "{run} made {n:,} suggestion.", "{run} made {n:,} suggestions.", outcome.suggestions
     ).format(run=outcome.run, n=outcome.suggestions)
     asked = ngettext(
-        "{n:,} unlabelled document was read.",
-        "{n:,} unlabelled documents were read.",
+        "{n:,} unlabelled document was processed.",
+        "{n:,} unlabelled documents were processed.",
         outcome.documents,
     ).format(n=outcome.documents)
     return f"{made} {asked}"
@@ -49,7 +52,7 @@ def told(outcome: Suggested) -> str:
 def waiting_documents(
     project: Project, layer: Layer, *, split: str | None = None, ids: Sequence[int] | None = None
 ) -> tuple[Record, ...]:
-    """The documents of the layer that a person has not begun, of one split or of the chosen ones only."""
+    """The pending documents of the layer, of one split or of the selected ones only."""
     wanted = documents.Filter(layer_id=layer.id, state="pending", split=split, ids=ids)
     found = documents.records(
         project.db, layers=(layer.name,), ids=documents.ids(project.db, wanted)
@@ -67,15 +70,14 @@ def suggest(
     ids: Sequence[int] | None = None,
     background: Background = here,
 ) -> Job | None:
-    """Put the run's answers beside unlabelled documents as suggestions; `then(Suggested, None)` or `then(None, error)`.
+    """Add predictions of the run to unlabelled documents as suggestions; `then(Suggested, None)` or
+    `then(None, error)`.
 
-    This run's open suggestions are replaced; what was rejected from it, and what equals gold, does not come.
-    `background` takes what reads and writes many documents off the main thread; the job is then not known at once.
+    Open suggestions of this run are replaced; rejected ones and those equal to gold are omitted.
+    `background` runs bulk reads and writes off the main thread; the job is then not known at once.
     """
     if project.read_only:
-        raise WorkbenchError(
-            _("The project is open for reading only."), hint=project.read_only_reason
-        )
+        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
     layer = results.layer_of(project, run)
     started: list[Job | None] = []
 
@@ -128,7 +130,7 @@ def _answered(
 
 
 def _rows(task: str, layer: Layer, record: Record, answer: Prediction) -> list[NewSuggestion]:
-    """What an answer says in the labels that the layer still has."""
+    """The content of a prediction, limited to labels that still exist in the layer."""
     ids = {label.name: label.id for label in layer.labels}
     return [
         NewSuggestion(

@@ -1,4 +1,4 @@
-"""The system check: three workers look at versions and folders, at torch and the devices, and at Qt."""
+"""The system check: three workers check versions and folders, torch and the devices, and Qt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A worker's share of the check; `id` and `title` are for the line that says it did not end."""
+    """The part of the check done by one worker; `id` and `title` are used if it does not finish."""
 
     id: str
     title: str
@@ -40,7 +40,7 @@ PARTS = (
 class SystemCheck:
     """Runs the check once. `changed` is emitted on the main thread when `checks` or `doing` change.
 
-    `checks` are those that have ended, in the order of the report; `doing` says what is going on.
+    `checks` are the finished ones, in report order; `doing` describes the current step.
     A worker that fails or crashes gives a problem instead of its remaining checks.
     """
 
@@ -50,7 +50,7 @@ class SystemCheck:
         self.doing = ""
         self.jobs: list[Job] = []
         self._queue, self._project = queue, project
-        self._found: list[tuple[int, Check]] = []  # (number of the part, check) as they came
+        self._found: list[tuple[int, Check]] = []  # (number of the part, check) in order of arrival
         self._running = 0
 
     @property
@@ -65,7 +65,7 @@ class SystemCheck:
 
     @property
     def state(self) -> str:
-        """The worst state so far."""
+        """The most severe state so far."""
         return worst(self.checks)
 
     def start(self) -> None:
@@ -111,19 +111,19 @@ class SystemCheck:
 
 
 def _env(part: Part) -> Mapping[str, str]:
-    """On Linux fonts and plugins can be looked at without a display."""
+    """On Linux, fonts and plugins can be checked without a display."""
     offscreen = part.id == "display.check" and sys.platform not in ("win32", "darwin")
     return {"QT_QPA_PLATFORM": "offscreen"} if offscreen else {}
 
 
 def by_group(checks: Sequence[Check]) -> list[tuple[str, list[Check]]]:
-    """(title of a group, its checks) for the groups that have any."""
+    """(title of a group, its checks) for all non-empty groups."""
     groups = [(title, [one for one in checks if one.group == id]) for id, title in GROUPS.items()]
     return [(_(title), found) for title, found in groups if found]
 
 
 def summary(checks: Sequence[Check]) -> str:
-    """One sentence on the whole."""
+    """A one-sentence summary."""
     problems = sum(check.state == PROBLEM for check in checks)
     warnings = sum(check.state == WARNING for check in checks)
     if not problems and not warnings:
@@ -136,7 +136,7 @@ def summary(checks: Sequence[Check]) -> str:
 
 
 def as_text(checks: Sequence[Check]) -> str:
-    """The report for a terminal or a message."""
+    """The report as text for a terminal or a message."""
     width = max((len(term(check.state)) for check in checks), default=0)
     lines = []
     for title, found in by_group(checks):

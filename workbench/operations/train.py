@@ -1,4 +1,4 @@
-"""Training: start, stop, cancel, begin again. What it learns from is worked out in `training_data`."""
+"""Training: start, stop, cancel, repeat. The training data is determined in `training_data`."""
 
 from __future__ import annotations
 
@@ -41,15 +41,26 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
 __all__ = [
-    "WAITED_FOR", "CutCount", "LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer", "count_cut", "fitting_by_task", "fitting_layers", "plan",
-    "text_warnings", "unlearned",
-]  # fmt: skip
+    "WAITED_FOR",
+    "CutCount",
+    "LeftOut",
+    "Plan",
+    "TextCheck",
+    "check_texts",
+    "choose_layer",
+    "count_cut",
+    "fitting_by_task",
+    "fitting_layers",
+    "plan",
+    "text_warnings",
+    "unlearned",
+]
 
 TARGET = "workbench.training.loop:run"
 
 
 def options(task: str, method: str | None = None) -> tuple[Option, ...]:
-    """The settings of a task with their defaults; `method` None is the default one."""
+    """The settings of a task with their defaults; `method` None is the default method."""
     return _options(task, method)
 
 
@@ -58,7 +69,10 @@ def options(task: str, method: str | None = None) -> tuple[Option, ...]:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A training worked out down to its frozen data; `begin` makes a run of it. `splits`: document ids of train, dev (and test)."""
+    """A prepared training with its frozen data;
+
+    `begin` creates its run. `splits`: document ids of train, dev (and test).
+    """
 
     spec: TrainSpec
     layer: Layer
@@ -68,9 +82,10 @@ class Prepared:
 
 
 def prepare(project: Project, spec: TrainSpec) -> Prepared:
-    """Make splits where submitted documents have none, and freeze the data. For a thread: reads every submitted document.
+    """Assign splits to submitted documents without one, and freeze the data. Run it in a thread:
+    reads every submitted document.
 
-    Raises WorkbenchError saying why training cannot begin; nothing but splits is left behind then.
+    Raises WorkbenchError saying why training cannot start; only the splits are kept then.
     """
     folder = card(spec.model, allow_pickle=spec.allow_pickle)
     models.check_task(replace(folder, name=spec.model_name or folder.name), spec.task)
@@ -91,7 +106,7 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
 def begin(
     project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None
 ) -> Run:
-    """Make the run's row and its job. Raises WorkbenchError where its folder cannot be written."""
+    """Create the run's row and its job. Raises WorkbenchError if its folder cannot be written."""
     spec = replace(
         prepared.spec, name=prepared.spec.name or free_run_name(project, prepared.spec.task)
     )
@@ -100,7 +115,7 @@ def begin(
     device = wanted_device(spec.option("device"))
     here = replace(
         spec, options={**spec.options, "device": device}
-    )  # the run itself keeps "auto", so it repeats on other computers too
+    )  # the run itself keeps "auto", so that it can be repeated on other computers
     params = {
         "spec": here.to_json(),
         "data": str(prepared.data.path),
@@ -129,7 +144,7 @@ def begin(
 
 
 def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:
-    """Prepare and begin in one go, where nobody waits for a window."""
+    """Prepare and begin in one call, for callers that may block."""
     return begin(project, queue, prepare(project, spec), parent_id=parent_id)
 
 
@@ -172,13 +187,13 @@ def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: i
 def _refuse_taken_name(project: Project, name: str) -> None:
     if name and any(one.name == name for one in runs.all(project.db)):
         raise SpecError(
-            _("There is a run named {name!r} already.").format(name=name),
+            _("A run named {name!r} already exists.").format(name=name),
             hint=_("Choose another name, or delete that run first."),
         )
 
 
 def free_run_name(project: Project, task: str) -> str:
-    """task-1, task-2, …: the first that no run has."""
+    """task-1, task-2, …: the first unused name."""
     taken = {one.name for one in runs.all(project.db)}
     number = 1
     while f"{task}-{number}" in taken:
@@ -187,14 +202,16 @@ def free_run_name(project: Project, task: str) -> str:
 
 
 def wanted_device(device: str) -> str:
-    """What was asked for; where that is "auto", what the user's settings say."""
+    """The requested value; for "auto", the value of the user's settings."""
     from workbench.base import settings
 
     return settings.load().device if device == "auto" else device
 
 
 def queue_device(device: str) -> str:
-    """The queue that a run waits in: its device; "auto" is what a worker last reported as best, else cpu."""
+    """The queue of a run: its device; for "auto" the best device that a worker last reported, else
+    cpu.
+    """
     if device != "auto":
         return device
     from workbench.base import settings
@@ -223,7 +240,7 @@ def command(project: Project, run: Run) -> str:
 
 
 def _model_argument(spec: TrainSpec) -> str:
-    """The model's name where it is on the list, else its path."""
+    """The model's name if it is in the list, else its path."""
     known = {one.path for one in models.list()}
     return spec.model_name if spec.model_name and spec.model in known else spec.model
 
@@ -232,33 +249,31 @@ def spec_of(run: Run) -> TrainSpec:
     """The settings of a trained run. Raises SpecError if it was not trained here (a prompt)."""
     if run.kind != "train":
         raise SpecError(
-            _("Run {name!r} has no model of its own: it is a {kind}.").format(
-                name=run.name, kind=run.kind
-            )
+            _("Run {name!r} has no model: it is a {kind}.").format(name=run.name, kind=run.kind)
         )
     return TrainSpec.from_json(run.spec)
 
 
 def again_spec(project: Project, run_id: int, *, name: str = "") -> TrainSpec:
-    """The settings of an earlier run for another one on today's labels."""
+    """The settings of an earlier run for a new one on the current labels."""
     return replace(spec_of(runs.get(project.db, run_id)), name=name)
 
 
 def again(project: Project, queue: Queue, run_id: int, *, name: str = "") -> Run:
-    """Train with the settings of an earlier run on today's labels."""
+    """Train with the settings of an earlier run on the current labels."""
     return start(project, queue, again_spec(project, run_id, name=name), parent_id=run_id)
 
 
 def run(project: Project, run_id: int) -> Run:
-    """The run as it stands now. Raises KeyError if it was discarded."""
+    """The current state of the run. Raises KeyError if it was discarded."""
     return runs.get(project.db, run_id)
 
 
-# ---------------------------------------------------------------- the job of a run
+# ---------------------------------------------------------------- jobs of runs
 
 
 def job_of(queue: Queue, project: Project, run_id: int) -> Job | None:
-    """The job that trains the run, None if there is none in this queue."""
+    """The job that trains the run, None if this queue has none."""
     for job in queue.jobs:
         about = job.spec.params.get("run") or {}
         if (
@@ -271,27 +286,27 @@ def job_of(queue: Queue, project: Project, run_id: int) -> Job | None:
 
 
 def stop(project: Project, queue: Queue, run_id: int) -> None:
-    """End the training and keep the best version so far."""
+    """End the training and keep the best checkpoint so far."""
     if job := job_of(queue, project, run_id):
         job.stop()
 
 
 def cancel(project: Project, queue: Queue, run_id: int) -> None:
-    """End the training and discard it."""
+    """End the training and discard its results."""
     if job := job_of(queue, project, run_id):
         job.cancel()
 
 
 def model_folder(project: Project, run: Run) -> Path:
-    """Where the fine-tuned weights of a run lie. Raises WorkbenchError where they are not."""
+    """The folder of the fine-tuned weights of a run. Raises WorkbenchError if it is missing."""
     spec_of(run)
     folder = run_folders.model(project, run.id)
     if not run_folders.has_model(project, run.id):
         raise WorkbenchError(
-            _("The weights of run {name!r} are not here: {folder} is missing.").format(
+            _("The weights of run {name!r} are missing: there is no folder {folder}.").format(
                 name=run.name, folder=folder
             ),
-            hint=_("Bring {runs} back beside the project file, or train again.").format(
+            hint=_("Restore {runs} beside the project file, or train again.").format(
                 runs=project.runs_folder.name
             ),
         )

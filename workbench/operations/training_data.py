@@ -1,4 +1,6 @@
-"""What a training would learn from: which layer, which documents, what is left out and why, what the model makes of the texts."""
+"""The data of a training: layer, documents, omitted documents with reasons, and how the model
+tokenizes the texts.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """`count` documents (or spans, where the reason says so) that training does not use."""
+    """`count` documents (or spans, if the reason says so) that training does not use."""
 
     reason: str
     count: int
@@ -32,11 +34,11 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a training would use, by split.
+    """The data that a training would use, by split.
 
-    `problem` says why it cannot begin, empty when it can. `unsplit` documents have no split yet,
-    `assigned` documents get one, or another one, at the start; `used` counts them where they will
-    be.
+    `problem` says why it cannot start, "" if it can. `unsplit` documents have no split yet,
+    `assigned` documents get a split, or another one, at the start; `used` counts them in the split
+    they will have.
     """
 
     task: str
@@ -49,7 +51,7 @@ class Plan:
     assigned: int = 0
 
 
-# ---------------------------------------------------------------- which layer
+# ---------------------------------------------------------------- the layer
 
 
 def fitting_layers(project: Project, task: str) -> tuple[tuple[Layer, int], ...]:
@@ -60,7 +62,7 @@ def fitting_layers(project: Project, task: str) -> tuple[tuple[Layer, int], ...]
 def fitting_by_task(
     project: Project, wanted: Iterable[str]
 ) -> dict[str, tuple[tuple[Layer, int], ...]]:
-    """`fitting_layers` of several tasks: the documents are counted once for all."""
+    """`fitting_layers` for several tasks; documents are counted once."""
     every, submitted = labels.layers(project.db), labels.submitted_counts(project.db)
     pairs = sorted(
         ((layer, submitted.get(layer.id, 0)) for layer in every), key=lambda one: -one[1]
@@ -71,10 +73,10 @@ def fitting_by_task(
 
 
 def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[Layer, str]:
-    """The layer to train on, and a remark where it was picked among several.
+    """The layer to train on, and a note if it was chosen among several.
 
     Without a name: the only layer that fits; of several, the one with most submitted documents.
-    Raises SpecError where the name is unknown or does not fit the task, or nothing fits.
+    Raises SpecError if the name is unknown or does not fit the task, or nothing fits.
     """
     fitting = fitting_layers(project, task)
     if name is not None:
@@ -84,7 +86,8 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
         texts = tasks.info(task).texts
         raise SpecError(
             _(
-                "The project has no layer for task {task}: it needs one of kind {kinds} with {n} text(s)."
+                "The project has no layer for task {task}, which requires one of kind {kinds} with "
+                "{n} text(s)."
             ).format(task=task, kinds=kinds, n=texts),
             hint=_("Import labelled data or add a layer on the Labels page."),
         )
@@ -93,7 +96,7 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
         return layer, ""
     others = ", ".join(one.name for one, _count in fitting[1:])
     return layer, _(
-        "Layer {layer}: of those that fit it has most submitted documents (others: {others})."
+        "Layer {layer} was selected: it has most submitted documents (other layers: {others})."
     ).format(layer=layer.name, others=others)
 
 
@@ -106,7 +109,7 @@ def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
         layer = next(one for one in all_layers if one.name == name)
         raise SpecError(
             _("Layer {name!r} does not fit task {task}.").format(name=name, task=task),
-            hint=_("Layers that fit: {fit}. Tasks that learn {name}: {tasks}.").format(
+            hint=_("Layers that fit: {fit}. Tasks for {name}: {tasks}.").format(
                 fit=", ".join(one.name for one, _count in fitting) or _("none"),
                 name=name,
                 tasks=", ".join(one.id for one in tasks.fitting(layer)) or _("none"),
@@ -120,7 +123,7 @@ def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
 
 
 def unlearned(project: Project) -> str:
-    """A sentence on layers with labels that no task can learn; "" if there are none."""
+    """A sentence about layers with labels that no task can learn; "" if there are none."""
     names = [
         layer.name
         for layer in labels.layers(project.db)
@@ -129,20 +132,20 @@ def unlearned(project: Project) -> str:
     if not names:
         return ""
     return ngettext(
-        "No task learns layer {names}.", "No task learns the layers {names}.", len(names)
+        "No task can learn layer {names}.", "No task can learn the layers {names}.", len(names)
     ).format(names=", ".join(names))
 
 
-# ---------------------------------------------------------------- what is used
+# ---------------------------------------------------------------- used documents
 
 
 def plan(
     project: Project, task: str, layer: str | None = None, *, train_limit: int | None = None
 ) -> Plan:
-    """What training on the layer would use and leave out, with reasons.
+    """The documents that training on the layer would use and omit, with reasons.
 
-    Splits that do not exist yet are worked out as they will be made, but not written. Reads all
-    submitted documents of the layer: not for the main thread.
+    Missing splits are computed as they will be assigned, but not written. Reads all submitted
+    documents of the layer: not for the main thread.
     """
     try:
         chosen, remark = choose_layer(project, task, layer)
@@ -155,7 +158,7 @@ def plan(
 
 
 class Tally:
-    """Counts the submitted documents of a layer in one pass over them."""
+    """Counts the submitted documents of a layer in one pass."""
 
     def __init__(self, project: Project, task: str, layer: Layer):
         self.project, self.task, self.layer = project, task, layer
@@ -220,13 +223,15 @@ class Tally:
         found = sum(map(len, self.ids.values()))
         if not found:
             return _(
-                "No document is submitted for layer {layer!r}, so there is nothing to learn from. Label documents and submit them, or import labelled ones."
+                "No document is submitted for layer {layer!r}. Label and submit "
+                "documents, or import labelled documents."
             ).format(layer=self.layer.name)
         if problem := tasks.info(self.task).problem(self.labels, self.layer.name):
             return problem
         if found < 3:
             return _(
-                "Only {n} document(s) are submitted for layer {layer!r}; training needs at least 3: some to learn from, some to compare."
+                "Only {n} document(s) are submitted for layer {layer!r}; training needs "
+                "at least 3, for train and dev."
             ).format(n=found, layer=self.layer.name)
         return ""
 
@@ -237,20 +242,26 @@ class Tally:
         if never:
             found.append(
                 _(
-                    "No training document has {labels}; the model cannot learn what it never sees."
+                    "Labels without training documents: {labels}. The model cannot learn them."
                 ).format(labels=", ".join(never))
             )
         if rare:
-            found.append(_("Fewer than three examples of {labels}.").format(labels=", ".join(rare)))
+            found.append(
+                _("Fewer than three training examples: {labels}.").format(labels=", ".join(rare))
+            )
         return tuple(found)
 
 
-# ---------------------------------------------------------------- what the model makes of the texts
+# ---------------------------------------------------------------- tokenization
 
 
 @dataclass(frozen=True)
 class TextCheck:
-    """Of a sample of the texts: `unknown` is the share of words outside the vocabulary, `cut` that of texts over `max_length` subwords."""
+    """Tokenization of a sample of the texts.
+
+    `unknown`: fraction of words outside the vocabulary; `cut`: fraction of texts over `max_length`
+    subwords.
+    """
 
     texts: int
     unknown: float
@@ -259,7 +270,7 @@ class TextCheck:
 
 
 UNKNOWN_LIMIT = 0.1
-SAMPLE = 300  # texts looked at; a tenth of a second
+SAMPLE = 300  # maximum number of texts tokenized; about 0.1 s
 
 
 def check_texts(
@@ -271,7 +282,10 @@ def check_texts(
     max_length: int | None = None,
     model_length: int = 512,
 ) -> TextCheck:
-    """Tokenise a sample of the layer's submitted documents as the model would. For a thread: takes up to a second."""
+    """Tokenize a sample of the layer's submitted documents.
+
+    Run it in a thread: takes up to a second.
+    """
     length = min(max_length or 512, model_length or 512)
     found = _sample(project, layer)
     preparer = models.preparer(model)
@@ -281,7 +295,9 @@ def check_texts(
 
 
 def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
-    """Evenly spread texts of submitted documents, of all documents of the layer where none is submitted."""
+    """An evenly spaced sample of submitted documents, of all documents of the layer if none is
+    submitted.
+    """
     ids = documents.ids(
         project.db, documents.Filter(layer_id=layer.id, state="submitted")
     ) or documents.ids(project.db, documents.Filter(texts=layer.texts))
@@ -293,12 +309,13 @@ def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
 def text_warnings(
     task: str, found: TextCheck, model_name: str, exact: CutCount | None = None
 ) -> tuple[str, ...]:
-    """What to say of a check before training starts; `exact` takes the place of the share in the sample."""
+    """Warnings before training starts; `exact` replaces the estimate from the sample."""
     warnings = []
     if found.unknown > UNKNOWN_LIMIT:
         warnings.append(
             _(
-                "{model} does not know {share:.0%} of the words in these texts; it was made for another language or script, so expect poor results."
+                "{model} does not know {share:.0%} of the words in these texts: it was "
+                "trained on another language or script. Expect poor results."
             ).format(model=model_name, share=found.unknown)
         )
     if tasks.info(task).windows:
@@ -306,13 +323,13 @@ def text_warnings(
     if exact is not None:
         if exact.cut:
             words = _(
-                "{n:,} of {m:,} texts are longer than {length} subwords; only their beginning is read."
+                "{n:,} of {m:,} texts are longer than {length} subwords and will be truncated."
             )
             warnings.append(words.format(n=exact.cut, m=exact.texts, length=exact.max_length))
     elif found.cut:
         warnings.append(
             _(
-                "About {share:.0%} of the texts are longer than {n} subwords; only their beginning is read."
+                "About {share:.0%} of the texts are longer than {n} subwords and will be truncated."
             ).format(share=found.cut, n=found.max_length)
         )
     return tuple(warnings)

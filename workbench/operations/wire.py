@@ -1,7 +1,7 @@
-"""Job events become run rows: waiting → running → an ending, with scores and predictions.
+"""Converts job events into run rows: waiting → running → ended, with scores and predictions.
 
-A worker never opens the project file; what it leaves in its folder is written here, in the
-project's process. What happened while the project was closed is recorded when it opens again.
+A worker never opens the project file; its files are read and stored here, in the process of the
+project. Events that happened while the project was closed are recorded when it is opened again.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Wiring:
         """Record what happened to runs while the project was closed.
 
         Opening it has marked every unfinished run as interrupted. A run whose job is still in the
-        queue is waiting or running again; one whose worker has ended since gets that ending.
+        queue is set to waiting or running again; a run whose worker has ended gets that ending.
         """
         active = {self._run_of(job): job for job in queue.jobs if not job.over}
         for run in runs.all(self.project.db):
@@ -88,14 +88,17 @@ class Wiring:
 
 
 class KeptScores:
-    """Scores on dev of the checkpoint that a training keeps, not of its last evaluation."""
+    """Scores on dev of the best checkpoint, not of the last evaluation."""
 
     def __init__(self) -> None:
         self.scores: dict[str, float] = {}
         self._evaluated: tuple[object, dict[str, float]] = (None, {})  # step, scores
 
     def follow(self, event: Event) -> bool:
-        """Take in one event of the job; True if `scores` are now those of a new checkpoint."""
+        """Process one event of the job.
+
+        Returns True if `scores` are now those of a new checkpoint.
+        """
         told = event.payload if isinstance(event, Output) else {}
         if told.get("kind") == "evaluated" and told.get("split", "dev") == "dev":
             self._evaluated = told.get("step"), dict(told.get("scores", {}))
@@ -145,7 +148,9 @@ def discard(project: Project, run_id: int) -> None:
 
 
 def keep(project: Project, run_id: int, status: str, result: Mapping) -> None:
-    """A finished training: scores, versions, fingerprints, times and the answers on dev (and test) become rows."""
+    """Store a finished training: scores, versions, fingerprints, times and the predictions on dev
+    (and test).
+    """
     run = runs.get(project.db, run_id)
     folder = paths.run_folder(project.path, run_id)
     scores = {split: dict(found) for split, found in result.get("scores", {}).items()}
@@ -175,7 +180,9 @@ def _answers(path: Path) -> list[tuple[int, str, dict]]:
 
 
 def _test_fingerprint(project: Project, run: Run, scores: Mapping, result: Mapping) -> str:
-    """Of the test documents and their gold, so that later scores can tell if the set is the same."""
+    """Fingerprint of the test documents and their gold, to tell whether later scores use the same
+    set.
+    """
     if "test" not in scores:
         return run.test_fingerprint
     if scored := (result.get("evaluations") or {}).get("test"):
@@ -184,7 +191,7 @@ def _test_fingerprint(project: Project, run: Run, scores: Mapping, result: Mappi
 
     try:
         return scoring.fingerprint(results.scored(project, run, "test"))
-    except WorkbenchError:  # the layer was deleted while the run went on
+    except WorkbenchError:  # the layer was deleted during the run
         return run.test_fingerprint
 
 
@@ -204,20 +211,24 @@ def _failed(project: Project, run_id: int, event: Finished) -> None:
 def _hint(status: str) -> str:
     if status == "out_of_memory":
         return _(
-            "Take a smaller batch_size (with accumulation to make up for it) or a shorter max_length."
+            "Use a smaller batch_size (increase accumulation to compensate) or a shorter "
+            "max_length."
         )
     if status == "crashed":
         return _(
-            "The worker process died; its log is in the run's folder. Train again with the same settings."
+            "The worker process ended unexpectedly. Its log is in the folder of the run. "
+            "Train again with the same settings."
         )
     return ""
 
 
-# ---------------------------------------------------------------- runs that nobody finished
+# ---------------------------------------------------------------- unfinished runs
 
 
 def checkpoint_found(project: Project, run_id: int) -> bool:
-    """Whether a run that was interrupted, crashed or ran out of memory left a whole model behind, so it can be kept."""
+    """Whether a run that was interrupted, crashed or ran out of memory has a complete model that
+    can be kept.
+    """
     unfinished = runs.get(project.db, run_id).status in (
         "interrupted",
         "crashed",
@@ -228,7 +239,7 @@ def checkpoint_found(project: Project, run_id: int) -> bool:
 
 
 def keep_checkpoint(project: Project, run_id: int) -> None:
-    """Turn an unfinished run with a saved model into a stopped one; nothing happens without one."""
+    """Mark an unfinished run with a saved model as stopped; does nothing without a model."""
     run_folders.recover(project, run_id)
     result = _found_result(project, run_id)
     if result is not None:
@@ -236,7 +247,9 @@ def keep_checkpoint(project: Project, run_id: int) -> None:
 
 
 def _found_result(project: Project, run_id: int) -> Mapping | None:
-    """What is known of the model in a run's folder: the worker's own result, else what it said up to its last save."""
+    """Information on the model in a run's folder: the worker's own result, else its events up to
+    the last save.
+    """
     folder = paths.run_folder(project.path, run_id)
     if not run_folders.has_model(project, run_id):
         return None
@@ -247,13 +260,16 @@ def _found_result(project: Project, run_id: int) -> Mapping | None:
 
 
 def _recorded_ending(project: Project, run_id: int) -> Finished | None:
-    """How the worker of a run ended, from its folder; None if it did not, or lost its window."""
+    """How the worker of a run ended, from its folder;
+
+    None if it did not end, or lost its parent.
+    """
     last = _result_file(project, run_id)
     return last if last is not None and last.status != "interrupted" else None
 
 
 def _stopped_with_checkpoint(project: Project, run_id: int) -> Finished | None:
-    """For a worker that died after it was asked to stop: the checkpoint it had saved before."""
+    """For a worker that crashed after it was asked to stop: the checkpoint it had saved before."""
     run_folders.recover(project, run_id)
     found = _found_result(project, run_id)
     return Finished("stopped", found) if found is not None else None

@@ -1,1 +1,1 @@
-"""Layer 2: an open project: editing through one door, undo, and word of every change."""
+"""Layer 2: an open project. Edits, undo and change notifications."""

@@ -1,4 +1,7 @@
-"""Copies of a project before a risk, or for someone else. The weights beside it are not copied."""
+"""Project copies: backups before risky operations and copies to share.
+
+Run folders are not copied.
+"""
 
 from __future__ import annotations
 
@@ -9,5 +12,7 @@ from workbench.storage import backup
 
 
 def save_copy(project: Project, target: Path) -> Path:
-    """Write the project as it is now into a new file; the project may go on being edited. Raises ProjectError if `target` exists."""
+    """Write the current state of the project to a new file. The project can be edited meanwhile.
+    Raises ProjectError if `target` exists.
+    """
     return backup.copy(project.db.reader(), Path(target).absolute())

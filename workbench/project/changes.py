@@ -12,7 +12,10 @@ _WITHOUT_DOCUMENT = frozenset(
 
 @dataclass(frozen=True)
 class Changes:
-    """`rows`: table → ids, `documents`: those whose rows changed; both None if they are more than 1,000: then read everything again."""
+    """`rows`: table → ids. `documents`: ids of documents whose rows changed.
+
+    Both are None if more than 1,000 rows changed: reload everything.
+    """
 
     title: str
     origin: object = None
@@ -20,7 +23,7 @@ class Changes:
     documents: frozenset[int] | None = None
 
     def touches(self, table: str, document_id: int | None = None) -> bool:
-        """Whether rows of `table` changed and, if a document is named, perhaps rows of that document."""
+        """Whether rows of `table` changed; with a document id, whether its rows may have."""
         if self.rows is None:
             return True
         if table not in self.rows:

@@ -10,9 +10,9 @@ from workbench.storage.database import Database
 
 
 def check(path: Path | str) -> list[str]:
-    """Problems of a project file, the worst first; empty if there are none.
+    """Problems of a project file, most severe first; empty if there are none.
 
-    Opens the file read-only, so it works while a window has it open, and changes nothing.
+    Opens the file read-only, so it works while a window has it open. Makes no changes.
     Raises ProjectError if SQLite cannot read the file at all or its main tables are missing.
     """
     db = Database.open(Path(path), read_only=True)
@@ -23,5 +23,5 @@ def check(path: Path | str) -> list[str]:
 
 
 def check_open(project: Project) -> list[str]:
-    """The same for an open project."""
+    """As above, for an open project."""
     return list(integrity.problems(project.db))

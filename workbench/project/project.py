@@ -1,4 +1,4 @@
-"""Project: a project file that is open. `edit` is the one door for every change that can be undone."""
+"""Project: an open project file. Every undoable change goes through `edit`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from workbench.storage.database import Database
 from workbench.storage.history import HistoryStep
 from workbench.storage.journal import Touched
 
-IDLE_SECONDS = 2.0  # after the last edit, until the log is brought into the file
-BUSY_SECONDS = 30.0  # after which it is, although edits go on
+IDLE_SECONDS = 2.0  # idle time after the last edit before a checkpoint of the write-ahead log
+BUSY_SECONDS = 30.0  # longest delay of a checkpoint while edits continue
 
 Dispatch = Callable[[Callable[[], None]], None]
 Schedule = Callable[[float, Callable[[], None]], None]
 
 
 class Project:
-    """One open project. Made by `create` or `open`, ended by `close`.
+    """An open project. Created by `create` or `open`, closed by `close`.
 
-    `dispatch(fn)` runs `fn` on the main thread; without it, what a thread changed is told on that thread.
-    `schedule`, if set, is called as `schedule(seconds, fn)` and runs `fn` off the main thread after that time.
+    `dispatch(fn)` runs `fn` on the main thread; without it, changes made by a thread are reported
+    on that thread.
+    `schedule(seconds, fn)`, if set, runs `fn` off the main thread after that delay.
     """
 
     def __init__(self, db: Database, *, dispatch: Dispatch | None = None):
@@ -47,14 +48,17 @@ class Project:
         self._home = threading.get_ident()
         self._news: list[Changes] = []
         self._last_edit = 0.0
-        self._checkpoint_waits: float | None = None  # since when
+        self._checkpoint_waits: float | None = None  # time of the oldest edit without a checkpoint
         self._checkpoints_elsewhere = False
 
     # ------------------------------------------------------------ open and close
 
     @classmethod
     def create(cls, path: Path | str, *, dispatch: Dispatch | None = None) -> Project:
-        """A new project file. Raises ProjectError if something stands there: nothing is ever overwritten."""
+        """Create a project file.
+
+        Raises ProjectError if `path` exists: files are never overwritten.
+        """
         return cls(
             Database.create(Path(path), annotator=settings.load().annotator), dispatch=dispatch
         )
@@ -63,7 +67,9 @@ class Project:
     def open(
         cls, path: Path | str, *, read_only: bool = False, dispatch: Dispatch | None = None
     ) -> Project:
-        """Raises ProjectError if it is no project, ProjectLocked if another process has it open for writing."""
+        """Raises ProjectError if it is not a project, ProjectLocked if another process has it open
+        for writing.
+        """
         db = Database.open(Path(path), read_only=read_only)
         try:
             project = cls(db, dispatch=dispatch)
@@ -75,7 +81,9 @@ class Project:
 
     @classmethod
     def open_or_read_only(cls, path: Path | str, *, dispatch: Dispatch | None = None) -> Project:
-        """As `open`; a project that is open elsewhere or cannot be locked opens read-only and says why."""
+        """As `open`; a project that is open elsewhere or cannot be locked is opened read-only with
+        a reason.
+        """
         try:
             return cls.open(path, dispatch=dispatch)
         except ProjectLocked:
@@ -87,7 +95,9 @@ class Project:
         return project
 
     def _tidy(self) -> None:
-        """What only a writer can set right after opening: runs that lost their process, the name of the annotator."""
+        """Updates that need write access: mark runs without a process as interrupted, set the
+        annotator's name.
+        """
         if self.read_only:
             return
         name = settings.load().annotator
@@ -99,7 +109,9 @@ class Project:
             self.db.take_touched()
 
     def close(self) -> None:
-        """Everything is in the file then. Raises ProjectError in the middle of an edit. A second call does nothing."""
+        """Write everything to the file and close it. Repeated calls have no effect.
+        Raises ProjectError inside an edit.
+        """
         self.db.close()
 
     @property
@@ -112,16 +124,22 @@ class Project:
 
     @property
     def read_only_reason(self) -> str:
-        """Why, as a part of a sentence: "it is already open in another window or command"; "" for a project that can be edited."""
+        """Why the project is read-only, as a clause: "it is already open in another window or
+        command".
+        "" for a project that can be edited.
+        """
         return self.db.read_only_reason
 
     @property
     def notice(self) -> str:
-        """What a person should know after opening: a copy made before an upgrade, a drive without a write-ahead log; mostly ""."""
+        """A message to show after opening: a backup made before an upgrade, or a drive without
+        write-ahead logging. Usually "".
+        """
         copy = self.db.upgraded_copy
         upgraded = (
             _(
-                "The file was brought to this version; as it was before, it is kept as {name}."
+                "The project was upgraded to the current version. A backup of the "
+                "previous version is kept as {name}."
             ).format(name=copy.name)
             if copy
             else ""
@@ -130,24 +148,26 @@ class Project:
 
     @property
     def busy(self) -> bool:
-        """Whether another thread writes: editing commands are disabled meanwhile."""
+        """Whether another thread is writing; editing commands are disabled meanwhile."""
         return self.db.busy
 
     @property
     def runs_folder(self) -> Path:
         return paths.runs_folder(self.path)
 
-    # ------------------------------------------------------------ the doors
+    # ------------------------------------------------------------ changes
 
     @contextmanager
     def edit(
         self, title: str, *, origin: object = None, bulk: bool = False, watch: Watch = QUIET
     ) -> Iterator[None]:
-        """One transaction and one undo step. An exception rolls all of it back.
+        """A transaction and one undo step. An exception rolls everything back.
 
-        Nested edits of one thread join the outer one. `bulk`: for many new rows; they are journaled
-        as ranges of ids. `watch` follows what is left to do after the body; cancelling it raises
-        Cancelled. Raises ProjectBusy on the main thread while another thread writes; ProjectError if
+        Nested edits of one thread join the outer one. `bulk`: for many new rows, which are
+        journaled
+        as ranges of ids. `watch` reports the work that remains after the body; cancelling it raises
+        Cancelled. Raises ProjectBusy on the main thread while another thread writes; ProjectError
+        if
         the project is read-only.
         """
         with (
@@ -162,7 +182,7 @@ class Project:
 
     @contextmanager
     def write(self, title: str = "", *, origin: object = None) -> Iterator[None]:
-        """One transaction that cannot be undone: runs and predictions, never annotations."""
+        """A transaction that cannot be undone: for runs and predictions, never for annotations."""
         with self._writing(title, origin):
             yield
 
@@ -212,19 +232,20 @@ class Project:
                 self._tell_later("", touched, None)
 
     def source(self, kind: str, ref: str = "", *, annotator: bool = True) -> int:
-        """A new source row, inside `edit`: who or what made the rows of this act."""
+        """Add a source row, inside `edit`: records who or what created the rows of this edit."""
         return annotators.add_source(self.db, kind, ref, self.annotator_id if annotator else None)
 
     def select(self, document_id: int, span: object = None) -> None:
-        """Ask whoever shows documents to show this one."""
+        """Ask the view that shows documents to show this one."""
         self.selected.emit(document_id, span)
 
     # ------------------------------------------------------------ undo
 
     def undo(self, steps: int = 1, *, watch: Watch = QUIET) -> str | None:
-        """Take back the newest steps. Gives the title of the last of them, or None if there is nothing to undo.
+        """Undo the most recent steps. Returns the title of the last one undone, or None if there is
+        nothing to undo.
 
-        Called off, it leaves all of them as they were.
+        If cancelled, nothing is undone.
         """
         return self._play("undo", steps, watch)
 
@@ -240,7 +261,7 @@ class Project:
                     break
                 played.append(done)
         if any(touched.rows is None for _title, touched in played):
-            self._tell(Changes(played[-1][0]))  # everything is read again: once is enough
+            self._tell(Changes(played[-1][0]))  # one reload for all steps is enough
         else:
             for title, touched in played:
                 self._tell(self._news_of(title, touched, None))
@@ -257,15 +278,15 @@ class Project:
         return step.title if step else None
 
     def history(self, limit: int = 200) -> tuple[HistoryStep, ...]:
-        """Newest first; those that were undone come before those that can be undone."""
+        """Most recent first; undone steps come before those that can be undone."""
         return history.steps(self.db.reader(), limit)
 
     @property
     def history_end(self) -> str:
-        """Why the history reaches no further back; "" while it reaches to the beginning."""
+        """Why older steps are not in the history; "" if it is complete."""
         return history.where_it_ends(self.db.reader())
 
-    # ------------------------------------------------------------ safe against a power cut
+    # ------------------------------------------------------------ durability
 
     def _checkpoint_when_idle(self) -> None:
         if self.schedule is None:

@@ -1,4 +1,6 @@
-"""What a run is trained on, frozen: documents and labels as one JSONL file, stored once per content."""
+"""Immutable snapshot of the training data: documents and labels as one JSONL file per distinct
+content.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from workbench.text.labels import Layer
 
 @dataclass(frozen=True)
 class Snapshot:
-    """`path`: a file that `text.dataset.read` reads, each document with its `id`; `fingerprint` is that of its content without ids."""
+    """`path`: a file that `text.dataset.read` reads, each document with its `id`.
+    `fingerprint`: hash of the content without ids.
+    """
 
     path: Path
     fingerprint: str
@@ -27,9 +31,10 @@ class Snapshot:
 
 
 def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]) -> Snapshot:
-    """Freeze these documents with what is gold in one layer into `<name>.runs/data/<fingerprint>.jsonl`.
+    """Write these documents with their gold labels in one layer to
+    `<name>.runs/data/<fingerprint>.jsonl`.
 
-    Raises ProjectError if the folder cannot be written. Reads a page of documents at a time.
+    Raises ProjectError if the folder cannot be written. Reads one page of documents at a time.
     """
     layer = labels.layer_by_name(project.db, layer_name)
     if layer is None:
@@ -59,12 +64,12 @@ def _not_written(folder: Path, error: OSError) -> ProjectError:
         _("{folder} cannot be written ({strerror}).").format(
             folder=folder, strerror=error.strerror
         ),
-        hint=_("Is there room on the disk, and may you write there?"),
+        hint=_("Check the free disk space and your write permission."),
     )
 
 
 def _write(project: Project, draft: Path, layer: Layer, wanted: Sequence[int]) -> tuple[str, str]:
-    """Fingerprints of the content without and with ids."""
+    """Fingerprints of the content, without and with ids."""
     content, exact = hashlib.blake2b(digest_size=16), hashlib.blake2b(digest_size=16)
     with open(draft, "wb") as file:
         for head in lines([layer], ()):
@@ -83,7 +88,9 @@ def _write(project: Project, draft: Path, layer: Layer, wanted: Sequence[int]) -
 
 
 def _place(folder: Path, fingerprint: str, with_ids: str) -> Path:
-    """Equal content under other ids (deleted and imported again) gets a file of its own: ids are never changed under a run."""
+    """A separate file for equal content under other ids (deleted and imported again): the ids of an
+    existing run never change.
+    """
     path = folder / f"{fingerprint}.jsonl"
     if not path.exists() or _digest_of_ids(path) == with_ids:
         return path
@@ -100,7 +107,7 @@ def _digest_of_ids(path: Path) -> str:
 
 
 def gold_of(project: Project, layer_name: str, ids: Sequence[int]) -> str:
-    """Fingerprint of what a score on these documents is measured against: their texts and gold in one layer."""
+    """Fingerprint of the evaluation data: texts and gold labels of these documents in one layer."""
     return gold_fingerprint(
         (
             record.document.text_hash,

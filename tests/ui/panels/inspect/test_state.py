@@ -156,7 +156,7 @@ def test_a_view_that_a_person_chose_stays_where_it_fits(state, host):
 
 def test_a_view_that_does_not_fit_the_model_cannot_be_shown(state):
     refused = {one.id: one.refused for one in state.offers if one.refused}
-    assert refused["class_scores"] == "This model does not give: a class."
+    assert refused["class_scores"] == "This model does not provide: a class label."
 
     state.show("class_scores")
 

@@ -164,7 +164,7 @@ def test_the_list_offers_the_views_that_fit_and_says_why_others_do_not(panel):
     assert offered == ["Tokenization", "Label distribution", "Gold and predicted"]
     fold = panel.view._listed._fold
     assert "5 views not available" in fold.text()
-    assert "Class probabilities: This model does not give: a class." in fold.toolTip()
+    assert "Class probabilities: This model does not provide: a class label." in fold.toolTip()
 
 
 def test_choosing_in_the_list_shows_the_view_and_asks(panel, host):

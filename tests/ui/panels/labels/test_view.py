@@ -63,7 +63,7 @@ def test_a_key_that_is_taken_is_told_and_the_cell_shows_the_old_one(panel, qtbot
     table = named(panel, "Labels of the layer", QTableView)
     type_into(table, 0, 1, "w", qtbot)
 
-    assert "key of bad already" in panel.context.window.banner.text()
+    assert "already the key of bad" in panel.context.window.banner.text()
     assert cells(table, 1) == ["q", "w"]
 
 
@@ -93,7 +93,7 @@ def test_a_label_is_added_by_typing_and_return(panel, qtbot):
 def test_delete_removes_the_chosen_labels_and_the_note_offers_undo(panel, qtbot):
     table = named(panel, "Labels of the layer", QTableView)
     table.selectRow(0)
-    assert "takes nothing else along" in panel.state.will_go
+    assert "does not affect any annotations" in panel.state.will_go
     qtbot.keyClick(table, Qt.Key.Key_Delete)
     assert cells(table, 0) == ["bad"]
 

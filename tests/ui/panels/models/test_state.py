@@ -289,7 +289,7 @@ def test_pickled_weights_wait_for_trust(download, context):
 
 def test_a_fault_is_told_and_another_id_can_be_typed(download, context):
     download.look_up("no id at all")
-    assert "no model id" in download.error and download.stage == "ask"
+    assert "not a model id" in download.error and download.stage == "ask"
 
     download.look_up("some/none")
     context.queue.tell(

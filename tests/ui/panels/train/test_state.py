@@ -341,7 +341,7 @@ def test_a_layer_that_cannot_be_trained_on_is_told(context, state):
         labels.add_layer(context.project.db, "themes", "multi", texts=2)
     state.look()
 
-    assert state.unlearned == "No task learns layer themes."
+    assert state.unlearned == "No task can learn layer themes."
 
 
 def test_how_many_texts_are_cut_is_counted_exactly_for_the_length_that_is_set(state):
