@@ -56,8 +56,8 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
     callback=_roles,
     metavar="ROLE=COLUMN",
     help=_(
-        "Role of a column; columns of CoNLL files are named by number. Several columns may have the "
-        "same tag:LAYER. Roles: id text text_b label:LAYER tag:LAYER spans:LAYER split group "
+        "Role of a column; columns of CoNLL files are named by number. Several columns may have "
+        "the same tag:LAYER. Roles: id text text_b label:LAYER tag:LAYER spans:LAYER split group "
         "meta:NAME."
     ),
 )

@@ -31,24 +31,10 @@ from workbench.text.document import Document
 from workbench.text.labels import MARKS, SPANS, Layer
 
 __all__ = [
-    "TO_DO",
-    "DocumentRow",
-    "DocumentView",
-    "Filter",
-    "MarkRow",
-    "NewSuggestion",
-    "SourceFile",
-    "SpanRow",
-    "SuggestionRow",
-    "neighbour",
-    "next_unlabelled",
-    "open_count",
-    "overall",
-    "queue",
-    "queue_page",
-    "queue_size",
-    "source_files",
-]
+    "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile",
+    "SpanRow", "SuggestionRow", "neighbour", "next_unlabelled", "open_count", "overall",
+    "queue", "queue_page", "queue_size", "source_files",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

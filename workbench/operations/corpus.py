@@ -32,40 +32,13 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
 
 __all__ = [
-    "BY_NAME",
-    "Counts",
-    "DocumentRow",
-    "ExportOutcome",
-    "Filter",
-    "ImportHandle",
-    "Order",
-    "ImportOutcome",
-    "Preview",
-    "PreviewRow",
-    "SkippedRecord",
-    "SplitOutcome",
-    "any_documents",
-    "check",
-    "counts",
-    "create_sample",
-    "delete_documents",
-    "described_splits",
-    "export_data",
-    "filter_ids",
-    "formats",
-    "import_files",
-    "info",
-    "labels",
-    "make_splits",
-    "preview",
-    "refused",
-    "rows",
-    "set_class",
-    "set_split",
-    "set_state",
-    "suggested_splits",
+    "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order",
+    "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome", "any_documents",
+    "check", "counts", "create_sample", "delete_documents", "described_splits", "export_data",
+    "filter_ids", "formats", "import_files", "info", "labels", "make_splits", "preview",
+    "refused", "rows", "set_class", "set_split", "set_state", "suggested_splits",
     "what_is_lost",
-]
+]  # fmt: skip
 
 STATES = ("pending", "draft", "submitted", "discarded")
 

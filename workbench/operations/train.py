@@ -41,20 +41,9 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
 __all__ = [
-    "WAITED_FOR",
-    "CutCount",
-    "LeftOut",
-    "Plan",
-    "TextCheck",
-    "check_texts",
-    "choose_layer",
-    "count_cut",
-    "fitting_by_task",
-    "fitting_layers",
-    "plan",
-    "text_warnings",
-    "unlearned",
-]
+    "WAITED_FOR", "CutCount", "LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer",
+    "count_cut", "fitting_by_task", "fitting_layers", "plan", "text_warnings", "unlearned",
+]  # fmt: skip
 
 TARGET = "workbench.training.loop:run"
 
