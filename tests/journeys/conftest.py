@@ -1,4 +1,6 @@
-"""A journey's application: as `main` builds it, with the real starters, in folders of the test's own."""
+"""A journey's application: as `main` builds it, with the real starters, in folders of the test's
+own.
+"""
 
 import sys
 import threading
@@ -10,7 +12,9 @@ from tests.journeys.hand import Hand
 
 @pytest.fixture
 def hand(qapp, qtbot, user_dir, monkeypatch):
-    """The running application in a window of 1280 × 800, and a hand that finds controls by their accessible names."""
+    """The running application in a window of 1280 × 800, and a hand that finds controls by their
+    accessible names.
+    """
     from workbench.base import settings
     from workbench.ui.app import App, make_qt
 

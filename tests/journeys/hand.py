@@ -1,4 +1,6 @@
-"""A hand that uses the window as a person does: by accessible names, with the mouse, or with keys alone."""
+"""A hand that uses the window as a person does: by accessible names, with the mouse, or with keys
+alone.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class Hand:
     # ---------------------------------------------------------------- finding
 
     def find(self, name: str, within: QWidget | None = None, kind: type = QWidget) -> QWidget:
-        """The control that shows and bears this accessible name (a trailing "…" aside); waits until there is one."""
+        """The control that shows and bears this accessible name (a trailing "…" aside); waits until
+        there is one.
+        """
         found: list[QWidget] = []
 
         def look() -> bool:
@@ -109,7 +113,7 @@ class Hand:
         QTest.keyClick(control, key, modifiers)
 
     def key(self, key: Qt.Key, modifiers=NO, times: int = 1) -> None:
-        """Press a key where the focus is, as the keyboard does: shortcuts of the window come first."""
+        """Press a key in the focused widget; shortcuts of the window take precedence."""
         self.awake()
         for _number in range(times):
             QTest.keyClick(_focused(self.app), key, modifiers)
@@ -133,7 +137,8 @@ class Hand:
                 return focused
             self.key(Qt.Key.Key_Tab)
         raise AssertionError(
-            f"Tab does not reach {name!r}; it stays at {focused.accessibleName() if focused else None!r}"
+            f"Tab does not reach {name!r}; the focus stays at "
+            f"{focused.accessibleName() if focused else None!r}"
         )
 
     def replace(self, text: str) -> None:
@@ -145,7 +150,10 @@ class Hand:
     # ---------------------------------------------------------------- dialogs
 
     def in_dialog(self, opens: Callable[[], object], act: Callable[[QWidget], None]) -> None:
-        """Do what opens a modal dialog, and `act(dialog)` once it stands. What `act` raises is raised here."""
+        """Do what opens a modal dialog, and `act(dialog)` once it stands.
+
+        What `act` raises is raised here.
+        """
         raised: list[BaseException] = []
         done: list[bool] = []
 

@@ -1,4 +1,6 @@
-"""The same journey without one mouse event: pages by Ctrl+Alt+digit, controls by Tab, acts by their keys."""
+"""The same journey without one mouse event: pages by Ctrl+Alt+digit, controls by Tab, acts by their
+keys.
+"""
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt

@@ -1,4 +1,6 @@
-"""Nothing leaves this computer: training, export, prediction and the window open no connection and no files elsewhere."""
+"""Nothing leaves this computer: training, export, prediction and the window open no connection and
+no files elsewhere.
+"""
 
 import json
 import socket
@@ -21,7 +23,8 @@ from workbench.training.spec import TrainSpec
 
 data = read(sys.argv[2])
 layer = next(one.name for one in data.layers if one.kind == "class" and one.texts == 1)
-spec = TrainSpec("classify", layer, sys.argv[1], options={"epochs": 1, "device": "cpu", "train_limit": 16})
+options = {"epochs": 1, "device": "cpu", "train_limit": 16}
+spec = TrainSpec("classify", layer, sys.argv[1], options=options)
 list(workbench.train(spec, data, "library-run"))
 model = workbench.load_model("library-run/model", device="cpu")
 from workbench.runtime.onnx_predictor import OnnxPredictor
@@ -68,8 +71,20 @@ def watch(tmp_path_factory):
         return watch.python("-m", "workbench", *arguments)
 
     project = glossbench("sample", "sample").strip()
-    glossbench("train", project, "--task", "classify", "--model", model, "--name", "first",
-               "--set", "epochs=1", "--set", "train_limit=16")  # fmt: skip
+    glossbench(
+        "train",
+        project,
+        "--task",
+        "classify",
+        "--model",
+        model,
+        "--name",
+        "first",
+        "--set",
+        "epochs=1",
+        "--set",
+        "train_limit=16",
+    )
     out = json.loads(glossbench("export", project, "--run", "first", "out", "--json"))["folders"]
     glossbench("predict", "first", "--project", project, "--text", TEXT)
     glossbench("suggest", project, "--run", "first")
@@ -129,13 +144,33 @@ def test_loopback_and_local_sockets_are_no_connection(tmp_path):
 @pytest.mark.parametrize(
     ("line", "leaves"),
     [
-        ('connect(3, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("192.0.2.1")}, 16) = 0', True),
-        ('connect(3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("127.0.0.53")}, 16) = 0', True),
-        ('connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0', False),
-        ('connect(3, {sa_family=AF_INET6, sin6_port=htons(443), sin6_flowinfo=htonl(0), inet_pton(AF_INET6, "2001:db8::1", &sin6_addr)}, 28) = 0', True),
-        ('connect(3, {sa_family=AF_UNIX, sun_path="/run/systemd/resolve/io.systemd.Resolve"}, 42) = 0', True),
+        (
+            "connect(3, {sa_family=AF_INET, sin_port=htons(443), "
+            'sin_addr=inet_addr("192.0.2.1")}, 16) = 0',
+            True,
+        ),
+        (
+            "connect(3, {sa_family=AF_INET, sin_port=htons(53), "
+            'sin_addr=inet_addr("127.0.0.53")}, 16) = 0',
+            True,
+        ),
+        (
+            "connect(3, {sa_family=AF_INET, sin_port=htons(80), "
+            'sin_addr=inet_addr("127.0.0.1")}, 16) = 0',
+            False,
+        ),
+        (
+            "connect(3, {sa_family=AF_INET6, sin6_port=htons(443), sin6_flowinfo=htonl(0), "
+            'inet_pton(AF_INET6, "2001:db8::1", &sin6_addr)}, 28) = 0',
+            True,
+        ),
+        (
+            "connect(3, {sa_family=AF_UNIX, "
+            'sun_path="/run/systemd/resolve/io.systemd.Resolve"}, 42) = 0',
+            True,
+        ),
         ('connect(3, {sa_family=AF_UNIX, sun_path="/tmp/.X11-unix/X0"}, 20) = 0', False),
     ],
-)  # fmt: skip
+)
 def test_system_calls_are_judged_by_their_address(line, leaves):
     assert network_watch.leaves_the_computer(line) == leaves

@@ -1,4 +1,6 @@
-"""What tests of the window share: an application whose folders lie in the test's own, closed at the end."""
+"""What tests of the window share: an application whose folders lie in the test's own, closed at the
+end.
+"""
 
 import os
 
@@ -44,7 +46,9 @@ def canary(tmp_path):
 
 @pytest.fixture
 def app(qapp, qtbot, monkeypatch):
-    """The application as `main` builds it, its window shown, no worker kept warm; closed at the end."""
+    """The application as `main` builds it, its window shown, no worker kept warm; closed at the
+    end.
+    """
     import sys
     import threading
 
@@ -71,7 +75,7 @@ def _ask_nothing(app, monkeypatch):
 
 @pytest.fixture
 def project_file(tmp_path):
-    """A closed project with a class layer (good, bad), a span layer (PER, LOC) and three documents."""
+    """A closed project: a class layer (good, bad), a span layer (PER, LOC), three documents."""
     from workbench.operations import labels
     from workbench.project.project import Project
     from workbench.storage import documents
@@ -94,9 +98,11 @@ def project_file(tmp_path):
 
 @pytest.fixture
 def scored_file(tmp_path):
-    """A closed project with six dev documents and two class runs: `first` is right on four of six, `second` on three.
+    """A closed project with six dev documents and two class runs: `first` is right on four of six,
+    `second` on three.
 
-    Gold: good good good bad bad bad. first says good good bad bad bad good; second says good bad bad bad bad good.
+    Gold: good good good bad bad bad. first says good good bad bad bad good; second says good bad
+    bad bad bad good.
     """
     from workbench.operations import labels
     from workbench.project.project import Project

@@ -1,4 +1,6 @@
-"""Context menus in tests: opened by a real event, their lines by the words without mnemonic and key."""
+"""Context menus in tests: opened by a real event, their lines by the words without mnemonic and
+key.
+"""
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent
@@ -6,7 +8,8 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 
 def open_menu(widget: QWidget, at: QPoint | None = None) -> dict:
-    """The lines of the menu at a point of the widget, or of what is current (the menu key): words → action.
+    """The lines of the menu at a point of the widget, or of what is current (the menu key): words →
+    action.
 
     Lines of a submenu have its name in front: "Change label/PER". Empty where no menu opens. The
     platform of the tests cannot show a popup without warnings, so it is only filled.

@@ -1,6 +1,8 @@
-"""A language that exists only for tests: every Latin letter of a text that passes `_()` comes back as its full-width form.
+"""A language that exists only for tests: every Latin letter of a text that passes `_()` comes back
+as its full-width form.
 
-What still shows a plain Latin letter has not passed. The project's own data is Greek, so nothing of it looks like a word of ours.
+What still shows a plain Latin letter has not passed. The project's own data is Greek, so nothing of
+it looks like a word of ours.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ PLACE = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\})")
 
 
 class Pseudo(gettext.NullTranslations):
-    """Places to fill stay, so `.format` works. `twice` collects what comes in translated already."""
+    """Places to fill stay, so `.format` works.
+
+    `twice` collects what comes in translated already.
+    """
 
     def __init__(self):
         super().__init__()
@@ -91,7 +96,9 @@ QT = {
 
 
 def plain(text: str) -> str:
-    """What is left of a text without what may be in any language; "" if all of it has been translated."""
+    """What is left of a text without what may be in any language; "" if all of it has been
+    translated.
+    """
     if text in QT:
         return ""
     for pattern, _why in ALLOWED:
@@ -261,7 +268,9 @@ class Seen:
         self.own: tuple[str, ...] = ()  # names in the files that are being imported
 
     def note(self, text: object, where: str) -> None:
-        """A text that may be put together of several lines; one cut short by an ellipsis is seen whole elsewhere."""
+        """A text that may be put together of several lines; one cut short by an ellipsis is seen
+        whole elsewhere.
+        """
         if not isinstance(text, str) or text in self._known:
             return
         self._known.add(text)
@@ -335,7 +344,9 @@ class Seen:
 
 
 def _of_plot(widget) -> bool:
-    """Whether it belongs to the menu that pyqtgraph makes for a plot; it is switched off, so nobody ever sees it."""
+    """Whether it belongs to the menu that pyqtgraph makes for a plot; it is switched off, so nobody
+    ever sees it.
+    """
     while widget is not None:
         if widget.metaObject().className() == "QMenu" and widget.title() == "Plot Options":
             return True

@@ -52,12 +52,12 @@ def test_what_needs_a_project_rests_without_one(app, project_file):
 
 def test_a_menu_shows_what_the_page_shown_can_do_and_quit_at_its_end(app, project_file):
     app.open_project(project_file, page="data")
-    assert titles(app, "File")[-1] == "Quit" and "Make splits…" in titles(app, "File")
+    assert titles(app, "File")[-1] == "Quit" and "Create splits…" in titles(app, "File")
     assert "Delete the selected documents" in titles(app, "Edit")
-    assert "Submit and go on" not in titles(app, "Labels")
+    assert "Submit and open next" not in titles(app, "Labels")
 
     app.window.go("annotate")
-    assert "Submit and go on" in titles(app, "Labels")
+    assert "Submit and open next" in titles(app, "Labels")
     assert "Delete the selected documents" not in titles(app, "Edit")
     assert "Import data…" in titles(app, "File")
 

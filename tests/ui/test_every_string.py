@@ -1,4 +1,4 @@
-"""In a language that nobody speaks, nothing in the window stays English: every text passes `_()`."""
+"""In a pseudo-language no text of the window stays English: every text passes `_()`."""
 
 import json
 import os

@@ -17,9 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_texts_that_look_like_html_are_shown_as_they_are_and_no_file_is_read(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "tests.ui.hostile", str(tmp_path)],
-        capture_output=True, text=True, encoding="utf-8", timeout=590, cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=590,
+        cwd=ROOT,
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONUTF8": "1"},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.strip().splitlines()[-1])
 

@@ -1,4 +1,7 @@
-"""Keys of labels by their place. Key codes: X11's (evdev + 8); VK_… of Windows; kVK_ANSI_… of macOS."""
+"""Keys of labels by their place.
+
+Key codes: X11's (evdev + 8); VK_… of Windows; kVK_ANSI_… of macOS.
+"""
 
 import pytest
 from PySide6.QtCore import QEvent, Qt

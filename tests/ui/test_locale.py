@@ -56,8 +56,19 @@ def test_numpy_numbers_are_numbers(german):
 def test_english_numbers_are_those_without_a_locale():
     english, plain = locale.LocaleFormats(QLocale("en_US")), formats.Plain()
 
-    for value, spec in ((1234567, ","), (-1234, ","), (1234.56, ".1f"), (1234.56, ",.1f"),
-                        (0.25, ".0%"), (2e-5, "g"), (2e-5, ".1e"), (0.5, "+.1f"), (-0.5, "+.1f"), (0.5, ".3g"), (7, "d")):  # fmt: skip
+    for value, spec in (
+        (1234567, ","),
+        (-1234, ","),
+        (1234.56, ".1f"),
+        (1234.56, ",.1f"),
+        (0.25, ".0%"),
+        (2e-5, "g"),
+        (2e-5, ".1e"),
+        (0.5, "+.1f"),
+        (-0.5, "+.1f"),
+        (0.5, ".3g"),
+        (7, "d"),
+    ):
         assert english.number(value, spec) == plain.number(value, spec)
     for size in (0, 999, 1500, 46_501_823, 13_500_000_000):
         assert english.size(size, 1) == plain.size(size, 1)

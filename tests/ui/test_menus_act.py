@@ -1,4 +1,5 @@
-"""Every line of every menu, in every state of the application: what is enabled does something, what is disabled does not.
+"""Every line of every menu, in every state of the application: what is enabled does something, what
+is disabled does not.
 
 An act shows somewhere: another page, a dialog, a step in the project, a setting, a dock, the focus,
 the clipboard, a message, a job, or a change in the state of a page. `Trace` takes all that down.
@@ -67,21 +68,36 @@ class Trace:
         texts = [(one.caret, one.selection, one.zoom) for one in window.findChildren(TextView)]
         field = app.window.editing.widget
         inner = getattr(field, "textCursor", lambda: None)()
-        edited = next((getattr(field, one)() for one in ("toPlainText", "text")
-                       if callable(getattr(field, one, None))), "")  # fmt: skip
-        chosen = (field.selectedText() if hasattr(field, "selectedText") else "",
-                  (inner.anchor(), inner.position()) if inner else None)  # fmt: skip
+        edited = next(
+            (
+                getattr(field, one)()
+                for one in ("toPlainText", "text")
+                if callable(getattr(field, one, None))
+            ),
+            "",
+        )
+        chosen = (
+            field.selectedText() if hasattr(field, "selectedText") else "",
+            (inner.anchor(), inner.position()) if inner else None,
+        )
         docks = [window.dock_shown(one) for one in ("jobs", "history")]
         return {
-            "opened": len(self.opened), "page": window.page, "told": self.told, "steps": steps,
-            "settings": repr(asdict(app.settings)), "docks": docks, "jobs": jobs,
-            "focus": id(QApplication.focusWidget()), "texts": texts,
+            "opened": len(self.opened),
+            "page": window.page,
+            "told": self.told,
+            "steps": steps,
+            "settings": repr(asdict(app.settings)),
+            "docks": docks,
+            "jobs": jobs,
+            "focus": id(QApplication.focusWidget()),
+            "texts": texts,
             "field": (edited, chosen),
             "clipboard": QGuiApplication.clipboard().text(),
-            "note": window.note_line.text(), "banner": window.banner.text(),
+            "note": window.note_line.text(),
+            "banner": window.banner.text(),
             "frame": (window.isFullScreen(), tuple(window._torn)),
             "table": window.panel("data") and window.panel("data").view.table.chosen_count(),
-        }  # fmt: skip
+        }
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +115,9 @@ def trace(app, monkeypatch):
 
 
 def entries(app, menu, *, everywhere=True):
-    """The entries in a menu as it is opened now, submenus aside; those of the page and of Edit, or all."""
+    """The entries in a menu as it is opened now, submenus aside; those of the page and of Edit, or
+    all.
+    """
     app.window.menus.menus[menu].aboutToShow.emit()
     shown = set(app.window.menus.menus[menu].actions())
     return [
@@ -132,7 +150,9 @@ def back(trace, page):
 
 
 def pretenders(trace, pages):
-    """(page, title, what it is) for entries that are enabled and do nothing, or disabled and do something."""
+    """(page, title, what it is) for entries that are enabled and do nothing, or disabled and do
+    something.
+    """
     app, found = trace.app, []
     for everywhere, page in zip([True] + [False] * len(pages), pages, strict=False):
         app.window.go(page)

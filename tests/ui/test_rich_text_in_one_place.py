@@ -8,10 +8,22 @@ import workbench.ui
 UI = Path(workbench.ui.__file__).parent
 TIPS = {"setToolTip", "setTabToolTip", "setWhatsThis", "setStatusTip", "QToolTip", "QWhatsThis"}
 RICH = {
-    "QTextBrowser", "QTextEdit", "QTextDocument", "QMessageBox", "QErrorMessage", "QStaticText",
-    "QGraphicsTextItem", "TextItem", "LabelItem", "setHtml", "insertHtml", "appendHtml",
-    "setMarkdown", "setInformativeText", "setDetailedText",
-}  # fmt: skip
+    "QTextBrowser",
+    "QTextEdit",
+    "QTextDocument",
+    "QMessageBox",
+    "QErrorMessage",
+    "QStaticText",
+    "QGraphicsTextItem",
+    "TextItem",
+    "LabelItem",
+    "setHtml",
+    "insertHtml",
+    "appendHtml",
+    "setMarkdown",
+    "setInformativeText",
+    "setDetailedText",
+}
 LABELS = {"QLabel"}
 PLACES = {  # file → the names that may be used there
     "panels/prompts/boxes.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit

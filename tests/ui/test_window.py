@@ -38,7 +38,7 @@ def test_a_page_that_needs_a_project_says_so_with_a_button_that_leads_there(app,
     button = next(
         one
         for one in app.window.stack.currentWidget().findChildren(QWidget)
-        if one.accessibleName() == "Open or make a project"
+        if one.accessibleName() == "Open or create a project"
     )
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert app.window.page == "welcome"

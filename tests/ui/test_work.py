@@ -1,4 +1,6 @@
-"""Long acts on the project in the window: a bar with their name, Cancel by mouse and by Escape, nothing edited meanwhile."""
+"""Long acts on the project in the window: a bar with their name, Cancel by mouse and by Escape,
+nothing edited meanwhile.
+"""
 
 import threading
 
@@ -34,7 +36,9 @@ def open_page(app, project_file, qtbot):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """slow("delete") → an event: that act of `storage.documents` stands after its first piece until the event is set."""
+    """slow("delete") → an event: that act of `storage.documents` stands after its first piece until
+    the event is set.
+    """
 
     def slow(name):
         gate, act = threading.Event(), getattr(documents, name)

@@ -1,6 +1,8 @@
-"""Every page, dock, menu and dialog of the application, opened one after the other in the language of `pseudo.py`.
+"""Every page, dock, menu and dialog of the application, opened one after the other in the language
+of `pseudo.py`.
 
-`python -m tests.ui.walk FOLDER`, with an empty folder for the project, prints as JSON what shows plain Latin letters and where.
+`python -m tests.ui.walk FOLDER`, with an empty folder for the project, prints as JSON what shows
+plain Latin letters and where.
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ class Walk:
         return self.window.panel(page)
 
     def dialog(self, place: str, show, act=lambda dialog: None) -> None:
-        """`show` runs a dialog by `exec`: `act` does something in it, then it is looked at and left."""
+        """`show` runs a dialog by `exec`: `act` does something in it, then it is looked at and
+        left.
+        """
         from PySide6.QtCore import QTimer
 
         def shown() -> None:

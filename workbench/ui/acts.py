@@ -1,4 +1,4 @@
-"""The window's own commands: what each menu holds besides the pages' commands."""
+"""Commands of the main window: the contents of each menu except for the pages' own commands."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from workbench.base.manifest import Contribution
 from workbench.ui import plain, recent
 from workbench.ui.commands import SEPARATOR, Choice, Command
 
-RECENT = 8  # projects in the submenu
-LONGEST_FOLDER = 48  # characters of a folder there
+RECENT = 8  # maximum number of projects in the submenu
+LONGEST_FOLDER = 48  # maximum length of a folder name there, in characters
 
 
 def has_project(window) -> bool:
@@ -33,12 +33,12 @@ def may_close(window) -> bool:
 
 
 def window_commands() -> tuple[Command, ...]:
-    """File, Edit, View, Run and Help; the target is the window."""
+    """Commands of the File, Edit, View, Run and Help menus; the target is the window."""
     return (*_file(), *_edit(), *_view(), *_run(), *_help())
 
 
 def page_commands(pages: Sequence[Contribution]) -> tuple[Command, ...]:
-    """One command a page, with Ctrl+Alt+1 … 9."""
+    """One command for each page, with Ctrl+Alt+1 … 9."""
     return tuple(
         Command(
             f"page.{page.id}",
@@ -128,7 +128,9 @@ def _file() -> tuple[Command, ...]:
 
 
 def recent_choices(app) -> tuple[Choice | None, ...]:
-    """File ▸ Open recent: a project a line, those that are missing disabled; then Clear list."""
+    """Entries of File ▸ Open recent: one per project, disabled if the file is missing; then Clear
+    list.
+    """
     shown = [
         Choice(
             recent_title(one), lambda path=one.path: app.open_project(path), enabled=not one.missing
@@ -231,7 +233,7 @@ def _view() -> tuple[Command, ...]:
         ),
         Command(
             "usual",
-            _("&Usual text size"),
+            _("&Reset text size"),
             lambda w: w.app.change_text_size(0),
             "View",
             "Ctrl+0",
@@ -248,7 +250,7 @@ def _view() -> tuple[Command, ...]:
                 group="theme",
             )
             for name, title in (
-                ("system", _("Colours of the s&ystem")),
+                ("system", _("Use s&ystem theme")),
                 ("light", _("L&ight")),
                 ("dark", _("&Dark")),
             )
@@ -298,7 +300,7 @@ def _run() -> tuple[Command, ...]:
     return (
         Command(
             "stop-run",
-            _("&Stop the run and keep the best"),
+            _("&Stop run and keep best"),
             lambda w: w.app.stop_jobs(),
             "Run",
             enabled=_running,
@@ -314,7 +316,7 @@ def _run() -> tuple[Command, ...]:
         ),
         Command(
             "clear-jobs",
-            _("Clear &ended jobs"),
+            _("Clear &finished jobs"),
             lambda w: w.app.clear_ended_jobs(),
             "Run",
             enabled=lambda w: bool(w.app.ended_jobs()),
@@ -325,7 +327,14 @@ def _run() -> tuple[Command, ...]:
 
 def _help() -> tuple[Command, ...]:
     return (
-        Command("keys", _("&Keys"), lambda w: w.app.act("keys"), "Help", "F1", group="help"),
+        Command(
+            "keys",
+            _("&Keyboard shortcuts"),
+            lambda w: w.app.act("keys"),
+            "Help",
+            "F1",
+            group="help",
+        ),
         Command(
             "system-check",
             _("&System check…"),

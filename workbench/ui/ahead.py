@@ -1,10 +1,12 @@
-"""Code of pages that will be shown later, imported before anyone asks for it.
+"""Import the code of pages in the background, before they are opened.
 
-In a thread of the pool: an import lets the window go on every few milliseconds (17 to 38 ms late at worst, measured), while on the
-main thread pyqtgraph alone holds it up for 200 ms, and cannot be cut into slices.
+Imports run in a thread of the pool: each releases the interpreter every few milliseconds (17 to
+38 ms late at worst, measured). On the main thread, pyqtgraph alone blocks for 200 ms and cannot be
+split into slices.
 
-The types of Qt are created before, on the main thread, in slices: PySide6 creates a type when its name is first read, and that in
-a thread, beside an event loop that creates types too, ended in a segmentation fault (pyqtgraph reads every name).
+Qt types are created beforehand, on the main thread, in slices: PySide6 creates a type when its
+name is first read. Doing that in a thread, while the event loop creates types too, ended in a
+segmentation fault (pyqtgraph reads every name).
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from workbench.jobs import threads
 
 PAUSE = 40  # milliseconds between two modules
 BETWEEN = 5  # milliseconds between two slices of types
-SLICE = 0.005  # seconds of the main thread for types of Qt, at a time
-QT = ("QtCore", "QtGui", "QtWidgets", "QtOpenGL")  # those with types that are created late
+SLICE = 0.005  # seconds of main thread time per slice of Qt types
+QT = ("QtCore", "QtGui", "QtWidgets", "QtOpenGL")  # their types are created lazily
 LIBRARIES = (
     "numpy",
     "pyqtgraph",
@@ -37,12 +39,12 @@ LIBRARIES = (
     "workbench.prompting.budget",
     "workbench.prompting.score",
     "workbench.prompting.shots",
-)  # what the pages import when they are built
+)  # imported by the pages when they are built
 LATER = ("workbench.ui.panels.data.import_dialog", "workbench.ui.dialogs.settings")
 
 
 def modules(panels: Iterable[Contribution]) -> list[str]:
-    """What the built-in pages are made of, those first that a project opens on."""
+    """Modules used by the built-in pages; those of the page shown first come first."""
     packages = [one.object.split(":")[0] for one in panels]
     own = [
         f"{package}.{part}"
@@ -54,7 +56,7 @@ def modules(panels: Iterable[Contribution]) -> list[str]:
 
 
 def qt_types() -> Iterator[None]:
-    """Let PySide6 create its types, one at each step; for the main thread."""
+    """Let PySide6 create its types, one per step. Call on the main thread."""
     for module in QT:
         found = importlib.import_module(f"PySide6.{module}")
         for name in dir(found):
@@ -63,9 +65,9 @@ def qt_types() -> Iterator[None]:
 
 
 class Ahead:
-    """Imports `names` one after the other, with pauses, until all are there or `stop` is called.
+    """Import `names` one after the other, with pauses, until all are imported or `stop` is called.
 
-    `then` is called last, in a thread too.
+    `then` is called last, also in a thread.
     """
 
     def __init__(
@@ -116,11 +118,11 @@ class Ahead:
         self._timer.start(PAUSE)
 
     def _ended(self, _nothing: object, _error: Exception | None) -> None:
-        """A fault is told by the page that does the same when it is opened."""
+        """Ignore errors: the page reports them when it is opened."""
         self._then = None
 
     def _imported(self, _module: object, error: Exception | None) -> None:
-        """One that cannot be imported is told when its page is opened."""
+        """Ignore import errors: they are reported when the page is opened."""
         if self._left:
             self._left.pop(0)
             self._timer.start()

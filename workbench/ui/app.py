@@ -1,4 +1,4 @@
-"""Builds everything and passes it on: settings, project, queue, window. The only singleton."""
+"""Create the settings, project, job queue and window, and connect them. The only singleton."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
 
 ACTIVE = ("waiting", "running")
-LARGE_STEP = 2000  # rows; a step over more is undone in a thread
-SPARE_AFTER = 4.0  # seconds after a project is opened, when its first page stands and is idle
+LARGE_STEP = 2000  # rows; a larger step is undone in a thread
+SPARE_AFTER = 4.0  # seconds after opening a project, when its first page is shown and idle
 
 
 class App:
-    """What the window, its panels and dialogs share. Made once by `main`; tests make one of their own."""
+    """State shared by the window, its panels and dialogs.
+
+    Created once by `main`; tests create their own.
+    """
 
     def __init__(
         self,
@@ -42,14 +45,15 @@ class App:
         self.registry = registry or installed()
         self.dispatch = Dispatch()
         self.project = None
-        self.opened = Signal("app.opened")  # emitted with the project, or None when one was closed
+        # emitted with the project, or None when a project was closed
+        self.opened = Signal("app.opened")
         self.recent_changed = Signal("app.recent_changed")
-        self.jobs_changed = Signal("app.jobs_changed")  # (job, event), as the queue's own signal
+        self.jobs_changed = Signal("app.jobs_changed")  # (job, event), as in the queue's own signal
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
         self._ahead = None
         combo_access.install()
-        style.apply(qt, self.settings, ())  # sizes and fonts, for the window to be made
+        style.apply(qt, self.settings, ())  # sizes and fonts, needed to create the window
         qt.styleHints().colorSchemeChanged.connect(self._system_theme)
         self.window = Window(self)
         self.window.setStyleSheet(style.style_sheet())
@@ -57,7 +61,7 @@ class App:
 
     @cached_property
     def queue(self):
-        """The job queue, made when first asked for."""
+        """The job queue, created on first use."""
         from workbench.jobs.queue import Queue
         from workbench.jobs.spare import Warm
         from workbench.operations import precision
@@ -76,7 +80,7 @@ class App:
 
     @cached_property
     def work(self):
-        """The long act on the project under way, made when first asked for."""
+        """The running long operation on the project, created on first use."""
         from workbench.ui.work import Work
 
         work = Work(self)
@@ -85,11 +89,11 @@ class App:
 
     @property
     def working(self) -> bool:
-        """Whether a long act on the project is under way: nothing can be edited meanwhile."""
+        """Whether a long operation on the project is running. Editing is disabled meanwhile."""
         return "work" in self.__dict__ and self.work.active
 
     def _devices_reported(self, devices: list[dict]) -> None:
-        """What a worker found: kept, so that the window never asks torch."""
+        """Keep the devices that a worker reported, so that the window never imports torch."""
         names = [one["name"] for one in devices]
         best = next((name for name in names if name != "cpu"), "cpu")
         self.settings.devices = {"all": devices, "best": best}
@@ -102,11 +106,11 @@ class App:
     def open_project(
         self, path: Path | str, *, page: str = "", ask: bool = True, **args: Any
     ) -> bool:
-        """Open a project in place of the current one, after asking about its running jobs.
+        """Close the current project, after asking about its running jobs, and open another one.
 
-        False if the user goes back or the file cannot be opened: an error is shown at the top of
-        the window and the current project stays. Shows `page`, by default Annotate, or Data while
-        there are no documents. `ask=False` for callers that have asked already.
+        Returns False if the user cancels or the file cannot be opened: an error is shown at the top
+        of the window and the current project stays open. Shows `page`, by default Annotate, or Data
+        while there are no documents. Pass `ask=False` if the user has been asked already.
         """
         from workbench.project.project import Project
 
@@ -126,7 +130,7 @@ class App:
         except OSError as error:
             self.fail(
                 WorkbenchError(
-                    _("{path} cannot be opened: {error}.").format(
+                    _("Cannot open {path}: {error}.").format(
                         path=path, error=error.strerror or error
                     )
                 )
@@ -140,7 +144,7 @@ class App:
         return True
 
     def _is_open(self, path: Path) -> bool:
-        """Whether the file is the open project; one that is read-only is opened again to write."""
+        """Whether the file is the open project. A read-only project is reopened for writing."""
         project = self.project
         return project is not None and not project.read_only and _same_file(project.path, path)
 
@@ -158,7 +162,7 @@ class App:
         self.window.show_project()
         if project.read_only:
             self.window.tell(
-                _("{name} is read-only here: {reason}.").format(
+                _("{name} is open read-only: {reason}.").format(
                     name=project.path.name, reason=project.read_only_reason
                 ),
                 "warn",
@@ -182,7 +186,7 @@ class App:
         return "annotate" if self.any_documents() else "data"
 
     def leave_project(self) -> None:
-        """File ▸ Close project: asks about running jobs first."""
+        """File ▸ Close project: close the project, after asking about its running jobs."""
         if self.may_leave():
             self.close_project()
 
@@ -209,7 +213,7 @@ class App:
                 lambda: threads.run(work, lambda *_result: None, dispatch=self.dispatch),
             )
 
-        self.dispatch(wait)  # a bulk edit asks from a thread of the pool, where no timer ever fires
+        self.dispatch(wait)  # a bulk edit asks from a thread of the pool, where timers do not fire
 
     def undo(self, steps: int = 1) -> None:
         self._step("undo", _("Undo {title}"), _("Undone: {title}"), steps)
@@ -218,7 +222,7 @@ class App:
         self._step("redo", _("Redo {title}"), _("Redone: {title}"), steps)
 
     def _step(self, way: str, doing: str, did: str, steps: int) -> None:
-        """Steps back or forth, all or none; large ones in a thread, so the window goes on."""
+        """Undo or redo steps, all or none; large ones in a thread to keep the window responsive."""
         project = self.project
         if project is None or project.read_only or project.busy or self.working:
             return
@@ -243,12 +247,12 @@ class App:
         )
 
     def _next_steps(self, way: str, steps: int) -> list:
-        """The next `steps` to undo or redo, in that order."""
+        """The next `steps` steps to undo or redo, in that order."""
         undone = way == "redo"
         fitting = [one for one in self.project.history() if one.undone == undone]
         return (fitting[::-1] if undone else fitting)[:steps]
 
-    # ---------------------------------------------------------------- what panels call
+    # ---------------------------------------------------------------- called by panels
 
     def go(self, page: str, **args: Any) -> None:
         self.window.go(page, **args)
@@ -257,7 +261,7 @@ class App:
         self.window.note(text, self._undo_of_this() if undo is True else undo or None, action)
 
     def _undo_of_this(self) -> Callable[[], None]:
-        """Takes back the step just made; once another stands on top of it, that one is not taken back in its place."""
+        """A function that undoes the most recent step, unless another step has been made since."""
         newest = self.project.history(1) if self.project is not None else ()
 
         def undo() -> None:
@@ -266,27 +270,33 @@ class App:
             else:
                 self.note(
                     _(
-                        "Something else has changed since. Edit ▸ Undo takes that back first; History shows all steps."
+                        "Another change was made since then. Edit ▸ Undo reverts that one "
+                        "first; History lists all steps."
                     )
                 )
 
         return undo
 
     def fail(self, error: Exception) -> None:
-        """A WorkbenchError is told in words; anything else is a bug and goes the way of uncaught exceptions."""
+        """Show the message of a WorkbenchError; handle anything else as an uncaught exception."""
         if isinstance(error, WorkbenchError):
             self.window.tell(str(error), "bad")
         else:
             sys.excepthook(type(error), error, error.__traceback__)
 
     def act(self, name: str) -> None:
-        """Open a dialog or do a thing of the Welcome page: open, new, sample, settings, palette, keys, log, diagnostics, about."""
+        """Open a dialog or run an action of the Welcome page.
+
+        Names: open, new, sample, settings, palette, keys, log, diagnostics, about.
+        """
         from workbench.ui import dialogs
 
         dialogs.ACTS[name](self)
 
     def dropped(self, files: Sequence[str]) -> None:
-        """A project is opened; data goes to the import dialog, of a new project if none is open."""
+        """Open a dropped project, or import dropped data files (into a new project if none is
+        open).
+        """
         projects = [one for one in files if one.endswith(paths.PROJECT_SUFFIX)]
         if projects:
             self.open_project(projects[0])
@@ -298,7 +308,7 @@ class App:
             dialogs.new_project(self, data=[Path(one) for one in files])
 
     def clear_recent(self) -> None:
-        """Forget the projects opened last; their files stay."""
+        """Clear the list of recent projects; their files are kept."""
         before = list(self.settings.recent)
         self._set_recent([])
         self.note(_("The list of recent projects is empty."), lambda: self._set_recent(before))
@@ -311,7 +321,7 @@ class App:
     def commands_changed(self) -> None:
         self.window.menus.refresh()
 
-    # ---------------------------------------------------------------- looks
+    # ---------------------------------------------------------------- appearance
 
     def change_theme(self, name: str) -> None:
         self.settings.theme = name
@@ -326,14 +336,14 @@ class App:
         self.note(_("Text size {percent} %").format(percent=self.settings.text_size))
 
     def restyle(self) -> None:
-        """Show the settings' theme, text size and font, and keep them."""
+        """Apply the theme, text size and font of the settings, and save them."""
         style.apply(self.qt, self.settings, self.window.windows())
         self.settings.save()
         if self.window.status is not None:
             self.window.status.show_device(self.settings)
 
     def _settings_fault(self, error: WorkbenchError) -> None:
-        """Told once: they are saved at every other click."""
+        """Report once that settings cannot be saved: they are saved on almost every change."""
         self.settings.tell_faults(lambda _error: None)
         self.fail(error)
 
@@ -341,17 +351,17 @@ class App:
         if self.settings.theme == "system":
             style.apply(self.qt, self.settings, self.window.windows())
 
-    # ---------------------------------------------------------------- jobs and the end
+    # ---------------------------------------------------------------- jobs and shutdown
 
     def active_jobs(self) -> list:
-        """Jobs that run or wait, the running first."""
+        """Running and queued jobs, running ones first."""
         if not self._queue_used:
             return []
         jobs = [job for job in self.queue.jobs if job.status in ACTIVE]
         return sorted(jobs, key=lambda job: job.status != "running")
 
     def project_jobs(self) -> list:
-        """The active jobs that work for the open project."""
+        """The active jobs of the open project."""
         if self.project is None:
             return []
         path = self.project.path
@@ -362,7 +372,7 @@ class App:
         ]
 
     def ended_jobs(self) -> list:
-        """Jobs of this session that are over and still listed."""
+        """Finished jobs of this session that are still listed."""
         return [job for job in self.queue.jobs if job.over] if self._queue_used else []
 
     def clear_ended_jobs(self) -> None:
@@ -370,7 +380,7 @@ class App:
             self.queue.forget(job)
 
     def stop_jobs(self) -> None:
-        """Stop the running runs and keep their best; everything else is cancelled."""
+        """Stop running trainings and keep their best checkpoints; cancel all other jobs."""
         for job in self.active_jobs():
             keeps = job.spec.stoppable and job.status == "running"
             job.stop() if keeps else job.cancel()
@@ -382,7 +392,7 @@ class App:
             self.jobs_changed.emit(job, event)
 
     def started(self) -> None:
-        """After the first picture: what may take a moment."""
+        """Called after the first paint: work that may take a moment."""
         from workbench.jobs import threads
         from workbench.ui import ahead
         from workbench.ui.dialogs import error
@@ -393,10 +403,12 @@ class App:
             ahead.modules(self.window.panels()), self.dispatch, then=self._read_models
         )
         threads.run(scratch.sweep, lambda *_result: None, dispatch=self.dispatch)
-        gc.freeze()  # what stands now stays: a full round over it stalled typing for 60 ms
+        # keep existing objects out of the garbage collector: a full collection stalled typing for
+        # 60 ms
+        gc.freeze()
 
     def _read_models(self) -> None:
-        """Tasks and cards of models, which are kept, for the pages that list them; in a thread."""
+        """Read tasks and model cards in a thread and cache them for the pages that list them."""
         from workbench.operations import models
         from workbench.tasks import spec as tasks
 
@@ -404,7 +416,7 @@ class App:
         models.list(self.settings)
 
     def may_close(self) -> bool:
-        """Whether the window may close: asks if a job or a long change is active."""
+        """Whether the window may close; asks the user if a job or a long operation is active."""
         from workbench.ui.dialogs import closing
 
         return (not self.working or closing.ask_to_cancel(self)) and (
@@ -412,7 +424,7 @@ class App:
         )
 
     def may_leave(self) -> bool:
-        """Whether the project may be closed: asks if a job of it or a long change is active."""
+        """Whether the project may be closed; asks if a job of it or a long operation is active."""
         from workbench.ui.dialogs import closing
 
         if self.project is None:
@@ -422,7 +434,7 @@ class App:
         )
 
     def closed(self) -> None:
-        """The window has closed: end the rest, keep the settings."""
+        """The window has closed: shut down the rest and save the settings."""
         if self._ahead is not None:
             self._ahead.stop()
         if self._queue_used:
@@ -436,7 +448,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def make_qt() -> QApplication:
-    """The Qt application with style and fonts, before any widget."""
+    """Create the Qt application with style and fonts, before any widget."""
     qt = QApplication.instance() or QApplication(sys.argv[:1])
     qt.setApplicationName("Glossbench")
     qt.setDesktopFileName("glossbench")
@@ -446,7 +458,10 @@ def make_qt() -> QApplication:
 
 
 def main(file: str | None = None) -> int:
-    """Open the window, on `file` if given; returns the exit code. The caller has made sure of a display."""
+    """Open the window, on `file` if given, and return the exit code.
+
+    The caller has checked that a display is available.
+    """
     qt = make_qt()
     locale.use_system()
     app = App(qt)

@@ -1,6 +1,8 @@
-"""A command: one thing a person can do, with its words, menu and keys. Tables of them become menus, keys, palette, key sheet.
+"""A command is one action of the user, with its title, menu and keys.
 
-Also a choice: one line of a context menu or of a submenu.
+Tables of commands define the menus, keyboard shortcuts, command palette and shortcut list.
+
+Also a `Choice`: one line of a context menu or of a submenu.
 """
 
 from __future__ import annotations
@@ -19,15 +21,15 @@ def always(_target: Any) -> bool:
 
 
 def _nothing(_target: Any) -> None:
-    """For a line of the key sheet whose key a widget handles itself."""
+    """Placeholder for a shortcut that a widget handles itself."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One line of a context menu or submenu; `choices` make a submenu of it.
+    """One entry of a context menu or submenu; `choices` make it a submenu.
 
-    `title` may carry a mnemonic. At its right stands the key of the command whose id is `command`,
-    or `key`. A line with `on` (True or False) has a tick or the place for one.
+    `title` may contain a mnemonic. The shortcut shown is that of the command whose id is `command`,
+    or `key`. An entry with `on` (True or False) is checkable.
     """
 
     title: str
@@ -39,18 +41,22 @@ class Choice:
     choices: tuple[Choice | None, ...] = ()
 
 
-SEPARATOR = None  # between two choices
+SEPARATOR = None  # a separator
 
 
 @dataclass(frozen=True)
 class Command:
-    """`run(target)` does it; the target is the window for its own commands, the panel for a panel's.
+    """`run(target)` runs the command.
 
-    `title` carries the mnemonic (`&`) and "…" where a dialog follows; a function `title(target)` may change it each time the
-    menu opens. `keys` in Qt's portable notation ("Ctrl+Shift+P"), the first is shown. A panel's command acts only while its
-    page is shown, unless `anywhere`: then the page is brought up first, while its keys act on its own page alone; `possible`
-    is asked of the window as long as the page has not been built. `shown_only` lists the keys on the key sheet, while a
-    widget of the page handles them itself (bare keys, mostly). `choices(target)` make a submenu; it has nothing to run.
+    The target is the window for its own commands and the panel for a panel's.
+
+    `title` contains the mnemonic (`&`), and "…" if a dialog follows; a function `title(target)` may
+    change it each time the menu opens. `keys` are in Qt's portable notation ("Ctrl+Shift+P"); the
+    first is shown. A panel's command acts only while its page is shown, unless `anywhere`: then the
+    page is opened first, while the keys act on its own page only. `possible` is called with the
+    window as long as the page has not been built. With `shown_only`, a widget of the page handles
+    the keys itself (mostly single keys), and they are only listed. `choices(target)` make a
+    submenu, which has nothing to run.
     """
 
     id: str
@@ -64,19 +70,20 @@ class Command:
     possible: Callable[[Any], bool] = always
     shown_only: bool = False
     choices: Callable[[Any], Sequence[Choice | None]] | None = None
-    group: str = ""  # a separator stands between groups of a menu
-    name: str = ""  # the title where it does not change with the target: on the key sheet; for a title that is a function
+    group: str = ""  # groups of a menu are divided by separators
+    # for the shortcut list, if the title is a function: a title that does not depend on the target
+    name: str = ""
 
     @property
     def all_keys(self) -> tuple[str, ...]:
         return (self.keys,) if isinstance(self.keys, str) else tuple(self.keys)
 
     def words(self, target: Any = None) -> str:
-        """The title now, with its mnemonic."""
+        """The current title, with its mnemonic."""
         return self.title(target) if callable(self.title) else self.title
 
     def lasting(self) -> str:
-        """The title without mnemonic, whatever the target."""
+        """The title without mnemonic, independent of the target."""
         return self.name if callable(self.title) else self.plain()
 
     def plain(self, target: Any = None) -> str:

@@ -1,4 +1,4 @@
-"""Run this on the main thread, for Qt."""
+"""Run functions on the main thread of a Qt application."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 
 class Dispatch(QObject):
-    """`dispatch(fn)` from any thread: `fn()` is called by the main thread's event loop, in the order posted."""
+    """`dispatch(fn)` from any thread: the main thread's event loop calls `fn()`, in the order
+    posted.
+    """
 
     _posted = Signal(object)
 
@@ -20,7 +22,7 @@ class Dispatch(QObject):
         try:
             self._posted.emit(fn)
         except RuntimeError:
-            pass  # the application has ended; nobody is left to be told
+            pass  # the application has ended and there is no event loop left
 
     def _call(self, fn: Callable[[], None]) -> None:
         fn()

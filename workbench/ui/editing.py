@@ -1,4 +1,4 @@
-"""Cut, Copy, Paste and Select all of the Edit menu: they act on what has the focus."""
+"""Cut, Copy, Paste and Select all of the Edit menu, applied to the focused widget."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Lines = QLineEdit | QPlainTextEdit | QTextEdit
 
 
 class Editing(QObject):
-    """Knows the widget that edits go to: the one with the focus, whatever menu is open.
+    """Tracks the widget that edit commands apply to: the focused one, even while a menu is open.
 
-    Beside Qt's text fields that is every widget with `copy_chosen()` and `has_chosen`, and tables
+    Supported are Qt's text fields, every widget with `copy_chosen()` and `has_chosen`, and tables
     and lists for Select all.
     """
 
@@ -41,14 +41,14 @@ class Editing(QObject):
 
     @property
     def widget(self) -> QWidget | None:
-        """What the edits act on: within a spin box or an editable list its line."""
+        """The widget to edit: for a spin box or an editable combo box, its line edit."""
         found = self._before or QApplication.focusWidget() or self._window.focusWidget()
         inner = getattr(found, "lineEdit", None)
         if isinstance(found, QAbstractSpinBox) or (inner is not None and inner() is not None):
             return found.lineEdit()
         return found
 
-    # ------------------------------------------------------------ what can be done
+    # ------------------------------------------------------------ available edits
 
     @property
     def can_cut(self) -> bool:
@@ -65,7 +65,7 @@ class Editing(QObject):
 
     @property
     def can_select_all(self) -> bool:
-        """Whether there is something that is not selected yet."""
+        """Whether anything is not selected yet."""
         field = self.widget
         if isinstance(field, QLineEdit):
             return field.selectedText() != field.text()
@@ -79,7 +79,7 @@ class Editing(QObject):
             return many and _selected_rows(field) < field.model().rowCount()
         return bool(getattr(field, "can_select_all", False))
 
-    # ------------------------------------------------------------ doing it
+    # ------------------------------------------------------------ edits
 
     def cut(self) -> None:
         if self.can_cut:
@@ -114,7 +114,7 @@ def _editable(field: QWidget | None) -> bool:
 
 
 def _chosen(field: QWidget | None) -> bool:
-    """Whether something is chosen that can be copied; passwords cannot."""
+    """Whether the selection can be copied; passwords cannot."""
     if isinstance(field, QLineEdit):
         return field.hasSelectedText() and field.echoMode() == QLineEdit.EchoMode.Normal
     if isinstance(field, QPlainTextEdit | QTextEdit):

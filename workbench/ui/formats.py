@@ -157,7 +157,9 @@ def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
 
 
 def when_iso(at: str, now: float | None = None, *, brief: bool = False) -> str:
-    """The same from an ISO 8601 moment (UTC where it names no zone); what is none is given back as it is."""
+    """The same from an ISO 8601 moment (UTC where it names no zone); what is none is given back as
+    it is.
+    """
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Icons from `resources/icons` (Lucide), tinted with a colour of the theme, cached per theme."""
+"""Icons from `resources/icons` (Lucide), tinted with a theme colour and cached per theme."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from workbench.base import paths, scratch
 from workbench.ui import theme
 
 STROKE = "1.8"
-_SCALE = 3  # drawn large enough for a display of three pixels a point
+_SCALE = 3  # large enough for a device pixel ratio of 3
 
 
 @lru_cache(maxsize=128)
 def source(name: str) -> str:
-    """The SVG of an icon. Raises FileNotFoundError naming it."""
+    """The SVG source of an icon. Raises FileNotFoundError with its name."""
     return paths.resource(f"icons/{name}.svg").read_text(encoding="utf-8")
 
 
 def tinted(name: str, colour: str) -> bytes:
-    """The SVG with `currentColor` replaced by #RRGGBB and the stroke that we use."""
+    """The SVG with `currentColor` replaced by #RRGGBB and our stroke width."""
     return (
         source(name)
         .replace("currentColor", colour)
@@ -33,17 +33,20 @@ def tinted(name: str, colour: str) -> bytes:
 
 
 def icon(name: str, tone: str = "muted", size: int = 18) -> QIcon:
-    """An icon in a colour of the theme in use (`tone`, or #RRGGBB). Ask again after `theme.changed`."""
+    """An icon in a colour of the current theme (`tone`, or #RRGGBB).
+
+    Call again after `theme.changed`.
+    """
     return QIcon(pixmap(name, tone, size))
 
 
 def pixmap(name: str, tone: str = "muted", size: int = 18) -> QPixmap:
-    """The icon as a picture of `size` points, three pixels a point."""
+    """The icon as a pixmap of `size` points, at a device pixel ratio of 3."""
     return _draw(name, tone if tone.startswith("#") else theme.colour(tone), size)
 
 
 def two_state(name: str, off: str = "muted", on: str = "accent", size: int = 20) -> QIcon:
-    """An icon for a checkable button: one tone unchecked, another checked."""
+    """An icon for a checkable button: one tone when unchecked, another when checked."""
     it = QIcon()
     it.addPixmap(pixmap(name, off, size), QIcon.Mode.Normal, QIcon.State.Off)
     it.addPixmap(pixmap(name, on, size), QIcon.Mode.Normal, QIcon.State.On)
@@ -64,7 +67,7 @@ def _draw(name: str, colour: str, size: int) -> QPixmap:
 
 
 def app_icon() -> QIcon:
-    """The application's icon: a simpler drawing below 32 pixels."""
+    """The application icon; a simpler drawing is used below 32 pixels."""
     it = QIcon()
     for name, sizes in (("glossbench-small", (16, 24)), ("glossbench", (32, 48, 64, 128, 256))):
         for size in sizes:
@@ -82,7 +85,10 @@ def _application(name: str, size: int) -> QPixmap:
 
 
 def file(name: str, tone: str) -> str:
-    """The path of the tinted icon as a file, because a style sheet can only name files. Written once per colour."""
+    """Path of the tinted icon as a file, as style sheets can only refer to files.
+
+    Written once per colour.
+    """
     colour = theme.colour(tone)
     path = _folder() / f"{name}-{colour[1:]}.svg"
     if not path.exists():
@@ -97,5 +103,5 @@ def _folder() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".write").touch()
         return folder
-    except OSError:  # a home that cannot be written to
+    except OSError:  # the home folder is not writable
         return scratch.make("icons")

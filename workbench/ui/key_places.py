@@ -1,7 +1,8 @@
-"""What a key writes on an English (US) keyboard, whatever the layout in use: a label's key works by its place there.
+"""Map keys to a US keyboard by position, so that label keys work in every keyboard layout.
 
-On a Russian, Greek, Arabic or Thai layout no key writes "q"; on a French one the digits need Shift. So where a key writes no
-plain letter or digit, its place counts. Layouts that do write letters of ours (German, Dvorak) are never second-guessed.
+On a Russian, Greek, Arabic or Thai layout no key writes "q"; on a French one, digits need Shift. If
+a key writes no plain letter or digit, its position is used. Layouts that write Latin letters
+(German, Dvorak) are taken as they are.
 """
 
 from __future__ import annotations
@@ -50,12 +51,14 @@ _SIGNS = {
     ("/", "q"),
     ("'", "w"),
     (".", "/"),
-}  # what Hebrew and Russian layouts have on places of keys of ours
+}  # characters that Hebrew and Russian layouts have in place of our keys
 _SHIFTED = {"[": "{", "]": "}"}
 
 
 def place(event: QKeyEvent, platform: str = sys.platform) -> str:
-    """The letter, digit or sign that stands at this place on a US keyboard, "" where the platform does not tell."""
+    """The character at this position of a US keyboard, "" if the platform does not report
+    positions.
+    """
     if platform == "win32":
         return _WINDOWS.get(event.nativeVirtualKey(), "")
     if platform == "darwin":
@@ -64,7 +67,7 @@ def place(event: QKeyEvent, platform: str = sys.platform) -> str:
 
 
 def meant(event: QKeyEvent, platform: str = sys.platform) -> str:
-    """What the key stands for by its place, in lower case, or "" where what it writes is to be taken as it is."""
+    """The key by position, in lower case, or "" if the character it writes is to be used."""
     text, at = event.text(), place(event, platform)
     if len(text) != 1 or not at:
         return ""
@@ -77,7 +80,7 @@ def meant(event: QKeyEvent, platform: str = sys.platform) -> str:
 
 
 def foreign(letter: str) -> bool:
-    """Whether it is a letter or vowel sign of a script other than Latin."""
+    """Whether the character is a letter or vowel sign of a non-Latin script."""
     return unicodedata.category(letter)[0] in "LM" and not unicodedata.name(letter, "").startswith(
         "LATIN"
     )

@@ -1,4 +1,4 @@
-"""Keys of commands: those of the table, unless the user's settings name others."""
+"""Keyboard shortcuts: those of the command table, unless the user's settings override them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.ui.commands import Command
 
 
 def keys_of(command: Command, settings: Settings) -> tuple[str, ...]:
-    """The keys in use, in portable notation."""
+    """The current keys, in portable notation."""
     own = settings.window.get("keys", {}).get(command.id)
     return tuple(own) if isinstance(own, list) else command.all_keys
 
@@ -22,14 +22,14 @@ def sequences(command: Command, settings: Settings) -> list[QKeySequence]:
 
 
 def shown(command: Command, settings: Settings) -> str:
-    """The keys as this platform writes them, "" for none."""
+    """The keys in the platform's notation, "" for none."""
     return ", ".join(
         one.toString(QKeySequence.SequenceFormat.NativeText) for one in sequences(command, settings)
     )
 
 
 def remap(command: Command, keys: list[str], settings: Settings) -> None:
-    """Give a command other keys; the table's own take the entry away again."""
+    """Override the keys of a command; setting the default keys removes the override."""
     own = dict(settings.window.get("keys", {}))
     if tuple(keys) == command.all_keys:
         own.pop(command.id, None)
@@ -42,7 +42,10 @@ def remap(command: Command, keys: list[str], settings: Settings) -> None:
 def clashes(
     commands: list[tuple[Command, str]], settings: Settings
 ) -> list[tuple[str, Command, Command]]:
-    """Keys that two commands of one place share: (key, first, second). `commands` are (command, place); "" is everywhere."""
+    """Keys shared by two commands of one page: (key, first, second).
+
+    `commands` are (command, page); "" stands for all pages.
+    """
     seen: dict[str, list[tuple[Command, str]]] = {}
     found = []
     for command, place in commands:

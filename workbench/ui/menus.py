@@ -1,4 +1,4 @@
-"""Command tables → menus and keys."""
+"""Build menus and shortcuts from command tables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from workbench.ui.commands import MENUS, Command
 from workbench.ui.keys import sequences, shown
 from workbench.ui.widgets import context_menu
 
-LAST = "quit"  # this group of a menu stands at its end, where everyone looks for it
+LAST = "quit"  # this group is placed at the end of its menu, as is customary
 
 
 class Entry:
-    """A command with where it belongs: `page` "" is the window itself; `target()` gives what `run` is called with."""
+    """A command and where it belongs.
+
+    `page` "" is the window itself; `target()` returns the argument of `run`.
+    """
 
     def __init__(self, command: Command, page: str, target: Callable[[], Any]):
         self.command, self.page, self.target = command, page, target
@@ -28,7 +31,7 @@ class Entry:
 
     @property
     def action(self) -> QAction | None:
-        """Its line of a menu. That of a submenu is asked for each time: clearing the menu above
+        """Its QAction. That of a submenu is looked up each time: clearing the parent menu
         invalidates the Python object.
         """
         return self.submenu.menuAction() if self.submenu is not None else self._action
@@ -39,9 +42,10 @@ class Entry:
 
 
 class Menus:
-    """The menu bar of the window. Titles, ticks and whether an entry can act are asked when a menu opens.
+    """The menu bar of the window. Titles, checks and enabled states are updated when a menu opens.
 
-    While no menu is open every entry of the shown page stays enabled, so its key arrives; the command asks `enabled` again then.
+    While no menu is open, every entry of the current page stays enabled, so that its key works; the
+    command then calls `enabled` again.
     """
 
     def __init__(
@@ -53,7 +57,7 @@ class Menus:
     ):
         self._window, self._settings, self._page_shown, self._go = window, settings, page_shown, go
         self.entries: list[Entry] = []
-        self._keyed_for = ""  # the page for which the keys stand
+        self._keyed_for = ""  # the page whose keys are active
         self.menus: dict[str, QMenu] = {}
         for name in MENUS:
             menu = window.menuBar().addMenu("&" + _(name))
@@ -88,14 +92,15 @@ class Menus:
         return menu
 
     def act(self, entry: Entry) -> None:
-        """Do it, if it can be done now; a page's command with `anywhere` brings its page up first."""
+        """Run the command if enabled; a page's command with `anywhere` opens its page first."""
         if not self.can_act(entry):
             return
         was_built = entry.target() is not None
         if entry.page and entry.page != self._page_shown():
             self._go(entry.page)
         target = entry.target()
-        # A page just built still reads what its `enabled` asks for; `possible` was asked above.
+        # A page just built is still loading what `enabled` depends on; `possible` was checked
+        # above.
         if target is not None and (not was_built or entry.command.enabled(target)):
             entry.command.run(target)
 
@@ -108,7 +113,7 @@ class Menus:
         return entry.command.enabled(target)
 
     def refresh(self) -> None:
-        """After another page is shown: entries of other pages rest, so their keys are free."""
+        """Disable entries of other pages after a page change, so that their keys are free."""
         for entry in self.entries:
             if entry.action is not None:
                 entry.action.setEnabled(self._belongs(entry))
@@ -116,7 +121,9 @@ class Menus:
             self.rekey()
 
     def rekey(self) -> None:
-        """A command that acts anywhere has its keys on its own page alone, for the others have theirs."""
+        """Commands that act anywhere have their keys on their own page only, as others use them
+        too.
+        """
         self._keyed_for = self._page_shown()
         for entry in self.entries:
             if entry.action is not None and entry.command.choices is None:
@@ -125,7 +132,7 @@ class Menus:
                 entry.action.setShortcuts([] if rests else sequences(entry.command, self._settings))
 
     def shortcut(self, id: str) -> str:
-        """The keys of a command as this platform writes them; "" for none."""
+        """The keys of a command in the platform's notation; "" for none."""
         found = next((one.command for one in self.entries if one.command.id == id), None)
         return shown(found, self._settings).split(", ")[0] if found else ""
 
@@ -133,7 +140,10 @@ class Menus:
         return not entry.page or entry.command.anywhere or entry.page == self._page_shown()
 
     def _fill(self, name: str) -> None:
-        """Only what belongs to the page shown or acts anywhere: the entries of all pages at once would be a long grey list."""
+        """Add the entries of the current page and those that act anywhere.
+
+        The entries of all pages would make a long list of disabled ones.
+        """
         menu, group = self.menus[name], None
         menu.clear()
         entries = [

@@ -1,8 +1,9 @@
-"""Text positions ↔ Qt positions.
+"""Convert between text offsets and Qt positions.
 
-Stored text counts code points and keeps every character that was imported; Qt counts UTF-16 units and breaks or rewrites some
-characters. A view shows `DisplayText.shown`, which has exactly one code point for each stored one, in paragraphs that hold no
-line break, and passes every position through here in both directions. Nothing ever reads text back from a widget.
+Stored text counts code points and keeps every imported character; Qt counts UTF-16 units and
+splits at or replaces some characters. A view shows `DisplayText.shown`, which has exactly one code
+point for each stored one, in paragraphs without line breaks, and converts every position here, in
+both directions. Text is never read back from a widget.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 
-# CR LF is one break of two code points; the others are those of the Unicode newline guidelines (UAX 14, BK CR LF NL).
+# CR LF is one break of two code points; the others are from the Unicode newline guidelines (UAX 14,
+# BK CR LF NL).
 _BREAK = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
 _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffc\ufffe\uffff]"
 )
-_STRONG_SEARCH = 4000  # code points looked at for a paragraph's direction
+_STRONG_SEARCH = 4000  # code points examined for the direction of a paragraph
 
 
 def _picture(match: re.Match) -> str:
-    """A stand-in of one code point: control pictures for C0 and DEL, U+FFFD for what cannot be drawn at all.
+    """A replacement of one code point: control pictures for C0 and DEL, U+FFFD for undrawable ones.
 
-    U+FEFF becomes U+2060, which means the same: PySide takes it for a byte order mark at the start of a string and drops it.
+    U+FEFF becomes U+2060, which has the same meaning: PySide6 drops U+FEFF at the start of a string
+    as a byte order mark.
     """
     code = ord(match.group())
     if code == 0xFEFF:
@@ -33,7 +36,7 @@ def _picture(match: re.Match) -> str:
 
 
 class Utf16Map:
-    """Code points ↔ UTF-16 units of one string. Needs memory only for characters outside the basic plane."""
+    """Code points ↔ UTF-16 units of a string. Memory grows with characters outside the BMP only."""
 
     __slots__ = ("_points", "_units", "length", "units")
 
@@ -49,7 +52,7 @@ class Utf16Map:
         return point + bisect_left(self._points, point) if self._points else point
 
     def to_point(self, unit: int) -> int:
-        """The code point that `unit` belongs to; inside a surrogate pair, the pair's."""
+        """The code point that contains `unit`; inside a surrogate pair, that of the pair."""
         if not self._units:
             return unit
         before = bisect_left(self._units, unit)
@@ -61,8 +64,9 @@ class Utf16Map:
 class DisplayText:
     """A stored text with its paragraphs.
 
-    `starts[i]`, `ends[i]`: paragraph i in code points, without the break that closes it; the next one starts after the break.
-    An empty text has one empty paragraph; a text that ends in a break has an empty last one.
+    `starts[i]`, `ends[i]`: paragraph i in code points, without the break that ends it; the next one
+    starts after the break. An empty text has one empty paragraph; a text that ends in a break has
+    an empty last one.
     """
 
     def __init__(self, text: str):
@@ -80,11 +84,15 @@ class DisplayText:
         return len(self.text)
 
     def paragraph_at(self, position: int) -> int:
-        """The paragraph that holds a position; a position inside a break belongs to the paragraph before it."""
+        """The paragraph that contains a position; a position inside a break belongs to the one
+        before it.
+        """
         return bisect_right(self.starts, position) - 1
 
     def legal(self, position: int) -> int:
-        """The nearest place for a caret at or before `position`: within the text, never between CR and LF."""
+        """The nearest valid caret position at or before `position`: in the text, not between CR and
+        LF.
+        """
         position = min(max(position, 0), len(self.text))
         paragraph = self.paragraph_at(position)
         return min(position, self.ends[paragraph])
@@ -95,7 +103,10 @@ class DisplayText:
 
 
 def is_rtl(text: str) -> bool:
-    """Whether the first strong character reads from right to left. Source: UAX 9, rules P2 and P3 (isolates are passed over)."""
+    """Whether the first strong character is right-to-left.
+
+    Source: UAX 9, rules P2 and P3 (isolates are skipped).
+    """
     if text.isascii():
         return False
     depth = 0
@@ -116,5 +127,5 @@ _RTL_CHARACTER = re.compile(
 
 
 def has_rtl(text: str) -> bool:
-    """Whether a part of the text may be drawn from right to left."""
+    """Whether any part of the text may be drawn right-to-left."""
     return not text.isascii() and _RTL_CHARACTER.search(text) is not None

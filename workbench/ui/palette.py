@@ -1,4 +1,4 @@
-"""The command palette: type a few letters, Enter does it."""
+"""The command palette: type part of a title and press Enter to run the command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.ui.widgets.table import Column, Table
 
 
 class Palette(Dialog):
-    """Commands that can be done now, best match first."""
+    """Enabled commands, best match first."""
 
     def __init__(self, app):
         super().__init__(app.window, _("Find a command"), width=600)
@@ -26,13 +26,13 @@ class Palette(Dialog):
         ]
         self._search = QLineEdit()
         self._search.setAccessibleName(_("Find a command"))
-        self._search.setPlaceholderText(_("What do you want to do?"))
+        self._search.setPlaceholderText(_("Type the name of a command"))
         self._search.textChanged.connect(lambda _text: self._fill())
         self._search.installEventFilter(self)
         columns = (
             Column(_("Command"), self._title),
             Column(
-                _("Where"), lambda entry: self._pages.get(entry.page, _(entry.command.menu)), 110
+                _("Page"), lambda entry: self._pages.get(entry.page, _(entry.command.menu)), 110
             ),
             Column(_("Key"), lambda entry: shown(entry.command, app.settings), 140),
         )
@@ -85,7 +85,11 @@ NO_MATCH = 9
 
 
 def rank(wanted: str, title: str) -> int:
-    """0 for a title that begins so, 1 where a word does, 2 where it is inside, 3 where the letters follow in order, else NO_MATCH."""
+    """Rank a match; lower is better.
+
+    0: the title starts with it, 1: a word does, 2: contained, 3: its letters occur in order, else
+    NO_MATCH.
+    """
     if title.startswith(wanted):
         return 0
     if any(word.startswith(wanted) for word in title.split()):

@@ -1,30 +1,44 @@
-"""What a page or a dock is made of, and what it is given. The contract for everyone who builds one.
+"""Base classes of pages and docks, and their interface to the application.
 
 A panel is a folder `ui/panels/<id>/` of three files and one `[[panel]]` line in `builtins.toml`:
 
-- `state.py`: a `State` (base/events.py), no Qt: what is shown and what the user can do, through `operations`;
-- `view.py`: a `View` (below): builds parts of `ui/widgets`, forwards input to the state, `render(fields)` shows the state;
-- `__init__.py`: a `Panel` (below) with its table of `Command`s; imports state and view inside `build`.
+- `state.py`: a `State` (base/events.py), without Qt: what is shown, and the actions of the user,
+  through `operations`;
+- `view.py`: a `View` (below): builds widgets of `ui/widgets`, forwards input to the state, and
+  `render(fields)` shows the state;
+- `__init__.py`: a `Panel` (below) with its table of `Command`s; imports state and view in `build`.
 
-Panels are built when first shown and closed when the project closes, so a state may take `context.project` for its whole life.
-It listens with `self.listen(signal, callback)` and everything is dropped by `close()`.
+Panels are built when first shown and closed when the project closes, so a state may use
+`context.project` for its whole life. It connects with `self.listen(signal, callback)`, and
+`close()` disconnects everything.
 
-Pages call one another by `context.go(page, **args)`; the page's `Panel.shown(**args)` gets the arguments:
+Pages open one another with `context.go(page, **args)`; the page's `Panel.shown(**args)` gets the
+arguments:
 
-    data      files=[Path, …] (import dialog with these) · ids=(document id, …), caption="…" (show these alone) · dialog="import"|"export"
-    annotate  document=id · span=id · run=id and errors=(document id, …): prediction beside gold, next error by one key
-              run=id and suggestions=True: the first document with suggestions, the queue narrowed to them
+    data      files=[Path, …] (open the import dialog with these)
+              ids=(document id, …), caption="…" (show only these)
+              dialog="import"|"export"
+    annotate  document=id
+              span=id
+              run=id, errors=(document id, …): error review, prediction beside gold
+              run=id, suggestions=True: filter the queue to suggestions and open the first
     labels    layer=id
     models    –
-    train     model=name or folder · spec=TrainSpec (the same settings again)
-    results   run=id · suggest=(document id, …): which run shall suggest labels for these
-    inspect   run=id · model=name or folder · text="…" · document=id
+    train     model=name or folder
+              spec=TrainSpec (use the same settings)
+    results   run=id
+              suggest=(document id, …): select the run that suggests labels for these
+    inspect   run=id
+              model=name or folder
+              text="…"
+              document=id
     prompts   –
     export    run=id
     welcome   –
 
-A page without documents, runs … shows an `EmptyState` with a button that leads on (`context.go`, `context.app.act("new")`).
-Acts without arguments that any page may need: `context.app.act("open" | "new" | "sample" | "settings")`.
+A page without documents, runs … shows an `EmptyState` with a button for the next action
+(`context.go`, `context.app.act("new")`). Actions without arguments that any page may use:
+`context.app.act("open" | "new" | "sample" | "settings")`.
 """
 
 from __future__ import annotations
@@ -48,7 +62,10 @@ if TYPE_CHECKING:
 
 
 class PanelContext:
-    """Everything a panel may reach for. One a panel; after the panel is closed, late answers are dropped."""
+    """The interface of the application to a panel; one instance per panel.
+
+    Late results are dropped after the panel is closed.
+    """
 
     def __init__(self, app: App, page: str):
         self.app, self.page, self.closed = app, page, False
@@ -68,12 +85,12 @@ class PanelContext:
 
     @property
     def dispatch(self) -> Callable[[Callable[[], None]], None]:
-        """Runs a function on the main thread; for hosts and threads."""
+        """Runs a function on the main thread; for inference hosts and threads."""
         return self.app.dispatch
 
     @property
     def window(self) -> QWidget:
-        """The parent for dialogs."""
+        """The parent window for dialogs."""
         return self.app.window
 
     def go(self, page: str, **args: Any) -> None:
@@ -81,17 +98,21 @@ class PanelContext:
         self.app.go(page, **args)
 
     def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
-        """Say at the bottom what was just done. `undo=True` offers to undo the last step, a function is called instead;
-        `action` names the button, "Undo" by default.
+        """Show a message about the last action at the bottom of the window.
+
+        `undo=True` offers to undo the last step; a function is called instead. `action` is the
+        title of the button, "Undo" by default.
         """
         self.app.note(text, undo, action=action)
 
     def fail(self, error: Exception) -> None:
-        """Tell a WorkbenchError in words at the top of the window; any other error goes the way of uncaught ones."""
+        """Show the message of a WorkbenchError at the top of the window; other errors are uncaught
+        errors.
+        """
         self.app.fail(error)
 
     def attempt(self, act: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        """Call `act` and return its result; a WorkbenchError is told to the user and gives None."""
+        """Call `act` and return its result; on WorkbenchError, show its message and return None."""
         try:
             return act(*args, **named)
         except WorkbenchError as error:
@@ -104,7 +125,10 @@ class PanelContext:
         done: Callable[[Any], None],
         failed: Callable[[Exception], None] | None = None,
     ) -> None:
-        """Short work off the main thread; `done(result)` on the main thread unless the panel was closed meanwhile."""
+        """Run short work off the main thread.
+
+        `done(result)` is called on the main thread unless the panel was closed meanwhile.
+        """
         from workbench.jobs import threads
 
         def finished(result: Any, error: Exception | None) -> None:
@@ -118,34 +142,38 @@ class PanelContext:
         threads.run(work, finished, dispatch=self.dispatch)
 
     def long(self, title: str, act: Callable[[Watch], Any], done: Callable[[Any], None]) -> None:
-        """A long act on the project off the main thread: `act(watch)`, then `done(result)` unless the panel was closed meanwhile.
+        """Run a long operation on the project off the main thread.
 
-        One at a time. The window shows `title`, how far it is and Cancel, which takes all of it back; faults are told there too.
+        `act(watch)`, then `done(result)` unless the panel was closed meanwhile. One at a time. The
+        window shows `title`, the progress and Cancel, which rolls everything back; errors are shown
+        there too.
         """
         self.app.work.start(title, act, lambda result: None if self.closed else done(result))
 
     @property
     def work(self) -> Work:
-        """What `long` has under way: `work.active`, `work.changed`."""
+        """The operation started by `long`: `work.active`, `work.changed`."""
         return self.app.work
 
     def undo(self, steps: int = 1) -> None:
-        """Take back the newest steps, all or none; large ones as a long act."""
+        """Undo the most recent steps, all or none; large ones as a long operation."""
         self.app.undo(steps)
 
     def redo(self, steps: int = 1) -> None:
         self.app.redo(steps)
 
     def commands_changed(self) -> None:
-        """Titles or ticks of the panel's commands are others now."""
+        """Titles or checks of the panel's commands have changed."""
         self.app.commands_changed()
 
 
 class View(QWidget):
-    """The widget of a panel. Subclasses build their parts in `__init__` and show the state in `render`.
+    """The widget of a panel.
 
-    A hidden view skips `render`; when it is shown again it renders what has changed meanwhile. The first showing renders ALL.
-    `first` is the widget that gets the focus when the page is shown.
+    Subclasses build their widgets in `__init__` and update them in `render`.
+
+    A hidden view skips `render`; when shown again it renders what has changed meanwhile. On first
+    show it renders ALL. `first` is the widget that gets the focus when the page is shown.
     """
 
     first: QWidget | None = None
@@ -157,7 +185,10 @@ class View(QWidget):
         state.listen(state.changed, self._state_changed)
 
     def render(self, fields: frozenset[str]) -> None:
-        """Show those fields of the state; `base.events.concerns(fields, "rows")` says whether one is among them."""
+        """Show these fields of the state.
+
+        `base.events.concerns(fields, "rows")` tests for one of them.
+        """
         raise NotImplementedError
 
     def take_focus(self) -> None:
@@ -178,7 +209,7 @@ class View(QWidget):
 
 
 class WatchingView(View):
-    """A view whose state reads the project anew only while it is seen: the state has `watch(on)`."""
+    """A view whose state (with `watch(on)`) follows the project only while visible."""
 
     def showEvent(self, event) -> None:
         super().showEvent(event)
@@ -190,9 +221,10 @@ class WatchingView(View):
 
 
 class Panel:
-    """A page or dock. Built by the window when first shown, closed by it; nobody else does either.
+    """A page or dock, built by the window when first shown and closed by it.
 
-    Subclasses say `commands` and write `build`; id, title, icon and place stand in `builtins.toml`.
+    Subclasses set `commands` and implement `build`; id, title, icon and placement are in
+    `builtins.toml`.
     """
 
     commands: tuple[Command, ...] = ()
@@ -203,26 +235,26 @@ class Panel:
         self.state, self.view = self.build(context)
 
     def build(self, context: PanelContext) -> tuple[State, QWidget]:
-        """Import state.py and view.py and make both."""
+        """Import state.py and view.py and create both."""
         raise NotImplementedError
 
     def shown(self, **args: Any) -> None:
-        """The page has been brought up, with the arguments of `go`; nothing by default."""
+        """The page has been opened with the arguments of `go`; does nothing by default."""
 
     @property
     def can_find(self) -> bool:
-        """Whether Edit ▸ Find leads somewhere on this page: then `find` goes to its find bar."""
+        """Whether Edit ▸ Find is available on this page; if so, `find` opens its find bar."""
         return False
 
     def find(self) -> None:
-        """Go to the find bar of the page."""
+        """Open the find bar of the page."""
 
     def focus(self) -> None:
         take = getattr(self.view, "take_focus", None)
         (take or self.view.setFocus)()
 
     def close(self) -> None:
-        """Drop every listener the state made and delete the view."""
+        """Disconnect all callbacks of the state and delete the view."""
         self.context.closed = True
         self.state.close()
         self.view.deleteLater()

@@ -1,8 +1,8 @@
-"""Text from data, shown as it is written: Qt takes what looks like HTML in a tooltip for HTML.
+"""Show text from data verbatim: Qt interprets a tooltip that looks like HTML as HTML.
 
-A file name, a label or a document may hold `<img src="file:///…">`, and Qt would read that file, on
-Windows from another computer too. So tooltips are set here and nowhere else in `ui/`, all other text
-goes into labels of `widgets/words.py`, and Markdown into `widgets/markdown.py`.
+A file name, a label or a document may contain `<img src="file:///…">`, and Qt would read that
+file, on Windows even from another computer. So tooltips are set here and nowhere else in `ui/`,
+all other text is shown in labels of `widgets/words.py`, and Markdown in `widgets/markdown.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Protocol
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QToolTip, QWidget
 
-LONG = 90  # characters from which a tooltip is wrapped
-_DESCRIBED = "described_by_tip"  # property of a widget
+LONG = 90  # length in characters from which a tooltip is wrapped
+_DESCRIBED = "described_by_tip"  # name of a dynamic property
 
 
 class _HasTip(Protocol):
@@ -22,14 +22,14 @@ class _HasTip(Protocol):
 
 
 def tip(text: str) -> str:
-    """A tooltip that reads exactly `text`; long ones are wrapped, which Qt does only for HTML."""
+    """A tooltip that shows `text` verbatim; long ones are wrapped, which Qt does only for HTML."""
     if "<" not in text and "&" not in text and len(text) <= LONG:
         return text
     return f'<p style="white-space: pre-wrap">{escape(text)}</p>'
 
 
 def set_tip(target: _HasTip, text: str) -> None:
-    """Give a widget, action or table item the tooltip `text`."""
+    """Set the tooltip of a widget, action or table item to `text`."""
     shown = tip(text)
     target.setToolTip(shown)
     if isinstance(target, QWidget):
@@ -37,19 +37,21 @@ def set_tip(target: _HasTip, text: str) -> None:
 
 
 def _describe(widget: QWidget, text: str) -> None:
-    """Screen readers read the tooltip of a widget without a description: never the markup."""
+    """Set the accessible description: screen readers would fall back to the tooltip with its
+    markup.
+    """
     if widget.accessibleDescription() == (widget.property(_DESCRIBED) or ""):
         widget.setAccessibleDescription(text)
         widget.setProperty(_DESCRIBED, text)
 
 
 def show_tip(at: QPoint, text: str, widget: QWidget) -> None:
-    """Show a tooltip now, at a position on the screen; an empty one hides it."""
+    """Show a tooltip at a position on the screen; empty text hides it."""
     QToolTip.showText(at, tip(text), widget)
 
 
 def menu_text(text: str) -> str:
-    """For menus, buttons and tabs, where a single "&" would underline the next letter instead."""
+    """Escape text for menus, buttons and tabs, where a single "&" underlines the next letter."""
     return text.replace("&", "&&")
 
 
@@ -59,5 +61,5 @@ def spoken(text: str) -> str:
 
 
 def window_title(text: str) -> str:
-    """For window titles, where Qt replaces "[*]" by the mark of unsaved changes."""
+    """Escape text for window titles, where Qt replaces "[*]" by the modified marker."""
     return text.replace("[*]", "[*][*]")

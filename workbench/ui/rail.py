@@ -1,4 +1,4 @@
-"""The rail: the pages, icon above name, the one shown tinted."""
+"""The navigation rail: icon and name of each page, the current one highlighted."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workbench.base.manifest import Contribution
 from workbench.ui import icons, theme
 from workbench.ui.widgets.layout import scrolled
 
-TALL, LOW = 52, 34  # pixels at 100 % of a button: the name below its icon, or beside it
+TALL, LOW = 52, 34  # size of a button in pixels at 100 %: name below the icon, or beside it
 GAP, MARGIN = 3, 8
 
 
 class Rail(QFrame):
-    """One button a page; Up and Down go along, as in a list.
+    """One button per page; Up and Down move between them, as in a list.
 
-    Where the window is too low for all, the names stand beside smaller icons; then it scrolls.
+    If the window is too low for all, names are beside smaller icons; below that, the rail scrolls.
     """
 
     def __init__(self, pages: Sequence[Contribution], choose: Callable[[str], None]):
@@ -69,7 +69,7 @@ class Rail(QFrame):
 
     @property
     def low(self) -> bool:
-        """Whether the names stand beside their icons."""
+        """Whether the names are beside the icons."""
         return bool(self._low)
 
     def resizeEvent(self, event) -> None:

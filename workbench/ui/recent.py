@@ -1,4 +1,4 @@
-"""The projects opened last: on the Welcome page and under File ▸ Open recent."""
+"""Recent projects: shown on the Welcome page and under File ▸ Open recent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.ui.formats import when
 
 @dataclass(frozen=True)
 class Recent:
-    """`when` is when the file was last written, in words; "" if it is missing."""
+    """`when` is the modification time of the file as text; "" if it is missing."""
 
     path: str
     name: str
@@ -22,7 +22,7 @@ class Recent:
 
 
 def projects(names: Sequence[str]) -> tuple[Recent, ...]:
-    """What is known of these files, in their order."""
+    """What is known about these files, in their order."""
     return tuple(_recent(name) for name in names)
 
 
@@ -36,7 +36,7 @@ def _recent(name: str) -> Recent:
 
 
 def short(path: Path) -> str:
-    """The path with the home folder as ~."""
+    """The path with the home folder abbreviated as ~."""
     home = paths.documents_folder().parent
     for base in (Path.home(), home):
         if path.is_relative_to(base):

@@ -1,6 +1,6 @@
-"""Which layers the user works in: one choice for Data and Annotate, remembered for each project.
+"""The layers that the user works in: one choice for Data and Annotate, stored per project.
 
-Columns, counts, filters and states of both pages are those of these layers.
+Columns, counts, filters and states of both pages refer to these layers.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _KEY = "annotate.off"  # project uid → uids of layers
 
 
 def hidden(context: PanelContext, layers: Iterable[Layer]) -> frozenset[int]:
-    """Ids of those of the layers that are switched off."""
+    """Ids of the hidden layers."""
     uids = context.settings.window.get(_KEY, {}).get(context.project.uid, [])
     return frozenset(layer.id for layer in layers if layer.id is not None and layer.uid in uids)
 
 
 def hide(context: PanelContext, layers: Iterable[Layer]) -> None:
-    """Switch off these layers and no others; `project.layers_shown` tells the pages."""
+    """Hide exactly these layers; `project.layers_shown` notifies the pages."""
     kept = dict(context.settings.window.get(_KEY, {}))
     kept[context.project.uid] = [layer.uid for layer in layers]
     context.settings.window[_KEY] = kept

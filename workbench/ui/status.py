@@ -1,4 +1,4 @@
-"""The status bar: saved, file, run under way with time left, device."""
+"""The status bar: saved state, file, current run with time left, device."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ from workbench.ui.widgets.words import IconLabel, words
 
 
 class Status(QStatusBar):
-    """Shows what it is told; a click on the run leads to the Train page."""
+    """Shows the values passed to it; a click on the run opens the Train page."""
 
     def __init__(self, show_run):
         super().__init__()
         self.setSizeGripEnabled(False)
         self._mark, self._saved = IconLabel("circle-check", "good", 14), words("", "small", "muted")
         self._file = words("", "small", "muted")
-        self._run = Button(
-            "", "activity", "quiet", small=True, on=show_run, name=_("Run under way")
-        )
-        self._meter = fixed(Meter(0.0, name=_("Progress of the run under way")), 90)
+        self._run = Button("", "activity", "quiet", small=True, on=show_run, name=_("Current run"))
+        self._meter = fixed(Meter(0.0, name=_("Progress of the current run")), 90)
         self._device = words("", "small", "muted")
         self._left = row(self._mark, self._saved, self._file, gap=6, margins=(8, 0, 0, 0))
         self._busy = row(self._run, self._meter, gap=6, margins=(0, 0, 12, 0))
@@ -38,7 +36,7 @@ class Status(QStatusBar):
         self._busy.hide()
 
     def unused(self) -> QRect:
-        """What lies between the file's name and the run, or the device where nothing runs."""
+        """The free range between the file name and the run, or the device if nothing runs."""
         right = self._busy if self._busy.isVisible() else self._where
         left = (
             self._left.geometry().left() + self._left.sizeHint().width()
@@ -61,12 +59,12 @@ class Status(QStatusBar):
         plain.set_tip(self._file, str(project.path))
 
     def show_jobs(self, jobs) -> None:
-        """`jobs`: those running or waiting, the running first."""
+        """`jobs`: running and queued jobs, running ones first."""
         self._busy.setVisible(bool(jobs))
         if not jobs:
             return
         share, left = progress_of(jobs[0])
-        title = jobs[0].spec.title or _("Work")
+        title = jobs[0].spec.title or _("Job")
         more = f" (+{len(jobs) - 1})" if len(jobs) > 1 else ""
         self._run.set_text(
             plain.menu_text(" · ".join(part for part in (title + more, left) if part))

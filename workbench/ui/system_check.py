@@ -1,4 +1,7 @@
-"""The checks that need Qt: platform plugins, fonts. A job target, in a worker without a display."""
+"""The checks that need Qt: platform plugins, fonts.
+
+A job target, run in a worker without a display.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ DISPLAYS = {
 
 
 def run(params: Mapping, folder: Path) -> Iterator[dict]:
-    """Job target; without parameters."""
+    """Job target; takes no parameters."""
     yield {"kind": "stage", "text": _("Loading Qt…")}
     from PySide6.QtGui import QGuiApplication
 
@@ -52,7 +55,7 @@ def run(params: Mapping, folder: Path) -> Iterator[dict]:
 
 
 def _platforms() -> Iterator[Check]:
-    """Which window systems Qt can talk to; on Linux each needs libraries of the system."""
+    """Available Qt platform plugins; on Linux each needs system libraries."""
     from PySide6.QtCore import QLibraryInfo, qVersion
 
     yield Check("display.qt", "Qt", qVersion())
@@ -64,7 +67,7 @@ def _platforms() -> Iterator[Check]:
             _("Qt platform plugins"),
             _("none"),
             PROBLEM,
-            _("Install PySide6-Essentials again (`make setup`)."),
+            _("Reinstall PySide6-Essentials (`make setup`)."),
         )
         return
     names = [plugin.stem.removeprefix("lib").removeprefix("q") for plugin in plugins]
@@ -76,7 +79,7 @@ def _platforms() -> Iterator[Check]:
 
 
 def why_not(plugin: Path) -> str:
-    """Why a plugin cannot be loaded, without its path; empty if it can."""
+    """Why a plugin cannot be loaded, without its path; "" if it can."""
     from PySide6.QtCore import QPluginLoader
 
     loader = QPluginLoader(str(plugin))
@@ -84,18 +87,21 @@ def why_not(plugin: Path) -> str:
 
 
 def window_system(reasons: Mapping[str, str]) -> Check:
-    """`reasons`: plugin → why it cannot be loaded, empty if it can."""
+    """`reasons`: plugin → why it cannot be loaded, "" if it can."""
     id, title = "display.window", _("Window system")
     loadable = [name for name in DISPLAYS if reasons.get(name) == ""]
     there = [name for name, variable in DISPLAYS.items() if os.environ.get(variable)]
     if not there:
         told = _("There is no display (DISPLAY and WAYLAND_DISPLAY are not set).")
-        advice = _("Commands work. For the window use a desktop session, `ssh -X` or `xvfb-run`.")
+        advice = _(
+            "The command line works without one. To open the window, use a desktop "
+            "session, `ssh -X` or `xvfb-run`."
+        )
         return Check(id, title, told, WARNING, advice)
     if usable := [name for name in there if name in loadable]:
         return Check(id, title, ", ".join(usable))
     told = "; ".join(f"{name}: {reasons.get(name) or _('not installed')}" for name in there)
-    advice = _("Install what is missing; on Debian and Ubuntu: `apt install libxcb-cursor0`.")
+    advice = _("Install the missing libraries; on Debian and Ubuntu: `apt install libxcb-cursor0`.")
     return Check(id, title, told, PROBLEM, advice)
 
 
@@ -103,7 +109,7 @@ def window_system(reasons: Mapping[str, str]) -> Check:
 
 
 def _own_fonts() -> Check:
-    """Inter and JetBrains Mono come with the application."""
+    """Inter and JetBrains Mono are included with the application."""
     from PySide6.QtGui import QFontDatabase
 
     from workbench.ui import theme
@@ -111,10 +117,10 @@ def _own_fonts() -> Check:
     theme.load_fonts()
     missing = [name for name in (theme.FAMILY, theme.MONO) if name not in QFontDatabase.families()]
     if not missing:
-        return Check("display.fonts", _("Own fonts"), ", ".join((theme.FAMILY, theme.MONO)))
+        return Check("display.fonts", _("Bundled fonts"), ", ".join((theme.FAMILY, theme.MONO)))
     told = _("missing: {names}").format(names=", ".join(missing))
-    advice = _("The system font is used. Install Glossbench again to have them.")
-    return Check("display.fonts", _("Own fonts"), told, WARNING, advice)
+    advice = _("The system font is used instead. Reinstall Glossbench to restore the fonts.")
+    return Check("display.fonts", _("Bundled fonts"), told, WARNING, advice)
 
 
 def _scripts() -> Check:

@@ -1,8 +1,9 @@
-"""Design tokens and the theme in use: the only place where a colour, a size or a font is written.
+"""Design tokens and the current theme: the only module that defines colours, sizes and fonts.
 
-Names of colours, spaces and font kinds are the same in light and dark. Painting code asks `colour("accent")`, `size("small")`,
-`font("reading")`, `label_colours(label)` each time it paints, so a switch of theme or text size shows at once; whoever caches
-pictures listens to `changed`.
+Names of colours, spaces and font kinds are the same in light and dark. Painting code calls
+`colour("accent")`, `size("small")`, `font("reading")` or `label_colours(label)` on each paint, so a
+change of theme or text size takes effect immediately; code that caches pictures connects to
+`changed`.
 """
 
 from __future__ import annotations
@@ -57,13 +58,13 @@ DARK = {
     "bad_soft": "#3B1B1F",
 }
 
-SPACE = (0, 4, 8, 12, 16, 24, 32, 48)  # the only distances between things
+SPACE = (0, 4, 8, 12, 16, 24, 32, 48)  # the only spacings
 RADIUS, RADIUS_SMALL = 8, 5
 CONTROL, CONTROL_SMALL = 32, 26  # height of buttons, inputs, combo boxes
 ROW = 32  # table row
 HEADER = 64  # page header
 RAIL = 80
-READING_WIDTH = 860  # widest column of reading text
+READING_WIDTH = 860  # maximum width of reading text
 FONT = {  # pixels at 100 % text size
     "ui": 13,
     "small": 12,
@@ -76,8 +77,8 @@ FONT = {  # pixels at 100 % text size
     "display": 34,
 }
 FAMILY, MONO = "Inter", "JetBrains Mono"
-LIGATURES = "calt"  # the OpenType feature that draws "=>" of MONO as an arrow
-TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent
+LIGATURES = "calt"  # the OpenType feature that draws "=>" as an arrow in MONO
+TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent
 HUES = (
     262,
     150,
@@ -91,11 +92,11 @@ HUES = (
     60,
     330,
     175,
-)  # order of a new label's colour: neighbours far apart
-NO_LABEL = "#808080"  # grey of a label that is gone: label_colours() makes it fit the theme
+)  # order of the colours of new labels: neighbours are far apart in hue
+NO_LABEL = "#808080"  # grey for a deleted label: label_colours() adapts it to the theme
 NOTE_SECONDS = 8
 
-changed = Signal("theme.changed")  # no arguments; colours, sizes or fonts are others now
+changed = Signal("theme.changed")  # no arguments; colours, sizes or fonts have changed
 
 
 @dataclass
@@ -111,7 +112,7 @@ _use = _InUse()
 
 @dataclass(frozen=True, slots=True)
 class LabelColours:
-    """`line`: bar, caption, key cap. `fill`: behind text. `chip`: soft ground. All #RRGGBB."""
+    """`line`: bar, caption, key cap. `fill`: behind text. `chip`: light background. All #RRGGBB."""
 
     line: str
     fill: str
@@ -119,12 +120,12 @@ class LabelColours:
 
 
 def colours() -> dict[str, str]:
-    """The colours in use, by name."""
+    """The colours of the current theme, by name."""
     return DARK if _use.dark else LIGHT
 
 
 def colour(name: str) -> str:
-    """#RRGGBB of a colour name in the theme in use. Raises KeyError for an unknown name."""
+    """#RRGGBB of a colour name in the current theme. Raises KeyError for an unknown name."""
     return colours()[name]
 
 
@@ -140,24 +141,24 @@ def is_dark() -> bool:
 
 
 def percent() -> int:
-    """Text size in per cent."""
+    """Text size in percent."""
     return _use.percent
 
 
 def px(pixels: float) -> int:
-    """A length that grows with the text size: heights of controls and rows, widths that hold words."""
+    """Scale a length with the text size: heights of controls and rows, widths that contain text."""
     return round(pixels * _use.percent / 100)
 
 
 def size(kind: str) -> int:
-    """Font size in pixels for one of FONT at the text size in use."""
+    """Font size in pixels for a key of FONT at the current text size."""
     return px(FONT[kind])
 
 
 def font(kind: str = "ui", weight: int = 400) -> QFont:
-    """A font of one of the kinds of FONT; "mono" is fixed pitch. `weight` as in CSS: 400, 500, 600, 700."""
+    """A font for a key of FONT; "mono" is monospaced. `weight` as in CSS: 400, 500, 600, 700."""
     it = QFont(_use.mono if kind == "mono" else _use.family)
-    if kind == "mono":  # prompts are shown exactly as they are
+    if kind == "mono":  # prompts are shown exactly, without ligatures
         it.setFeature(QFont.Tag(LIGATURES), 0)
     it.setPixelSize(size(kind))
     it.setWeight(QFont.Weight(weight))
@@ -169,7 +170,10 @@ def family(mono: bool = False) -> str:
 
 
 def set_up(*, dark: bool, percent: int = 100, system_font: bool = False) -> None:
-    """Choose colours, size and font. The caller repaints (see `style.apply`) and then emits `changed`."""
+    """Set colours, size and font.
+
+    The caller repaints (see `style.apply`) and then emits `changed`.
+    """
     _use.dark, _use.percent = dark, min(max(percent, TEXT_SIZES[0]), TEXT_SIZES[-1])
     general = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
     _use.family = general if system_font else FAMILY
@@ -177,7 +181,7 @@ def set_up(*, dark: bool, percent: int = 100, system_font: bool = False) -> None
 
 
 def load_fonts() -> None:
-    """Make the bundled fonts known to Qt. Missing files are no fault: the system's fonts serve."""
+    """Register the bundled fonts with Qt. If files are missing, the system fonts are used."""
     try:
         folder = paths.resource("fonts")
     except FileNotFoundError:
@@ -199,10 +203,10 @@ def next_text_size(step: int) -> int:
 
 
 def label_colours(label, *, dark: bool | None = None) -> LabelColours:
-    """Colours of a label at the lightness that all labels share, so none shouts.
+    """Colours of a label at the lightness that all labels share.
 
-    `label` is a `text.labels.Label`, a position (0-based), or the "#RRGGBB" that a user chose: of that only the hue is kept
-    (and its greyness, where it has no hue to speak of).
+    `label` is a `text.labels.Label`, a position (0-based), or the "#RRGGBB" that a user chose: only
+    its hue is used (or grey, if its chroma is close to zero).
     """
     dark = _use.dark if dark is None else dark
     own = label if isinstance(label, str) else getattr(label, "colour", "")
@@ -210,7 +214,7 @@ def label_colours(label, *, dark: bool | None = None) -> LabelColours:
         try:
             return _own_colours(own, dark)
         except ValueError:
-            pass  # not a colour: as if none were set
+            pass  # not a valid colour: same as none
     position = label if isinstance(label, int) else getattr(label, "position", 0)
     return _hue_colours(HUES[position % len(HUES)], 1.0, dark)
 
@@ -237,7 +241,7 @@ def _hue_colours(hue: float, strength: float, dark: bool) -> LabelColours:
 
 
 def sequential(share: float, *, dark: bool | None = None) -> str:
-    """#RRGGBB of a cell of a heat map, `share` in [0, 1]: from nearly the surface to the accent."""
+    """#RRGGBB of a heat map cell, `share` in [0, 1]: from near the surface colour to the accent."""
     dark = _use.dark if dark is None else dark
     low, high, chroma = (0.25, 0.78, 0.105) if dark else (0.975, 0.47, 0.165)
     share = min(1.0, max(0.0, share))
@@ -247,7 +251,7 @@ def sequential(share: float, *, dark: bool | None = None) -> str:
 def diverging(share: float, *, dark: bool | None = None) -> str:
     """#RRGGBB behind a signed number, `share` in [-1, 1]: orange below 0, blue above.
 
-    The colour "text" is readable on it. The sign always stands there too.
+    The colour "text" is readable on it. Always show the sign as well.
     """
     dark = _use.dark if dark is None else dark
     size, hue = min(1.0, abs(share)), 262 if share >= 0 else 55
@@ -257,8 +261,9 @@ def diverging(share: float, *, dark: bool | None = None) -> str:
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> str:
-    """#RRGGBB of an OKLCH colour (lightness 0–1, hue in degrees); chroma is lowered until the colour exists in sRGB.
+    """#RRGGBB of an OKLCH colour (lightness 0–1, hue in degrees).
 
+    Chroma is lowered until the colour is in the sRGB gamut.
     Source: Ottosson 2020, "A perceptual color space for image processing".
     """
     while True:
@@ -280,7 +285,10 @@ def oklch(lightness: float, chroma: float, hue: float) -> str:
 
 
 def to_oklch(colour_: str) -> tuple[float, float, float]:
-    """(lightness, chroma, hue in degrees) of #RRGGBB. Raises ValueError if it is none. Source: as `oklch`."""
+    """(lightness, chroma, hue in degrees) of #RRGGBB.
+
+    Raises ValueError if invalid. Source: as `oklch`.
+    """
     r, g, b = (_decode(channel) for channel in _channels(colour_))
     l = (0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b) ** (1 / 3)
     m = (0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b) ** (1 / 3)
@@ -291,13 +299,13 @@ def to_oklch(colour_: str) -> tuple[float, float, float]:
     return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a)) % 360
 
 
-READABLE = 4.5  # contrast of text with its ground that WCAG 2 asks for at level AA
+READABLE = 4.5  # contrast of text and background required by WCAG 2, level AA
 
 
 def readable(ground: str, *names: str) -> str:
-    """#RRGGBB of the named colour that can be read best on `ground`; black or white if none can.
+    """#RRGGBB of the named colour that is most readable on `ground`; black or white if none is.
 
-    One of black and white has a contrast of at least 4.58 with any ground.
+    One of black and white has a contrast of at least 4.58 with any background.
     """
     best = max(map(colour, names), key=lambda one: contrast(one, ground))
     if contrast(best, ground) >= READABLE:

@@ -1,4 +1,4 @@
-"""A page torn off into its own window."""
+"""A page in a window of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 
 class TornPage(QMainWindow):
-    """Holds one page; closing it gives the page back to the main window. The main window's keys work here too."""
+    """Holds one page; closing it returns the page to the main window.
+
+    The main window's shortcuts work here too.
+    """
 
     def __init__(
         self, title: str, view: QWidget, main: QMainWindow, given_back: Callable[[], None]
@@ -24,7 +27,7 @@ class TornPage(QMainWindow):
         view.show()
 
     def take(self) -> QWidget | None:
-        """The page, no longer owned by this window."""
+        """Return the page, which this window no longer owns."""
         return self.takeCentralWidget()
 
     def closeEvent(self, event) -> None:

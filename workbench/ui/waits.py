@@ -1,4 +1,4 @@
-"""What a job of a page waits for in the queue. No Qt."""
+"""What a job of a page is waiting for in the queue. No Qt."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from workbench.base.events import State
 
 
 class Waits(State):
-    """Follows the job for which `wanted(job)` is true: `behind` is the name of what it waits for, "" if it does not.
+    """Follows the job for which `wanted(job)` is true.
 
-    `can_run_first` says whether `run_first` would bring its turn forward.
+    `behind` is the name of the job it waits for, "" if it does not wait. `can_run_first` says
+    whether `run_first` would start it earlier.
     """
 
     def __init__(self, queue: Any, wanted: Callable[[Any], bool]):
@@ -23,7 +24,7 @@ class Waits(State):
         self.look()
 
     def look(self) -> None:
-        """Ask the queue again: the job that is wanted may be another one."""
+        """Read the queue again: the matching job may have changed."""
         jobs = (job for job in self._queue.jobs if job.status == "waiting" and self._wanted(job))
         job = next(jobs, None)
         behind = getattr(job, "behind", "")
@@ -37,7 +38,7 @@ class Waits(State):
 
 
 def of_project(project: Any, purpose: str, run_id: Callable[[], int | None] = lambda: None):
-    """Whether a job is of this project and purpose; with `run_id` of that run alone."""
+    """Whether a job belongs to this project and purpose; with `run_id`, to that run."""
 
     def wanted(job: Any) -> bool:
         about = job.spec.params.get("run") or {}

@@ -1,4 +1,7 @@
-"""The window: rail, one page at a time, docks, menus, status bar. Which page, which menu: from tables; no logic of the pages."""
+"""The main window: rail, one page at a time, docks, menus, status bar.
+
+Pages and menus come from tables; the window contains no logic of pages.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,14 @@ if TYPE_CHECKING:
     from workbench.ui.app import App
 
 START = "welcome"
-DOCK = 190  # height of a dock when it first comes
+DOCK = 190  # initial height of a dock
 
 
 class Window(QMainWindow):
-    """One project's window. The app calls `show_project`, `go`, `note`, `tell`; everything else comes from a person."""
+    """The window of one project.
+
+    The app calls `show_project`, `go`, `note` and `tell`; everything else is started by the user.
+    """
 
     def __init__(self, app: App):
         super().__init__()
@@ -54,14 +60,14 @@ class Window(QMainWindow):
         self._build()
         self._restore()
 
-    # ---------------------------------------------------------------- parts
+    # ---------------------------------------------------------------- construction
 
     def pages(self) -> tuple[Contribution, ...]:
-        """The pages of the rail that are there, in order."""
+        """The available pages of the rail, in order."""
         return tuple(one for one in self._entries.values() if one.options.get("place") == "page")
 
     def panels(self) -> tuple[Contribution, ...]:
-        """All pages and docks that are there."""
+        """All available pages and docks."""
         return tuple(self._entries.values())
 
     def _build(self) -> None:
@@ -87,7 +93,9 @@ class Window(QMainWindow):
         self.rail.hide()
 
     def load_commands(self) -> None:
-        """Menus, keys, status bar and docks: everything that the first picture does not need."""
+        """Create menus, shortcuts, status bar and docks: everything that the first paint does not
+        need.
+        """
         if self._commands_loaded:
             return
         self._commands_loaded = True
@@ -121,7 +129,7 @@ class Window(QMainWindow):
     # ---------------------------------------------------------------- pages
 
     def go(self, page: str, **args: Any) -> None:
-        """Show a page; its panel is built if need be and told `args`."""
+        """Show a page, after building its panel if necessary, and pass `args` to it."""
         if page not in self._entries:
             page, args = next((one.id for one in self.pages()), START), {}
         self.page = page
@@ -149,7 +157,7 @@ class Window(QMainWindow):
 
     @property
     def shown_panel(self) -> Panel | None:
-        """The panel of the page shown; None while it needs a project and none is open."""
+        """The panel of the current page; None if it needs a project and none is open."""
         return self._panels.get(self.page)
 
     def panel(self, page: str) -> Panel | None:
@@ -170,9 +178,9 @@ class Window(QMainWindow):
         if page not in self._empties:
             entry = self._entries[page]
             leads = Button(
-                _("Open or make a project"), "folder-open", "primary", on=lambda: self.go(START)
+                _("Open or create a project"), "folder-open", "primary", on=lambda: self.go(START)
             )
-            hint = _("This page works on a project: one file with your texts and their labels.")
+            hint = _("This page requires a project: one file with your texts and their labels.")
             self._empties[page] = EmptyState(
                 entry.options.get("icon", "square"), _("No project is open"), hint, leads
             )
@@ -180,7 +188,7 @@ class Window(QMainWindow):
         return self._empties[page]
 
     def show_project(self) -> None:
-        """Another project is open, or none: all pages are made anew when shown."""
+        """Show another project, or none: all pages are rebuilt when shown."""
         self.close_panels()
         self.set_title()
         if self.status is not None:
@@ -197,7 +205,7 @@ class Window(QMainWindow):
         )
 
     def close_panels(self) -> None:
-        self.note_line.hide()  # its button would act on a project that is closed
+        self.note_line.hide()  # its action would refer to a closed project
         for id in list(self._torn):
             self.bring_back(id)
         for id, dock in list(self._docks.items()):
@@ -207,7 +215,9 @@ class Window(QMainWindow):
             dock.deleteLater()
         self._docks.clear()
         for id, panel in list(self._panels.items()):
-            panel.close()  # the view stays in the stack until it is deleted: taken out, it would go in the middle of its own signal
+            # the view stays in the stack until it is deleted: removing it could delete it inside
+            # its own signal
+            panel.close()
             del self._panels[id]
 
     # ---------------------------------------------------------------- docks and torn pages
@@ -240,7 +250,7 @@ class Window(QMainWindow):
         self.resizeDocks([dock], [theme.px(DOCK)], Qt.Orientation.Vertical)
         dock.show()
         beside = [*(one for one in self._docks.values() if one.isVisible()), dock]
-        half = self.width() // len(beside)  # else the second is as narrow as its longest word
+        half = self.width() // len(beside)  # else the second one is as narrow as its longest word
         self.resizeDocks(beside, [half] * len(beside), Qt.Orientation.Horizontal)
         return dock
 
@@ -249,7 +259,7 @@ class Window(QMainWindow):
         return self.page in self._panels and self.page not in self._torn and self.page != START
 
     def tear_off(self) -> None:
-        """Put the page shown into its own window; here a line says where it is."""
+        """Move the current page to a window of its own; a placeholder remains here."""
         from workbench.ui.torn import TornPage
 
         page = self.page
@@ -257,7 +267,7 @@ class Window(QMainWindow):
             return
         panel, entry = self._panels[page], self._entries[page]
         self.stack.removeWidget(panel.view)
-        back = Button(_("Bring it back"), "arrow-up-right", on=lambda: self.bring_back(page))
+        back = Button(_("Move it back"), "arrow-up-right", on=lambda: self.bring_back(page))
         stands_for = EmptyState(
             entry.options.get("icon", "square"), _("This page is in its own window"), "", back
         )
@@ -268,7 +278,7 @@ class Window(QMainWindow):
         self._torn[page].show()
 
     def windows(self) -> tuple[QMainWindow, ...]:
-        """This window and those of pages of their own."""
+        """The main window and the windows of detached pages."""
         return self, *self._torn.values()
 
     def bring_back(self, page: str) -> None:
@@ -283,29 +293,29 @@ class Window(QMainWindow):
         if self.page == page:
             self.stack.setCurrentWidget(view)
 
-    # ---------------------------------------------------------------- words to the person
+    # ---------------------------------------------------------------- messages
 
     def note(self, text: str, undo, action: str = "") -> None:
         self.note_line.say(text, undo, action=action)
 
     def _room_for_notes(self) -> QRect:
-        """The middle of the status bar, in the window's coordinates; empty while there is none."""
+        """The free range of the status bar in window coordinates; empty while there is none."""
         if self.status is None or not self.status.isVisible():
             return QRect()
         return self.status.unused().translated(self.status.pos())
 
     def tell(self, text: str, tone: str = "warn") -> None:
-        """A message at the top that stays until it is closed."""
+        """Show a message at the top until it is closed."""
         self.banner.set(text, tone)
 
-    # ---------------------------------------------------------------- the frame
+    # ---------------------------------------------------------------- frame
 
     def _restore(self) -> None:
         kept = self.app.settings.window.get("geometry", "")
         if not (kept and self.restoreGeometry(QByteArray.fromBase64(kept.encode()))):
             room = self.screen().availableGeometry()
             self.resize(min(1440, room.width()), min(900, room.height()))
-            if room.width() < 1500 or room.height() < 960:  # no room for the frame around it
+            if room.width() < 1500 or room.height() < 960:  # no room for the window frame
                 self.setWindowState(Qt.WindowState.WindowMaximized)
 
     def _remember(self) -> None:
@@ -336,7 +346,7 @@ class Window(QMainWindow):
         event.acceptProposedAction()
         QTimer.singleShot(
             0, lambda: self.app.dropped(files)
-        )  # the drag ends first, dialogs come after
+        )  # finish the drag before a dialog opens
 
 
 def there(entry: Contribution) -> bool:

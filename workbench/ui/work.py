@@ -1,4 +1,4 @@
-"""The one long act on the project that may be under way: off the main thread, with a bar, called off by a button or Escape."""
+"""The single long operation on the project: off the main thread, with progress and cancel."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from workbench.ui.widgets.work_line import WorkLine
 if TYPE_CHECKING:
     from workbench.ui.app import App
 
-SHOWN_AFTER = 300  # milliseconds: what is done by then needs no bar
+SHOWN_AFTER = 300  # milliseconds before a progress bar appears
 
 
 class Work:
-    """`changed` is emitted when an act begins and when it ends; `active` between. All on the main thread."""
+    """`changed` is emitted when an operation starts and ends; `active` is true between.
+
+    Use on the main thread.
+    """
 
     def __init__(self, app: App):
         self.changed = Signal("work.changed")
@@ -39,15 +42,15 @@ class Work:
         return self._watch is not None
 
     def start(self, title: str, act: Callable[[Watch], Any], done: Callable[[Any], None]) -> None:
-        """Call `act(watch)` in a thread, then `done(result)`; a fault is told, and that it was called off.
+        """Call `act(watch)` in a thread, then `done(result)`; errors and cancellation are shown.
 
-        One at a time: while another runs it is refused in words.
+        One at a time: while another one runs, an error is shown.
         """
         if self._watch is not None:
             self._app.fail(
                 ProjectBusy(
-                    _("{title} is still under way.").format(title=self.title),
-                    hint=_("Wait until it is done, or cancel it."),
+                    _("{title} is still running.").format(title=self.title),
+                    hint=_("Wait until it has finished, or cancel it."),
                 )
             )
             return
@@ -62,7 +65,7 @@ class Work:
         )
 
     def cancel(self) -> None:
-        """Everything is put back as it was before; the act ends a moment later."""
+        """Roll everything back; the operation ends a moment later."""
         if self._watch is not None:
             self._watch.cancel()
 
@@ -83,6 +86,6 @@ class Work:
         if error is None:
             done(result)
         elif isinstance(error, Cancelled):
-            self._app.note(_("{title}: called off, nothing was changed.").format(title=title))
+            self._app.note(_("{title} cancelled. No changes were made.").format(title=title))
         else:
             self._app.fail(error)

@@ -76,7 +76,7 @@ def test_a_name_that_does_not_fit_is_told_at_its_field(app, qtbot, tmp_path, nam
     dialog.set_place(name, tmp_path)
 
     dialog.make()
-    assert "is needed" in dialog._name_field.error()
+    assert "Enter a name" in dialog._name_field.error()
     assert app.project is None
 
 
@@ -87,7 +87,7 @@ def test_nothing_is_overwritten(app, qtbot, project_file):
     dialog.set_place(project_file.stem, project_file.parent)
 
     dialog.make()
-    assert "is there already" in dialog._name_field.error()
+    assert "already exists" in dialog._name_field.error()
     assert project_file.read_bytes() == before
 
 
@@ -163,7 +163,10 @@ def test_diagnostics_hold_versions_and_counts_but_no_text_and_no_names(app, proj
 
 
 def test_diagnostics_tell_where_a_fault_was_without_what_it_said(app, monkeypatch):
-    trace = 'Traceback:\n  File "/home/ada/glossbench/workbench/ui/app.py", line 7, in go\n    x\nValueError: File of Ada: secret\nFile "a secret"\n'
+    trace = (
+        'Traceback:\n  File "/home/ada/glossbench/workbench/ui/app.py", line 7, in go\n    x\n'
+        'ValueError: File of Ada: secret\nFile "a secret"\n'
+    )
     monkeypatch.setattr(
         "sys.excepthook",
         type("Reporter", (), {"last": trace, "caught": lambda self, *error: None})().caught,

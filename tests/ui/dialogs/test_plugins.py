@@ -1,4 +1,6 @@
-"""The Plugins page of the settings: enabled after a question and a check, with the traceback of a fault."""
+"""The Plugins page of the settings: enabled after a question and a check, with the traceback of a
+fault.
+"""
 
 import sys
 
@@ -130,7 +132,7 @@ def test_a_folder_that_is_removed_takes_its_plugins_with_it(page, state, tmp_pat
     state.remove_folder(str(tmp_path / "plugins"))
 
     assert state.rows == () and state.settings.plugins_enabled == []
-    assert "No plugins yet" in said(page)
+    assert "No plugins found" in said(page)
 
 
 def test_the_settings_have_the_page_as_a_tab(app, qtbot):

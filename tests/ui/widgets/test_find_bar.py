@@ -19,7 +19,7 @@ def bar(look, qtbot):
     [
         (2, 17, False, "3 of 17"),
         (0, 1, False, "1 of 1"),
-        (None, 0, False, "No match"),
+        (None, 0, False, "No matches"),
         (None, 1, False, "1 match"),
         (None, 2, False, "2 matches"),
         (4, 100_000, True, "5 of more than 100,000"),

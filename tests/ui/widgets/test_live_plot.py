@@ -38,13 +38,13 @@ def test_a_short_curve_is_drawn_as_it_is():
 def test_the_numbers_saved_are_those_of_every_step(look, qtbot, losses, tmp_path):
     plot = LivePlot("Loss")
     qtbot.addWidget(plot)
-    plot.set_curves({"each step": (list(range(1, STEPS + 1)), losses)})
+    plot.set_curves({"per step": (list(range(1, STEPS + 1)), losses)})
 
     plot.save_numbers(tmp_path / "loss.csv")
 
     with open(tmp_path / "loss.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
-    assert len(rows) == STEPS + 1 and rows[54_322] == ["each step", "54322", "9.0"]
+    assert len(rows) == STEPS + 1 and rows[54_322] == ["per step", "54322", "9.0"]
 
 
 def test_a_redraw_of_a_hundred_thousand_steps_stays_short(look, qtbot, losses):
@@ -53,7 +53,7 @@ def test_a_redraw_of_a_hundred_thousand_steps_stays_short(look, qtbot, losses):
     curve = (list(range(1, STEPS + 1)), losses)
     plot.resize(800, 300)
     plot.show()
-    plot.set_curves({"each step": curve}, widths={"each step": 1.0})
+    plot.set_curves({"per step": curve}, widths={"per step": 1.0})
 
     begun = process_time()
     plot.draw()

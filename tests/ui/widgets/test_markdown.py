@@ -45,13 +45,13 @@ def test_only_web_links_are_followed(look, qtbot, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "reads"),
     [
-        ("![a tram]({address})", "[Picture: a tram]"),
+        ("![a tram]({address})", "[Image: a tram]"),
         ("x ![]({address})", "x"),
-        ("![a]({path}) and ![b]({path})", "[Picture: a] and [Picture: b]"),
+        ("![a]({path}) and ![b]({path})", "[Image: a] and [Image: b]"),
         ('a <img src="{address}"> b', 'a <img src="{address}"> b'),
         ("<b>bold</b>", "<b>bold</b>"),
         ('[link]({address} "<img src={address}>")', "link"),
-        ("| a |\n|---|\n| ![c]({address}) |", "a\n[Picture: c]"),
+        ("| a |\n|---|\n| ![c]({address}) |", "a\n[Image: c]"),
     ],
 )
 def test_a_picture_is_named_html_is_shown_and_no_file_is_read(look, qtbot, canary, text, reads):

@@ -338,7 +338,7 @@ def test_the_header_of_a_page_has_room_for_large_text(large_text, qtbot):
 def test_an_empty_state_in_a_low_place_keeps_its_words(look, qtbot):
     state = EmptyState(
         "circle",
-        "Not measured yet",
+        "No scores yet",
         "A sentence that takes two lines in a place as narrow as this one is here.",
     )
     place = QWidget()
@@ -401,11 +401,11 @@ def test_a_chip_follows_its_title_and_a_long_title_is_elided(look, qtbot):
 
 
 def test_a_segment_has_room_for_its_words_when_they_turn_bold(look, qtbot):
-    segments = Segments(("a", "Run on dev: scores"), ("b", "Answers for this text"))
+    segments = Segments(("a", "Run on dev: scores"), ("b", "Predictions for this text"))
     qtbot.addWidget(segments)
     segments.resize(segments.sizeHint())
     segments.show()
-    bold = QFontMetrics(theme.font("ui", 600)).horizontalAdvance("Answers for this text")
+    bold = QFontMetrics(theme.font("ui", 600)).horizontalAdvance("Predictions for this text")
 
     before = segments.sizeHint().width()
     segments.set("b")
@@ -480,7 +480,9 @@ def test_arrows_and_check_boxes_grow_with_the_text(look):
 
 
 def test_choices_without_room_are_cut_in_the_middle_not_at_the_edges(look, qtbot):
-    choices = Segments(("a", "Run on dev: scores"), ("b", "Answers for this text"), name="Below")
+    choices = Segments(
+        ("a", "Run on dev: scores"), ("b", "Predictions for this text"), name="Results"
+    )
     qtbot.addWidget(choices)
     wide = choices.sizeHint().width()
     choices.resize(wide // 2, choices.sizeHint().height())

@@ -1,4 +1,7 @@
-"""Dialogs, and what the window's acts do. Each module is imported when its dialog is first opened."""
+"""Dialogs, and the actions of the window.
+
+Each module is imported when its dialog is first opened.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pathlib import Path
 
 
 def new_project(app, data: Sequence[Path] = ()) -> None:
-    """Ask what a new project is for; with `data` its import follows."""
+    """Open the New project dialog; if `data` is given, its import follows."""
     from workbench.ui.dialogs.new_project import NewProject
 
     NewProject(app, data).exec()

@@ -1,4 +1,4 @@
-"""About, the log file, and diagnostics without the user's text."""
+"""About dialog, log file, and diagnostics without the user's text."""
 
 from __future__ import annotations
 
@@ -42,13 +42,15 @@ class About(Dialog):
             words(f"Glossbench {__version__}", "heading", weight=600),
             words(
                 _(
-                    "A desktop workbench for transfer learning in NLP: label, fine-tune, inspect, prompt, export. Offline."
+                    "A desktop workbench for transfer learning in NLP: label, fine-tune, "
+                    "inspect, prompt, export. Offline."
                 ),
                 wrap=True,
             ),
             words(
                 _(
-                    "Licence: Apache-2.0. No account, no telemetry; nothing leaves this computer unless you ask for a download."
+                    "License: Apache-2.0. No account, no telemetry. Nothing is sent over the "
+                    "network unless you request a download."
                 ),
                 "small",
                 "muted",
@@ -56,7 +58,8 @@ class About(Dialog):
             ),
             words(
                 _(
-                    "With Inter and JetBrains Mono (OFL), Lucide icons (ISC), Qt through PySide6 (LGPL), PyTorch and transformers."
+                    "With Inter and JetBrains Mono (OFL), Lucide icons (ISC), Qt through "
+                    "PySide6 (LGPL), PyTorch and transformers."
                 ),
                 "small",
                 "muted",
@@ -81,7 +84,7 @@ class About(Dialog):
 
 
 def versions() -> dict[str, str]:
-    """What is installed, by package; nothing is imported for it."""
+    """Installed versions by package, read without importing the packages."""
     found = {"Python": platform.python_version(), "Qt": qVersion()}
     for name in PACKAGES:
         try:
@@ -92,9 +95,9 @@ def versions() -> dict[str, str]:
 
 
 def diagnostics(app) -> str:
-    """What helps to find a fault: versions, system, settings, counts. No text, no names, no paths of the user.
+    """Versions, system, settings and counts for bug reports: no text, names or paths of the user.
 
-    English whatever the language of the window: those who look for the fault read it.
+    Always in English, as developers read it.
     """
     lines = [
         f"Glossbench {__version__}",
@@ -104,7 +107,8 @@ def diagnostics(app) -> str:
     lines += [f"{name} {version}" for name, version in versions().items()]
     chosen = app.settings
     lines.append(
-        f"Settings: theme {chosen.theme}, text {chosen.text_size} %, font {chosen.font}, device {chosen.device}, offline {chosen.offline}"
+        f"Settings: theme {chosen.theme}, text {chosen.text_size} %, font {chosen.font}, "
+        f"device {chosen.device}, offline {chosen.offline}"
     )
     lines.append(f"Devices: {chosen.devices or 'not asked yet'}")
     lines.append(f"Page: {app.window.page}; jobs: {[job.status for job in app.active_jobs()]}")
@@ -115,7 +119,8 @@ def diagnostics(app) -> str:
             f"{layer.kind} ({len(layer.labels)} labels)" for layer in labels.layers(app.project)
         ]
         lines.append(
-            f"Project: {corpus.counts(app.project).documents} documents; layers: {', '.join(kinds)}; read-only: {app.project.read_only}"
+            f"Project: {corpus.counts(app.project).documents} documents; "
+            f"layers: {', '.join(kinds)}; read-only: {app.project.read_only}"
         )
     last = getattr(getattr(sys.excepthook, "__self__", None), "last", "")
     lines.append("Last fault:")
@@ -124,18 +129,18 @@ def diagnostics(app) -> str:
 
 
 def _places(trace: str) -> list[str]:
-    """The lines of code that a traceback went through, files without the folders before the package: those name the user."""
+    """The source lines of a traceback, without the folders above the package (private)."""
     found = re.findall(r'^ *File "([^"\n]*)", line (\d+), in (\w+)$', trace, re.MULTILINE)
     return [f"{'/'.join(Path(file).parts[-3:])}:{line} {name}" for file, line, name in found]
 
 
 def copy_diagnostics(app) -> None:
     QApplication.clipboard().setText(diagnostics(app))
-    app.note(_("Diagnostics are on the clipboard. They hold none of your text."))
+    app.note(_("Diagnostics copied to the clipboard. They contain none of your text."))
 
 
 def open_log(app) -> None:
-    """Show the log in the system's viewer; without one, say where it is."""
+    """Open the log in the system's viewer; without one, report its path."""
     path = paths.log_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What is new: the list of changes, to read."""
+"""What's new: the list of changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.ui.widgets.markdown import MarkdownView
 
 class ChangesDialog(Dialog):
     def __init__(self, parent: QWidget | None):
-        super().__init__(parent, _("Changes"), width=720)
+        super().__init__(parent, _("What's new"), width=720)
         self.text = MarkdownView(_("List of changes"))
         self.text.setMinimumHeight(theme.px(360))
         self.text.set_markdown(paths.resource("help/changes.md").read_text(encoding="utf-8"))

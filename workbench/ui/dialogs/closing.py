@@ -1,4 +1,4 @@
-"""The question when the window or the project is closed while jobs are running."""
+"""Confirmation when the window or the project is closed while jobs are running."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import words
 
-CHECK_MS = 100  # between two checks whether the jobs have ended
+CHECK_MS = 100  # milliseconds between two checks whether the jobs have ended
 
 
 def ask(app, *, project_only: bool = False) -> bool:
-    """Ask what becomes of the active jobs; True once the window (or project) may close.
+    """Ask what to do with the active jobs. Returns True once the window (or project) may close.
 
-    `project_only`: only the jobs of the open project matter, and its runs may continue.
+    `project_only`: only the jobs of the open project count, and its runs may continue.
     """
     return bool(ClosingQuestion(app, project_only=project_only).exec())
 
 
 class ClosingQuestion(Dialog):
-    """Stop and keep, cancel, let runs continue in the background, or go back (Escape).
+    """Stop and keep, cancel, continue runs in the background, or go back (Escape).
 
-    Accepted by itself as soon as there is no job left to wait for.
+    Accepted automatically when no job is left to wait for.
     """
 
     def __init__(self, app, *, project_only: bool = False):
@@ -46,9 +46,9 @@ class ClosingQuestion(Dialog):
 
     def _add_buttons(self, jobs: list, project_only: bool) -> None:
         runs = any(job.spec.stoppable for job in jobs)
-        text = _("Cancel the job") if len(jobs) == 1 else _("Cancel all jobs")
+        text = _("Cancel job") if len(jobs) == 1 else _("Cancel all jobs")
         if runs and len(jobs) == 1:
-            text = _("Cancel the run")
+            text = _("Cancel run")
         self._cancel = Button(text, kind="danger", on=self._cancel_all)
         self._continue = Button(_("Continue in background"), on=self._let_continue)
         self._stop = Button(_("Stop and keep best"), "square", on=self._stop_all)
@@ -71,7 +71,7 @@ class ClosingQuestion(Dialog):
 
     def _let_continue(self) -> None:
         self._continuing = True
-        self._wait(_("Cancelling what cannot continue without the project…"))
+        self._wait(_("Cancelling jobs that need the open project…"))
         for job in self._left():
             job.cancel()
         self._check()
@@ -83,7 +83,7 @@ class ClosingQuestion(Dialog):
             button.setEnabled(False)
 
     def _left(self) -> list:
-        """The jobs that have to end before anything is closed."""
+        """The jobs that must end before the window or project can close."""
         return [job for job in self._jobs() if not (self._continuing and job.spec.stoppable)]
 
     def _check(self) -> None:
@@ -97,15 +97,15 @@ def _can_stop(job) -> bool:
 
 
 def _consequences(jobs: list, project_only: bool) -> str:
-    """What each answer does to these jobs."""
+    """Describe what each answer does to these jobs."""
     told = []
     if any(_can_stop(job) for job in jobs):
-        told.append(_("Stopping a training keeps its best checkpoint so far."))
+        told.append(_("Stopping a training keeps its best checkpoint."))
     if project_only and any(job.spec.stoppable for job in jobs):
         told.append(
             _(
-                "A run can also continue in the background: the Welcome page shows it, and the "
-                "project has its result when it is opened again."
+                "A run can also continue in the background: the Welcome page shows its "
+                "progress, and the result is available when the project is opened again."
             )
         )
     if not all(job.spec.stoppable for job in jobs):
@@ -116,12 +116,12 @@ def _consequences(jobs: list, project_only: bool) -> str:
 
 
 def ask_to_cancel(app) -> bool:
-    """Ask whether to cancel the change that is being written; True once it has ended."""
+    """Ask whether to cancel the change being written; True once it has ended."""
     return bool(CancelQuestion(app).exec())
 
 
 class CancelQuestion(Dialog):
-    """Cancel the change, or go back (Escape). Accepted by itself when the change has ended."""
+    """Cancel the change, or go back (Escape). Accepted automatically when the change has ended."""
 
     def __init__(self, app):
         super().__init__(app.window, _("A change is being written"), app.work.title, width=460)
@@ -129,7 +129,7 @@ class CancelQuestion(Dialog):
         self._words = words(_("If you cancel, the change is rolled back."), wrap=True)
         self.put(self._words)
         self._back = Button(_("Go back"), kind="primary", on=self.reject)
-        self._cancel = Button(_("Cancel the change and close"), on=self._cancel_change)
+        self._cancel = Button(_("Cancel change and close"), on=self._cancel_change)
         self.end(None, self._cancel, self._back)
         self._drop = app.work.changed.connect(self._check)
         self._back.setFocus()

@@ -1,4 +1,7 @@
-"""Uncaught exceptions: a dialog, the rotating log, and the project stays saved (each edit is committed when made)."""
+"""Uncaught exceptions: shown in a dialog and logged.
+
+Edits are committed immediately, so none is lost.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ log = logging.getLogger("workbench")
 
 
 def install(app) -> None:
-    """Send uncaught exceptions of all threads to the log and to a dialog. A second call for another app takes over."""
+    """Send uncaught exceptions of all threads to the log and a dialog.
+
+    A second call replaces the app.
+    """
     _open_log()
     reporter = Reporter(app)
     sys.excepthook = reporter.caught
@@ -52,7 +58,7 @@ def _open_log() -> None:
 
 
 class Reporter:
-    """What `sys.excepthook` calls. While one dialog stands, further exceptions are only logged."""
+    """Installed as `sys.excepthook`. While a dialog is open, further exceptions are only logged."""
 
     def __init__(self, app):
         self._app, self._showing = app, False
@@ -62,9 +68,7 @@ class Reporter:
         if issubclass(kind, KeyboardInterrupt):
             self._app.window.close()
             return
-        if isinstance(
-            error, WorkbenchError
-        ):  # meant for the person, only nobody told it on the way
+        if isinstance(error, WorkbenchError):  # meant for the user, but not caught on the way
             self._app.fail(error)
             log.warning("%s: %s", kind.__name__, error)
             return
@@ -79,18 +83,19 @@ class Reporter:
 
 
 class ErrorDialog(Dialog):
-    """What happened, that nothing is lost, the details folded, and a way to copy them."""
+    """The error, a note that no data is lost, collapsible details, and a button to copy them."""
 
     def __init__(self, app, error: BaseException, details: str):
         super().__init__(
             app.window,
             _("Something went wrong"),
-            _("This is a fault of the program, not of yours."),
+            _("This is a bug in Glossbench."),
             width=620,
         )
         self._details = details
         saved = _(
-            "Everything you labelled is saved. You can go on working; if things look odd, close and open the project again."
+            "All your labels are saved. You can continue; if anything looks wrong, close and "
+            "reopen the project."
         )
         self.put(
             words(saved, wrap=True),
@@ -104,7 +109,7 @@ class ErrorDialog(Dialog):
         self._text.hide()
         self.put(self._text)
         self._fold = Button(_("Show details"), "chevron-right", "quiet", on=self._toggle)
-        close = Button(_("Go on"), kind="primary", on=self.accept)
+        close = Button(_("Continue"), kind="primary", on=self.accept)
         self.end(self._fold, Button(_("Copy details"), "copy", "quiet", on=self.copy), None, close)
         close.setFocus()
 

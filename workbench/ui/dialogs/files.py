@@ -1,4 +1,4 @@
-"""Choosing what to open, and opening the sample project."""
+"""Choose what to open, and open the sample project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DATA = "*.jsonl *.json *.csv *.tsv *.txt *.conll *.conllu *.iob *.bio"
 
 
 def folder_of(app) -> Path:
-    """Where dialogs about projects begin: the user's choice, else the documents folder."""
+    """Initial folder of project dialogs: the user's choice, else the documents folder."""
     return (
         Path(app.settings.documents_folder).expanduser()
         if app.settings.documents_folder
@@ -22,7 +22,7 @@ def folder_of(app) -> Path:
 
 
 def choose_to_open(app) -> None:
-    """A project is opened; data files start one, or are imported where one is open."""
+    """Open a project; import data files into the open project, or into a new one."""
     suffix = f"*{paths.PROJECT_SUFFIX}"
     both, projects = _("Projects and data ({patterns})"), _("Projects ({patterns})")
     kinds = ";;".join(
@@ -40,7 +40,7 @@ def choose_to_open(app) -> None:
 
 
 def open_sample(app) -> None:
-    """A copy of the sample project under a free name in the documents folder, opened on Annotate."""
+    """Copy the sample project to an unused name in the documents folder and open it."""
     from workbench.base.errors import WorkbenchError
     from workbench.operations import corpus
 

@@ -1,4 +1,4 @@
-"""The key sheet: every command with its keys, by place; a key can be changed."""
+"""Keyboard shortcuts: every command with its keys, by page; keys can be changed."""
 
 from __future__ import annotations
 
@@ -27,33 +27,31 @@ class Line:
 
 class KeySheet(Dialog):
     def __init__(self, app):
-        super().__init__(
-            app.window, _("Keys"), _("Type to filter; Enter on a line changes its key."), width=660
-        )
+        super().__init__(app.window, _("Keys"), _("Keyboard shortcuts"), width=660)
         self._app = app
         self._search = QLineEdit()
         self._search.setPlaceholderText(_("Filter"))
         self._search.setClearButtonEnabled(True)
-        call(self._search, _("Filter keys"))
+        call(self._search, _("Filter shortcuts"))
         self._search.textChanged.connect(lambda _text: self._fill())
         columns = (
-            Column(_("Where"), lambda line: line.place, 120),
-            Column(_("What"), lambda line: line.title),
+            Column(_("Page"), lambda line: line.place, 120),
+            Column(_("Command"), lambda line: line.title),
             Column(_("Key"), lambda line: line.keys, 190),
         )
         self._table = Table(
-            columns, name=_("Key list"), key=lambda line: line.command.id, sortable=True
+            columns, name=_("Shortcut list"), key=lambda line: line.command.id, sortable=True
         )
         self._table.setMinimumHeight(420)
         self._table.opened.connect(lambda line: self._change(line))
         self.put(self._search, self._table)
         close = Button(_("Close"), kind="primary", on=self.accept)
         self._change_button = Button(
-            _("Change key…"), "keyboard", on=lambda: self._change(self._table.current_row())
+            _("Change shortcut…"), "keyboard", on=lambda: self._change(self._table.current_row())
         )
         self.end(
             self._change_button,
-            Button(_("Usual keys again"), kind="quiet", on=self._reset),
+            Button(_("Restore defaults"), kind="quiet", on=self._reset),
             None,
             close,
         )
@@ -61,14 +59,14 @@ class KeySheet(Dialog):
         self._search.setFocus()
 
     def lines(self) -> list[Line]:
-        """Every command that has a key, or a place in a menu."""
+        """Every command that has a key or a menu entry."""
         pages, found = {one.id: _(one.title) for one in self._app.registry.all("panel")}, []
         for entry in self._app.window.menus.entries:
             command = entry.command
             keys = shown(command, self._app.settings)
             if not command.choices and (keys or command.menu):
                 title = command.lasting().rstrip("…")
-                found.append(Line(pages.get(entry.page, _("Everywhere")), title, keys, command))
+                found.append(Line(pages.get(entry.page, _("All pages")), title, keys, command))
         return found
 
     def _fill(self) -> None:
@@ -85,7 +83,7 @@ class KeySheet(Dialog):
         if line is None:
             return
         if line.command.shown_only:
-            self.fault(_("{title} has a fixed key.").format(title=line.title))
+            self.fault(_("The shortcut of {title} cannot be changed.").format(title=line.title))
             return
         self.fault("")
         if KeyDialog(self, self._app, line).exec():
@@ -100,13 +98,13 @@ class KeySheet(Dialog):
 
 
 class KeyDialog(Dialog):
-    """Press the new key; a key that another command has is refused with its name."""
+    """Records the new key. Keys of other commands are rejected with the name of the command."""
 
     def __init__(self, parent: KeySheet, app, line: Line):
         super().__init__(
             parent,
             line.title,
-            _("Press the new key. Backspace alone leaves it without one."),
+            _("Press the new key. Press Backspace to remove the shortcut."),
             width=380,
         )
         self._app, self._line = app, line
@@ -124,7 +122,7 @@ class KeyDialog(Dialog):
         self.end(
             None,
             Button(_("Cancel"), on=self.reject),
-            Button(_("Use this key"), kind="primary", on=self._use),
+            Button(_("Assign key"), kind="primary", on=self._use),
         )
 
     def _use(self) -> None:
@@ -141,6 +139,8 @@ class KeyDialog(Dialog):
             other = next(one for one in taken[0] if one is not self._line.command)
             remap(self._line.command, before, self._app.settings)
             name = other.lasting()
-            self._field.set_error(_("{key} belongs to “{name}”.").format(key=wanted, name=name))
+            self._field.set_error(
+                _("{key} is already assigned to “{name}”.").format(key=wanted, name=name)
+            )
             return
         self.accept()

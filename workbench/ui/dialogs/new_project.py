@@ -1,4 +1,4 @@
-"""New project: name, folder, what to label, the labels."""
+"""New project: name, folder, what to label, and the labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.ui.widgets.words import words
 
 @dataclass(frozen=True)
 class Kind:
-    """One thing that can be labelled: the layer that comes of it."""
+    """One kind of annotation, and the layer created for it."""
 
     id: str
     title: str
@@ -57,7 +57,7 @@ KINDS = (
     Kind(
         "pairs",
         N_("Pairs"),
-        N_("One label per two texts: same, contradiction"),
+        N_("One label per pair of texts: same, contradiction"),
         "pairs",
         CLASS.id,
         2,
@@ -66,7 +66,7 @@ KINDS = (
 )
 
 
-# What a layer can hold besides, where layers are added one by one.
+# Further layer kinds, offered where layers are added one by one.
 MORE_KINDS = (
     Kind(
         "classes",
@@ -90,7 +90,7 @@ MORE_KINDS = (
 
 
 def split_labels(text: str) -> list[str]:
-    """Labels typed or pasted: one a line, or between commas or semicolons; each once, in order."""
+    """Labels typed or pasted, separated by line breaks, commas or semicolons; unique, in order."""
     found: list[str] = []
     for one in re.split(r"[\n,;\t]+", text):
         name = " ".join(one.split())
@@ -100,13 +100,13 @@ def split_labels(text: str) -> list[str]:
 
 
 class NewProject(Dialog):
-    """Makes the file and opens it; with `data` the import dialog follows, else Data offers it."""
+    """Creates the file and opens it. With `data` the import dialog follows, else Data offers it."""
 
     def __init__(self, app, data: Sequence[Path] = ()):
         super().__init__(
             app.window,
             _("New project"),
-            _("One file on your disk. Nothing leaves this computer."),
+            _("Creates one file on your disk. Nothing leaves this computer."),
             width=640,
         )
         self._app, self._data = app, list(data)
@@ -125,14 +125,15 @@ class NewProject(Dialog):
         self.put(
             words(
                 _(
-                    "All of this can be changed later on the Labels page; an import brings its labels along."
+                    "All of this can be changed later on the Labels page. Labels found in "
+                    "imported data are added."
                 ),
                 "caption",
                 "muted",
                 wrap=True,
             )
         )
-        make = Button(_("Make project"), "file-plus-2", "primary", on=self.make)
+        make = Button(_("Create project"), "file-plus-2", "primary", on=self.make)
         make.setDefault(True)
         self.end(None, Button(_("Cancel"), on=self.reject), make)
         self._name.textChanged.connect(lambda _text: self._name_field.set_error(""))
@@ -161,7 +162,7 @@ class NewProject(Dialog):
         )
 
     def choose(self, kind: str, labels: str = "") -> None:
-        """Tick what to label and give its labels."""
+        """Select what to label and set its labels."""
         self._boxes[kind].setChecked(True)
         self._labels[kind].setPlainText(labels)
 
@@ -170,7 +171,7 @@ class NewProject(Dialog):
         self._folder.setText(str(folder))
 
     def make(self) -> None:
-        """Make the file with its layers; a fault stands at its field."""
+        """Create the file with its layers; an error is shown at its field."""
         self.fault("")
         path = self._path()
         if path is None or not self._app.may_leave():  # before anything is created
@@ -183,7 +184,7 @@ class NewProject(Dialog):
             return
         except OSError as error:
             self._folder_field.set_error(
-                _("Cannot be written: {why}.").format(why=error.strerror or error)
+                _("Cannot write the file: {why}.").format(why=error.strerror or error)
             )
             return
         self.accept()
@@ -194,7 +195,7 @@ class NewProject(Dialog):
             and not self._data
         ):
             self._app.note(
-                _("{name} is made. Bring text next.").format(name=path.name),
+                _("{name} created. Import text next.").format(name=path.name),
                 self._import,
                 action=_("Import…"),
             )
@@ -205,18 +206,21 @@ class NewProject(Dialog):
     def _path(self) -> Path | None:
         name, folder = self._name.text().strip(), self._folder.text().strip()
         if not name or set(name) & set('/\\:*?"<>|') or name.startswith("."):
-            self._name_field.set_error(_('A name without / \\ : * ? " < > | is needed.'))
+            self._name_field.set_error(_('Enter a name without / \\ : * ? " < > |'))
             self._name.setFocus()
             return None
         if not folder:
-            self._folder_field.set_error(_("A folder is needed."))
+            self._folder_field.set_error(_("Enter a folder."))
             return None
         path = Path(folder).expanduser() / (
             name if name.endswith(paths.PROJECT_SUFFIX) else name + paths.PROJECT_SUFFIX
         )
         if path.exists():
             self._name_field.set_error(
-                _("{name} is there already; nothing is overwritten.").format(name=path.name)
+                _(
+                    "{name} already exists. Choose another name; existing files are not "
+                    "overwritten."
+                ).format(name=path.name)
             )
             return None
         return path
@@ -248,7 +252,7 @@ class NewProject(Dialog):
 
     def _browse(self) -> None:
         folder = QFileDialog.getExistingDirectory(
-            self, _("Folder of the project"), self._folder.text()
+            self, _("Choose the folder of the project"), self._folder.text()
         )
         if folder:
             self._folder.setText(folder)

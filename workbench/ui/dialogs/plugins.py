@@ -1,4 +1,4 @@
-"""The Plugins page of the settings: a card for each plugin."""
+"""The Plugins page of Settings: one card per plugin."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.layout import clear, column, fill, row
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
-LOOKS = {  # state → icon, tone of the icon, tone of the chip
+LOOKS = {  # state → icon, icon tone, chip tone
     ENABLED: ("circle-check", "good", "good"),
     DISABLED: ("circle", "muted", ""),
     ERROR: ("triangle-alert", "bad", "bad"),
 }
-TITLE = 62  # pixels at 100 %: the column of "Adds" and "From"
-LINES = 8  # of a traceback that are seen at once
+TITLE = 62  # pixels at 100 %: width of the column "Adds" and "From"
+LINES = 8  # lines of a traceback that are visible without scrolling
 PERMISSION = N_(
     "Plugins run Python code with your user rights: they can read and change your files and use"
     " the network. Enable this one only if you trust its author."
@@ -35,7 +35,7 @@ PERMISSION = N_(
 
 
 class PluginsPage(QFrame):
-    """Built from a PluginsState, and again whenever that changes."""
+    """Built from a PluginsState, and rebuilt whenever that changes."""
 
     def __init__(self, state: PluginsState):
         super().__init__()
@@ -62,7 +62,7 @@ class PluginsPage(QFrame):
         self.show_state()
 
     def show_state(self) -> None:
-        """Fill the page anew; the focus stays on the button of the same name."""
+        """Rebuild the page; the focus stays on the button of the same name."""
         before = QApplication.focusWidget()
         name = before.accessibleName() if before is not None and self.isAncestorOf(before) else ""
         clear(self._cards.layout())
@@ -78,9 +78,7 @@ class PluginsPage(QFrame):
             again.setFocus()
 
     def _nothing(self) -> QWidget:
-        told = _(
-            "No plugins yet. Put the folder of a plugin into {folder}, or add its folder above."
-        )
+        told = _("No plugins found. Copy a plugin folder to {folder}, or add its folder above.")
         return words(
             told.format(folder=base_plugins.user_folder()), "small", "muted", wrap=True, select=True
         )
@@ -102,13 +100,13 @@ class PluginsPage(QFrame):
             menu.addAction(told, lambda folder=folder: self.state.remove_folder(folder))
 
     def _add(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, _("Folder of a plugin, or of plugins"))
+        folder = QFileDialog.getExistingDirectory(self, _("Choose a plugin folder"))
         if folder:
             self.state.add_folder(folder)
 
 
 class PluginCard(QFrame):
-    """One plugin: what it adds, where it is from, its error, and what can be done with it."""
+    """One plugin: what it adds, its origin, its error, and its actions."""
 
     def __init__(self, state: PluginsState, status: Status):
         super().__init__()
@@ -129,7 +127,7 @@ class PluginCard(QFrame):
         plugin, status = self.status.plugin, self.status
         icon, tone, chip = LOOKS[status.state]
         checking = plugin.key in self.state.checking
-        told = _("checking…") if checking else _(plugins.STATES[status.state])
+        told = _("Checking…") if checking else _(plugins.STATES[status.state])
         return row(
             IconLabel(icon, tone),
             words(plugin.name, weight=600),
@@ -178,7 +176,7 @@ class PluginCard(QFrame):
             box.setAccessibleName(_("Traceback"))
             lines = min(LINES, details.count("\n") + 1)
             box.setFixedHeight(lines * box.fontMetrics().lineSpacing() + theme.px(18))
-            bar = box.verticalScrollBar()  # the last line says what happened
+            bar = box.verticalScrollBar()  # the last line contains the error message
             bar.rangeChanged.connect(lambda _low, high: bar.setValue(high))
             found.append(box)
             copy = Button(_("Copy traceback"), "copy", "quiet", small=True, on=self._copy)

@@ -1,4 +1,4 @@
-"""What the Plugins page of the settings shows and does; without widgets."""
+"""State of the Plugins page of Settings; without widgets."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class PluginsState:
     """`changed` is emitted whenever something else is to be shown.
 
-    rows: every plugin, those with an error first. asking: the key of the plugin whose permission
-    is asked for, "" for none. checking: keys of those that a worker is importing.
+    rows: every plugin, those with an error first. asking: key of the plugin that awaits permission,
+    "" for none. checking: keys of the plugins that a worker is importing.
     """
 
     def __init__(self, settings: Settings, queue: Queue):
@@ -40,7 +40,7 @@ class PluginsState:
         self.look()
 
     def look(self) -> None:
-        """Search the folders again."""
+        """Search the plugin folders again."""
         found = [self._with_failure(one) for one in plugins.all_plugins(self.settings)]
         found.sort(key=lambda one: (one.state != ERROR, one.plugin.name.casefold()))
         self.rows = tuple(found)
@@ -65,15 +65,15 @@ class PluginsState:
         )
         return told.format(n=n, **count)
 
-    # ---------------------------------------------------------------- acts
+    # ---------------------------------------------------------------- actions
 
     def ask(self, plugin: Plugin | None) -> None:
-        """Show what enabling means before it is done; None takes the question back."""
+        """Show the consequences of enabling a plugin first; None dismisses the question."""
         self.asking = plugin.key if plugin else ""
         self.changed.emit()
 
     def enable(self, plugin: Plugin) -> None:
-        """Import the plugin in a worker, and enable it if everything fits."""
+        """Import the plugin in a worker, and enable it if the check succeeds."""
         self.asking = ""
         self._check(plugin)
 
@@ -82,7 +82,7 @@ class PluginsState:
         self.look()
 
     def check_again(self, plugin: Plugin) -> None:
-        """Read the manifest again; import the code only where the user has permitted it."""
+        """Read the manifest again; import the code only if the user has permitted it."""
         known = plugin.key in self.settings.plugins_enabled or plugin.key in self._failed
         self._failed.pop(plugin.key, None)
         self.look()
@@ -91,14 +91,14 @@ class PluginsState:
             self._check(now.plugin)
 
     def add_folder(self, folder: str) -> None:
-        """Search a folder of plugins, or the folder of one, from now on."""
+        """Add a plugin folder, or a folder of plugin folders, to the search path."""
         if folder and folder not in self.settings.plugin_folders:
             self.settings.plugin_folders.append(folder)
             self.settings.save()
         self.look()
 
     def remove_folder(self, folder: str) -> None:
-        """Search it no more; plugins in it are disabled."""
+        """Remove a folder from the search path; plugins in it are disabled."""
         inside = Path(folder)
         for one in self.rows:
             if one.plugin.folder == inside or inside in one.plugin.folder.parents:
@@ -109,7 +109,7 @@ class PluginsState:
         self.look()
 
     def close(self) -> None:
-        """Cancel what is being checked."""
+        """Cancel running checks."""
         for job in self._jobs.values():
             job.cancel()
 
@@ -144,7 +144,7 @@ class PluginsState:
 
 
 def _failure(job: Job) -> tuple[str, str] | None:
-    """What is wrong with the plugin that a job has checked, and the traceback; None if it fits."""
+    """The error of a plugin that a job has checked, with traceback; None if the check succeeded."""
     if job.status != "done":
         return f"{job.message} {job.hint}".strip(), job.details
     found = [Checked(**_named(one)) for one in job.result.get("checked", ())]

@@ -1,4 +1,4 @@
-"""Settings: built from one table; each takes effect when changed."""
+"""Settings: built from one table; changes take effect immediately."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from workbench.ui.widgets.words import words
 
 @dataclass(frozen=True)
 class Record:
-    """How one field of Settings is asked for; see `widgets.form`. `words` names the choices."""
+    """Describes the control for one field of Settings; see `widgets.form`.
+
+    `words` names the choices.
+    """
 
     name: str
     kind: str
@@ -39,43 +42,43 @@ ASKED = (
     Record(
         "theme",
         "choice",
-        N_("Colours"),
+        N_("Theme"),
         "",
         "look",
         ("system", "light", "dark"),
-        (N_("As the system"), N_("Light"), N_("Dark")),
+        (N_("Use system theme"), N_("Light"), N_("Dark")),
     ),
     Record(
         "text_size",
         "choice",
         N_("Text size"),
-        N_("Ctrl + and Ctrl − do the same."),
+        N_("Shortcuts: Ctrl + and Ctrl −."),
         "look",
         theme.TEXT_SIZES,
         tuple(f"{one} %" for one in theme.TEXT_SIZES),
     ),
     Record(
-        "font", "choice", N_("Font"), "", "look", ("inter", "system"), ("Inter", N_("The system's"))
+        "font", "choice", N_("Font"), "", "look", ("inter", "system"), ("Inter", N_("System font"))
     ),
     Record(
         "annotator",
         "text",
         N_("Annotator"),
-        N_("Your name on the labels you make; used from the next opening of a project."),
+        N_("Your name, stored with the labels you create. Takes effect when a project is opened."),
         "work",
     ),
     Record(
         "documents_folder",
         "text",
         N_("Folder for projects"),
-        N_("Where new projects and the sample go; empty: your documents folder."),
+        N_("Folder for new projects and the sample. Empty: your documents folder."),
         "work",
     ),
     Record(
         "device",
         "choice",
         N_("Device"),
-        N_("What trains and answers. Automatic takes the fastest there is."),
+        N_("Device for training and inference. Automatic uses the fastest one available."),
         "work",
         ("auto", "cpu", "cuda", "mps"),
         (N_("Automatic"), "CPU", "CUDA", N_("Apple MPS")),
@@ -84,16 +87,14 @@ ASKED = (
         "offline",
         "bool",
         N_("Work offline"),
-        N_("Nothing is fetched from the Hugging Face hub while this is on."),
+        N_("Nothing is downloaded from the Hugging Face Hub while this is on."),
         "network",
     ),
     Record(
         "warm_worker",
         "bool",
-        N_("Keep a worker warm"),
-        N_(
-            "A process with torch loaded waits, so the first run starts at once; takes about 300 MB."
-        ),
+        N_("Keep a worker process running"),
+        N_("Keeps a process with torch loaded, so that runs start immediately. Uses about 300 MB."),
         "network",
     ),
 )
@@ -106,10 +107,10 @@ KEPT = (
     "precision_trials",
     "plugin_folders",
     "plugins_enabled",
-)  # asked elsewhere, or not at all
+)  # set elsewhere, or not shown
 GROUPS = (
     ("look", N_("Appearance")),
-    ("work", N_("Work")),
+    ("work", N_("General")),
     ("network", N_("Models and network")),
     ("plugins", N_("Plugins")),
 )
@@ -117,7 +118,7 @@ PLUGINS = len(GROUPS) - 1
 
 
 def records(group: str) -> tuple[Record, ...]:
-    """What a tab asks. A field of Settings that no record names appears by itself on Work."""
+    """The controls of a tab. A field of Settings without a record appears on General."""
     named = [one for one in ASKED if one.group == group]
     if group == "work":
         known = {one.name for one in ASKED} | set(KEPT)
@@ -147,10 +148,10 @@ class SettingsDialog(Dialog):
         self._tabs = QTabBar()
         self._tabs.setDrawBase(False)
         self._tabs.setExpanding(False)
-        self._tabs.setAccessibleName(_("Groups of settings"))
+        self._tabs.setAccessibleName(_("Setting categories"))
         self._forms: dict[str, Form] = {}
         self._pages = []
-        self._plugins: PluginsState | None = None  # the page is built when it is first shown
+        self._plugins: PluginsState | None = None  # the page is built when first shown
         for group, title in GROUPS:
             self._tabs.addTab(_(title))
             if group == GROUPS[PLUGINS][0]:
@@ -193,12 +194,12 @@ class SettingsDialog(Dialog):
         self._list.addItems(self._app.settings.model_folders)
         self._list.setVisible(self._list.count() > 0)
         self._list.setFixedHeight(theme.px(96))
-        remove = Button(_("Take off the list"), "x", "quiet", small=True, on=self._forget)
+        remove = Button(_("Remove from list"), "x", "quiet", small=True, on=self._forget)
         add = Button(_("Add folder…"), "plus", small=True, on=self._add_folder)
         field = Field(
-            _("Folders with models"),
+            _("Model folders"),
             self._list,
-            _("Models of the Hugging Face cache ({cache}) are found by themselves.").format(
+            _("Models in the Hugging Face cache ({cache}) are listed automatically.").format(
                 cache=paths.hub_cache()
             ),
         )
@@ -226,7 +227,7 @@ class SettingsDialog(Dialog):
             value: Any = text == "true"
         elif isinstance(before, int):
             if not text.isdigit():
-                form.set_error(name, _("A whole number is needed."))
+                form.set_error(name, _("Enter a whole number."))
                 return
             value = int(text)
         else:
@@ -243,7 +244,7 @@ class SettingsDialog(Dialog):
     def _choose_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(
             self,
-            _("Folder for projects"),
+            _("Choose a folder for projects"),
             self._app.settings.documents_folder or str(paths.documents_folder()),
         )
         if folder:
@@ -251,7 +252,7 @@ class SettingsDialog(Dialog):
             self._changed(self._forms["work"], "documents_folder")
 
     def _add_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, _("Folder of a model"))
+        folder = QFileDialog.getExistingDirectory(self, _("Choose a model folder"))
         if folder and folder not in self._app.settings.model_folders:
             self._app.settings.model_folders.append(folder)
             self._app.settings.save()
@@ -269,7 +270,7 @@ class SettingsDialog(Dialog):
 
 
 class _Unnamed:
-    """A record with its group left out, as the tab says it already; every value counts as changed."""
+    """A record without its group, which the tab already names; every value counts as changed."""
 
     def __init__(self, record: Record):
         self.name, self.kind, self.title, self.help = (

@@ -1,4 +1,4 @@
-"""The system check: its lines appear as workers report them; the report can be copied."""
+"""System check: results appear as workers report them; the report can be copied."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ ICONS = {
     PROBLEM: ("circle-x", "bad"),
 }
 TONES = {OK: "good", WARNING: "warn", PROBLEM: "bad"}
-TITLE = 190  # pixels at 100 %, as the sizes of the dialog
+TITLE = 190  # pixels at 100 %, as for dialog sizes
 LEAST, USUAL = (520, 320), (760, 640)
-INTERVAL, AT_ONCE = 20, 5  # milliseconds between two additions, lines of one
-ATTENTION = ""  # the group of what is not ok, shown first
+INTERVAL, AT_ONCE = 20, 5  # milliseconds between two updates; rows per update
+ATTENTION = ""  # group of failed checks, shown first
 
 
 class SystemCheckDialog(Dialog):
-    """Starts the check when it is made, and cancels it when it is closed."""
+    """Starts the check when created and cancels it when closed."""
 
     def __init__(self, app):
         super().__init__(
             app.window,
             _("System check"),
             _(
-                "Versions, devices, fonts, folders and network use. No text and no file names of yours."
+                "Versions, devices, fonts, folders and network use. The report contains none "
+                "of your text or file names."
             ),
             width=LEAST[0],
         )
@@ -53,7 +54,7 @@ class SystemCheckDialog(Dialog):
         self._again = Button(_("Check again"), "rotate-ccw", "quiet", on=self.begin)
         close = Button(_("Close"), kind="primary", on=self.accept)
         self.end(self._copy, self._again, None, close)
-        self._timer = QTimer(self)  # a worker reports many lines at once
+        self._timer = QTimer(self)  # a worker reports many results at once
         self._timer.setSingleShot(True)
         self._timer.setInterval(INTERVAL)
         self._timer.timeout.connect(self._show)
@@ -64,13 +65,13 @@ class SystemCheckDialog(Dialog):
         close.setFocus()
 
     def _fit(self) -> None:
-        """The usual size, or what the screen has room for."""
+        """The default size, or what fits on the screen."""
         room = self.screen().availableSize() - QSize(0, 40)  # without the title bar
         self.setMinimumSize(QSize(*map(theme.px, LEAST)).boundedTo(room))
         self.resize(QSize(*map(theme.px, USUAL)).boundedTo(room))
 
     def begin(self) -> None:
-        """Check everything, from the start."""
+        """Run all checks from the start."""
         project = self._app.project
         folder = str(project.path.parent) if project is not None else ""
         for group in self._groups.values():
@@ -81,12 +82,12 @@ class SystemCheckDialog(Dialog):
         self._show()
 
     def _later(self) -> None:
-        """Show what is new soon; starting the timer again would put it off with every line."""
+        """Schedule an update; restarting the timer would postpone it with every result."""
         if not self._timer.isActive():
             self._timer.start()
 
     def copy(self) -> None:
-        """The report, as it stands, to the clipboard."""
+        """Copy the current report to the clipboard."""
         QApplication.clipboard().setText(as_text(self._check.checks))
         self._copy.set_text(_("Copied"))
 
@@ -103,7 +104,10 @@ class SystemCheckDialog(Dialog):
             self._timer.start()
 
     def _add_lines(self) -> bool:
-        """Show the next lines, a few at a time so that the window goes on; whether there are more."""
+        """Add a few results per call to keep the window responsive.
+
+        Returns whether there are more.
+        """
         shown = {id: [one for one in self._check.checks if one.group == id] for id in GROUPS}
         if not self._check.running:
             shown[ATTENTION] = [one for one in self._check.checks if one.state != OK]
@@ -119,7 +123,7 @@ class SystemCheckDialog(Dialog):
 
 
 class Group(QFrame):
-    """A heading and the lines of a group; hidden while it has none."""
+    """A heading and its results; hidden while there are none."""
 
     def __init__(self, title: str):
         super().__init__()
@@ -135,7 +139,7 @@ class Group(QFrame):
         self.hide()
 
     def show_checks(self, checks: list[Check], most: int) -> int:
-        """Add at most so many of the lines that are new; what is shown stays. Returns how many."""
+        """Add at most `limit` new results and keep the others. Returns the number added."""
         new = [one for one in checks if one not in self._checks][: max(0, most)]
         for check in new:
             place = sum(one in self._checks for one in checks[: checks.index(check)])
@@ -151,7 +155,7 @@ class Group(QFrame):
 
 
 def check_line(check: Check) -> QWidget:
-    """State, title, result, and below the result what to do."""
+    """State, title and result; below it, what to do."""
     name, tone = ICONS[check.state]
     icon = call(IconLabel(name, tone, 15), term(check.state))
     screen = QApplication.primaryScreen().availableGeometry().width()

@@ -1,4 +1,6 @@
-"""Buttons: primary (one a page), normal, quiet, danger; segments for two to four exclusive choices."""
+"""Buttons: primary (one per page), normal, quiet, danger; segments for two to four exclusive
+choices.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,16 @@ from PySide6.QtWidgets import (
 
 from workbench.ui import icons, plain, theme
 
-LEAST_SEGMENT = 72  # pixels at 100 % that a choice has at the least
-SEGMENT_PAD = 24  # pixels beside its words
+LEAST_SEGMENT = 72  # minimum width of a choice, pixels at 100 %
+SEGMENT_PAD = 24  # padding beside its text, in pixels
 _TONES = {"primary": "on_accent", "danger": "bad", "quiet": "muted"}
 
 
 class Button(QPushButton):
-    """A button with an icon that follows the theme. The accessible name is the text without "…" unless `name` says another."""
+    """A button with an icon that follows the theme.
+
+    The accessible name is the text without "…", unless `name` is given.
+    """
 
     def __init__(
         self,
@@ -56,7 +61,7 @@ class Button(QPushButton):
         self._tint()
 
     def set_text(self, text: str) -> None:
-        """Change the words and the accessible name."""
+        """Change the text and the accessible name."""
         self.setText((" " if self._icon and text else "") + text)
         self.setAccessibleName(plain.spoken(text))
 
@@ -73,7 +78,7 @@ class Button(QPushButton):
 
     def keyPressEvent(self, event) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
-            self.click()  # Enter presses the focused button everywhere, not in dialogs alone
+            self.click()  # Enter presses the focused button everywhere, not only in dialogs
             return
         super().keyPressEvent(event)
 
@@ -104,14 +109,14 @@ def icon_button(
     kind: str = "quiet",
     small: bool = False,
 ) -> Button:
-    """A button with an icon alone; its name is told on hover and to screen readers."""
+    """A button with only an icon; its name is shown as a tooltip and reported to screen readers."""
     return Button("", icon, kind, small=small, on=on, name=name)
 
 
 class _Segment(QPushButton):
-    """A choice with room for its words in the bold letters that they get when chosen.
+    """A choice with room for its text in bold, as it is drawn when selected.
 
-    Where there is none, they are cut in the middle and stand whole in the tooltip.
+    If there is not enough room, the text is elided in the middle and shown in the tooltip.
     """
 
     def sizeHint(self) -> QSize:
@@ -142,12 +147,15 @@ class _Segment(QPushButton):
 
 
 class Segments(QFrame):
-    """Two to four exclusive choices. `chosen` is emitted with the value when a person chooses."""
+    """Two to four exclusive choices.
+
+    `chosen` is emitted with the value when the user selects one.
+    """
 
     chosen = Signal(object)
 
     def __init__(self, *choices: tuple[object, str], value: object = None, name: str = ""):
-        """`choices`: (value, words). `name` says what is chosen, for screen readers."""
+        """`choices`: (value, text). `name` describes what is selected, for screen readers."""
         super().__init__()
         self.setProperty("part", "segments")
         self.setAccessibleName(name)
@@ -170,7 +178,7 @@ class Segments(QFrame):
         self.set(value if value is not None else choices[0][0])
 
     def set(self, value: object) -> None:
-        """Show a value as chosen; emits nothing."""
+        """Select a value; emits nothing."""
         if value in self._buttons:
             self._buttons[value].setChecked(True)
 
@@ -178,7 +186,7 @@ class Segments(QFrame):
         return next((one for one, button in self._buttons.items() if button.isChecked()), None)
 
     def set_words(self, value: object, text: str) -> None:
-        """Change the words of a choice, a count in them for instance."""
+        """Change the text of a choice, such as a count in it."""
         self._buttons[value].setText(text)
         self._buttons[value].setAccessibleName(text)
 

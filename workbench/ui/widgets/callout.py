@@ -1,4 +1,4 @@
-"""Callout and warning: one sentence with an icon on a soft ground; never a dialog for a remark."""
+"""Callouts: a sentence with an icon on a coloured background, instead of a dialog."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ ICONS = {"accent": "info", "good": "circle-check", "warn": "triangle-alert", "ba
 
 
 class Callout(QFrame):
-    """`tone`: accent (a remark), good, warn, bad. Actions stand at the right; `closable` adds a cross.
+    """`tone`: accent (a note), good, warn, bad.
 
-    Details of an error (a traceback, the end of a log) fold out below and can be copied.
+    Actions are on the right; `closable` adds a close button.
+
+    Details of an error (a traceback, the end of a log) can be expanded below and copied.
     """
 
     def __init__(
@@ -32,9 +34,7 @@ class Callout(QFrame):
         self._own_icon = icon
         self._icon = IconLabel(icon or ICONS[tone], tone, 16)
         self._words = words(text, "small", wrap=True, select=True)
-        self._box: QPlainTextEdit | None = (
-            None  # of the details; built when they are first asked for
-        )
+        self._box: QPlainTextEdit | None = None  # the widget of the details, built on first use
         self._unread = ""
         self._fold = Button(_("Details"), "chevron-right", "quiet", small=True, on=self._unfold)
         self._fold.hide()

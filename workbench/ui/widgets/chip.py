@@ -1,4 +1,7 @@
-"""Chip: a label as it looks everywhere. Soft ground, square in its colour, name, key cap; chosen: outlined."""
+"""Chip: how labels are drawn everywhere.
+
+A light background with a square in the label's colour, its name and key; outlined if selected.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from workbench.ui import theme
 
 
 class _Drawing:
-    """What a chip draws, shared by the one to read and the one to press."""
+    """The drawing of a chip, shared by Chip and ChipButton."""
 
     def __init__(self, text: str, label=None, key: str = "", tone: str = ""):
         self.text, self.label, self.key, self.tone = text, label, key, tone
@@ -88,7 +91,10 @@ def paint_chip(
     tone: str = "",
     chosen: bool = False,
 ) -> None:
-    """Draw a chip into `area`, for delegates and own widgets. `label`: Label, position or "#RRGGBB"; else `tone`."""
+    """Draw a chip into `area`, for delegates and custom widgets.
+
+    `label`: Label, position or "#RRGGBB"; else `tone`.
+    """
     painter.save()
     _Drawing(text, label, key, tone).paint(painter, area, chosen=chosen)
     painter.restore()
@@ -99,7 +105,10 @@ def chip_width(text: str, key: str = "") -> int:
 
 
 class Chip(QWidget):
-    """A chip to read: a label (`label`: Label, position or "#RRGGBB") or a state (`tone`: good, warn, bad, accent, "" for grey)."""
+    """A read-only chip for a label or a state.
+
+    `label`: Label, position or "#RRGGBB". `tone`: good, warn, bad, accent, "" for grey.
+    """
 
     def __init__(
         self, text: str, label=None, *, key: str = "", tone: str = "", chosen: bool = False
@@ -125,7 +134,7 @@ class Chip(QWidget):
 
 
 class ChipButton(QAbstractButton):
-    """A chip to press. `setChecked` outlines it; the accessible name is the label's name alone."""
+    """A clickable chip. `setChecked` outlines it; the accessible name is the label's name only."""
 
     right_clicked = Signal()
 

@@ -1,7 +1,8 @@
-"""Combo boxes under their names for screen readers.
+"""Accessible names of combo boxes.
 
-Qt 6.11 on Unix gives a combo box's current text as its name, so two boxes with equal choices could not be told apart. Here the
-name is the name and the description is the current text.
+Qt 6.11 on Unix reports a combo box's current text as its name, so two boxes with equal choices
+cannot be distinguished. Here the name is the accessible name and the description is the current
+text.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class ComboAccess(QAccessibleWidget):
 
 
 def install() -> None:
-    """Make Qt ask us about combo boxes; once is enough."""
+    """Install the accessibility factory for combo boxes. Call once."""
     global _installed
     if not _installed:
         _installed = True
@@ -51,5 +52,5 @@ def install() -> None:
 def _make(class_name: str, thing):
     if class_name != "QComboBox" or not isinstance(thing, QComboBox):
         return None
-    thing.access = ComboAccess(thing)  # Qt keeps a bare pointer: the box keeps the object
+    thing.access = ComboAccess(thing)  # Qt keeps a raw pointer: store a reference on the box
     return thing.access

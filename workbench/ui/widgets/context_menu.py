@@ -1,4 +1,4 @@
-"""Context menus: what can be done with the row, the span or the text under the mouse or, by key, at the caret."""
+"""Context menus for the row, span or text under the mouse or, by key, at the caret."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Choices = Sequence[Choice | None]
 
 
 def fill(menu: QMenu, choices: Choices) -> None:
-    """Show these lines in a menu, in place of those it has. None is a separator."""
+    """Replace the entries of a menu. None is a separator."""
     menu.clear()
     for one in choices:
         if one is None:
@@ -38,7 +38,7 @@ def _add(menu: QMenu, one: Choice) -> None:
 
 
 def _shortcut(menu: QMenu, command: str) -> str:
-    """The key of a command, from the menu bar of the window below; "" where there is none."""
+    """The key of a command, from the menu bar of its window; "" if there is none."""
     if not command:
         return ""
     parent: QObject | None = menu
@@ -48,11 +48,11 @@ def _shortcut(menu: QMenu, command: str) -> str:
 
 
 class ContextMenu(QObject):
-    """Opens a menu over `widget` by the right button or the menu key.
+    """Opens a menu over `widget` on right-click or the menu key.
 
-    `ask(point)` gives the choices at a point of the widget (of its viewport where it scrolls), or by
-    key, with None, those of what is current; no choices, no menu. `place()` says where the menu
-    opens by key.
+    `ask(point)` returns the choices at a point of the widget (of its viewport if it scrolls) or,
+    with None, those of the current item; without choices no menu opens. `place()` returns the
+    position of the menu when opened by key.
     """
 
     def __init__(
@@ -87,9 +87,9 @@ class ContextMenu(QObject):
 
 
 class RowMenu(ContextMenu):
-    """The context menu of a table or list: `choices()` of the rows chosen.
+    """The context menu of a table or list: `choices()` of the selected rows.
 
-    A row that is not chosen is chosen first, as everywhere; beside the rows there is no menu.
+    A right-click on an unselected row selects it first; outside the rows no menu opens.
     """
 
     def __init__(self, view: QAbstractItemView, choices: Callable[[], Choices]):

@@ -1,4 +1,4 @@
-"""How cells with more than words are painted: bars beside numbers, chips, state icons."""
+"""Item delegates: bars beside numbers, chips, state icons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QTableView
 from workbench.ui import theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
 
-STATE_ICONS = {  # state of a document → icon and tone; a shape of its own each
+STATE_ICONS = {  # state of a document → icon and tone; each has a different shape
     "submitted": ("circle-check", "good"),
     "draft": ("circle-dot", "accent"),
     "pending": ("circle", "faint"),
@@ -26,11 +26,14 @@ RUN_TONES = {  # status of a run or job → tone of its chip
     "crashed": "bad",
     "interrupted": "warn",
 }
-PAD = 12  # left of the words in a cell
+PAD = 12  # left padding of the text in a cell
 
 
 def ground(painter: QPainter, option, *, last_line: bool = True) -> None:
-    """The ground of a cell: chosen, under the mouse or plain, with the hairline below. In a table one cell of a row does not light up."""
+    """Draw the background of a cell (selected, hovered or plain) and the line below.
+
+    In a table, single cells of a row are not highlighted on hover.
+    """
     if option.state & QStyle.StateFlag.State_Selected:
         painter.fillRect(option.rect, theme.qcolour("accent_soft"))
     elif option.state & QStyle.StateFlag.State_MouseOver and not isinstance(
@@ -43,7 +46,7 @@ def ground(painter: QPainter, option, *, last_line: bool = True) -> None:
 
 
 class BarDelegate(QStyledItemDelegate):
-    """A number with a bar beside it: the eye compares, the digits tell. A narrow column shows the number alone."""
+    """A number with a bar beside it. A narrow column shows only the number."""
 
     def __init__(self, parent, role: int):
         super().__init__(parent)
@@ -57,7 +60,7 @@ class BarDelegate(QStyledItemDelegate):
         dimmed = option.widget is not None and bool(option.widget.property("outdated"))
         digits = option.fontMetrics.horizontalAdvance(
             "100.0"
-        )  # right to here, so that points stand under one another
+        )  # right edge of the number, so that decimal points are aligned
         room = max(theme.px(54), PAD + digits + 8)
         track = QRectF(
             option.rect.left() + room,
@@ -88,7 +91,10 @@ class BarDelegate(QStyledItemDelegate):
 
 
 class ChipDelegate(QStyledItemDelegate):
-    """A label's chip in a cell; the role gives (words, label or None, tone), or None for plain words."""
+    """A label's chip in a cell.
+
+    The role returns (text, label or None, tone), or None for plain text.
+    """
 
     def __init__(self, parent, role: int):
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""What dialogs share: heading, content, buttons at the bottom; Escape closes, never on an error."""
+"""Base class of dialogs: heading, content, buttons at the bottom; Escape closes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from workbench.ui.widgets.words import words
 
 
 class Dialog(QDialog):
-    """Add parts with `put`, the buttons with `end`; `fault("…")` tells an error at the bottom and leaves the dialog open."""
+    """Add widgets with `put` and buttons with `end`.
+
+    `fault("…")` shows an error at the bottom and leaves the dialog open.
+    """
 
     def __init__(self, parent: QWidget | None, title: str, hint: str = "", *, width: int = 560):
         super().__init__(parent)
@@ -38,18 +41,18 @@ class Dialog(QDialog):
             self._content.addWidget(part)
 
     def end(self, *buttons: QWidget | None) -> None:
-        """The bar at the bottom: None takes what is left, the primary button stands last."""
+        """The button row: None is a stretch, the primary button is last."""
         self.layout().addWidget(bar(*buttons, margins=(24, 12, 24, 12)))
 
     def fault(self, text: str) -> None:
-        """Say what is wrong; "" takes it back."""
+        """Show an error; "" clears it."""
         self._fault.set(text)
 
     def showEvent(self, event) -> None:
         super().showEvent(event)
         needed = self.layout().totalHeightForWidth(
             self.width()
-        )  # wrapped words are taller than their hint says
+        )  # wrapped text is taller than its size hint
         room = self.screen().availableGeometry().height() - 40
         if needed > self.height():
             self.resize(self.width(), min(needed, room))

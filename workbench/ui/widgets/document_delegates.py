@@ -1,4 +1,4 @@
-"""How the cells of the table of documents are painted."""
+"""Item delegates of the document table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROW = Qt.ItemDataRole.UserRole  # the row object
 
 
 class StateIcon(QStyledItemDelegate):
-    """The state as a shape of its own."""
+    """The state as an icon; each state has a different shape."""
 
     def paint(self, painter: QPainter, option, index) -> None:
         painter.save()
@@ -81,9 +81,9 @@ class Classes(QStyledItemDelegate):
 
 
 class FoundText(QStyledItemDelegate):
-    """Words with what a search found marked. `places(text, wanted)` gives its code points.
+    """Text with the matches of a search marked. `places(text, wanted)` returns their code points.
 
-    `middle`: cut in the middle where there is no room, as names are.
+    `middle`: elide in the middle, as for names.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ def _laid_out(
     width: int,
     mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> QTextLayout:
-    """One line, cut with an ellipsis, with a ground behind what was found."""
+    """A single line, elided, with a background behind the matches."""
     font = theme.font()
     shown = QFontMetrics(font).elidedText(text, mode, width)
     units, look = Utf16Map(text), QTextCharFormat()
@@ -144,26 +144,26 @@ def _laid_out(
     layout.setFormats(formats)
     layout.beginLayout()
     line = layout.createLine()
-    line.setLineWidth(1e6)  # it is cut already
+    line.setLineWidth(1e6)  # it is elided already
     line.setPosition(QPointF(0, 0))
     layout.endLayout()
     return layout
 
 
 def _in_sight(start: int, end: int, text: str, shown: str) -> list[tuple[int, int]]:
-    """Where UTF-16 units `start` to `end` of a text stand in what is shown of it, in pieces."""
+    """Where UTF-16 units `start` to `end` of a text are in its elided form, in pieces."""
     if shown == text:
         return [(start, end)]
     head_of_it = commonprefix([text, shown])
     before = Utf16Map(head_of_it).units
     behind = Utf16Map(shown).units - before - 1
-    gone = Utf16Map(text).units - before - behind  # units that the ellipsis stands for
+    gone = Utf16Map(text).units - before - behind  # units that the ellipsis replaces
     head = start, min(end, before)
     tail = max(start, before + gone) - gone + 1, end - gone + 1
     return [piece for piece in (head, tail) if piece[0] < piece[1]]
 
 
 def in_key(key: str, wanted: str) -> tuple[tuple[int, int], ...]:
-    """Where a key has what was searched, as it is."""
+    """Matches in a key, compared literally."""
     found = find(key, wanted.strip())
     return tuple(zip(found.starts, found.ends, strict=True))

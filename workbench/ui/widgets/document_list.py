@@ -1,4 +1,7 @@
-"""A list of documents of any length: only what shows is read. State as a shaped icon, key, numbers, the beginning of the text."""
+"""A list of documents of any length; only visible rows are read.
+
+A row shows the state as an icon, key, counts and the beginning of the text.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ Fetch = Callable[[Sequence[int]], Sequence]
 
 
 class DocumentModel(QAbstractListModel):
-    """`fetch(ids)` gives rows with id, key, text, state, span_count, suggestion_count; missing ones are left out."""
+    """`fetch(ids)` returns rows with id, key, text, state, span_count, suggestion_count.
+
+    Missing documents are left out.
+    """
 
     def __init__(self, fetch: Fetch, parent=None):
         super().__init__(parent)
@@ -35,7 +41,7 @@ class DocumentModel(QAbstractListModel):
         self.endResetModel()
 
     def forget(self, ids: Iterable[int] | None) -> None:
-        """These rows have changed (None: any); they are read again when they show."""
+        """Reload these rows (None: all) when they are next shown."""
         if ids is None:
             self._pages.clear()
             if self.ids:
@@ -56,7 +62,7 @@ class DocumentModel(QAbstractListModel):
                     self.dataChanged.emit(self.index(at), self.index(at))
 
     def row(self, number: int):
-        """The row object, or None if the document is gone."""
+        """The row object, or None if the document was deleted."""
         page = number // PAGE
         if page not in self._pages:
             ids = self.ids[page * PAGE : (page + 1) * PAGE]
@@ -133,9 +139,10 @@ class _Delegate(QStyledItemDelegate):
 
 
 class DocumentList(QTableView):
-    """`picked(document id)` when a person goes to another row.
+    """`picked(document id)` when the user selects another row.
 
-    A table of one column: a QListView asks for every single row before it can show one, 0.3 s of them for 60,000 documents.
+    A table of one column: a QListView queries every row before showing the first, 0.3 s for 60,000
+    documents.
     """
 
     picked = Signal(int)
@@ -167,14 +174,14 @@ class DocumentList(QTableView):
         return QSize(256, 192)
 
     def show_ids(self, ids: Sequence[int], at: int | None) -> None:
-        """Another list of documents; `at`: the row that is chosen."""
+        """Show other documents; `at`: the selected row."""
         self._showing = True
         self.documents.set_ids(ids)
         self._showing = False
         self.show_row(at)
 
     def show_row(self, at: int | None) -> None:
-        """Choose a row without telling; it is scrolled into view."""
+        """Select a row without emitting, and scroll to it."""
         self._showing = True
         index = self.documents.index(at) if at is not None else QModelIndex()
         self.setCurrentIndex(index)
@@ -182,7 +189,7 @@ class DocumentList(QTableView):
         self._showing = False
 
     def _bring_into_view(self, at: int | None) -> None:
-        """The row with a neighbour on both sides, so that one sees what comes next."""
+        """Scroll to the row with one neighbour on both sides, so that the next one is visible."""
         if at is None:
             return
         for near in (at - 1, at + 1, at):
@@ -203,7 +210,7 @@ class DocumentList(QTableView):
         self.viewport().update()
 
     def moveCursor(self, action, modifiers):
-        """Home and End lead to the ends of the list; in a table they would lead to the ends of the row."""
+        """Home and End go to the ends of the list; a table would go to the ends of the row."""
         ends = {
             self.CursorAction.MoveHome: 0,
             self.CursorAction.MoveEnd: len(self.documents.ids) - 1,
@@ -213,4 +220,4 @@ class DocumentList(QTableView):
         return super().moveCursor(action, modifiers)
 
     def keyboardSearch(self, _text: str) -> None:
-        """Letters are keys of labels here, not a search."""
+        """Do nothing: letters are keys of labels here, not a search."""

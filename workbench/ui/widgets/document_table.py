@@ -1,4 +1,4 @@
-"""The table of documents, a million rows or none: ids in memory, the rows that show read by pages."""
+"""The document table, for up to a million rows: ids in memory, visible rows read page by page."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ PAGE, PAGES = 200, 64
 STATE_ICON, KEY, TEXT, CLASSES, SPANS, LENGTH, SPLIT, STATE = range(8)
 WIDTHS = {STATE_ICON: 40, KEY: 132, CLASSES: 150, SPANS: 82, LENGTH: 88, SPLIT: 80, STATE: 104}
 NUMBERS = (SPANS, LENGTH)
-NARROW = 900  # below this width the state is told by its icon alone
-NARROWER = 780  # below this one the length is not told
+NARROW = 900  # in narrower tables the state is shown only as an icon
+NARROWER = 780  # in narrower tables the length is hidden
 CRAMPED, CRAMPED_WIDTHS = 640, {KEY: 92, CLASSES: 110}
-BY = {  # column → what a click on its header sorts by
+BY = {  # column → sort order of its header
     STATE_ICON: "state",
     KEY: "key",
     CLASSES: "class",
@@ -47,7 +47,7 @@ Fetch = Callable[[Sequence[int]], Sequence]
 
 
 class DocumentRows(QAbstractTableModel):
-    """`fetch(ids)` gives DocumentRow objects; those that are gone are left out."""
+    """`fetch(ids)` returns DocumentRow objects; deleted documents are left out."""
 
     def __init__(self, fetch: Fetch, parent=None):
         super().__init__(parent)
@@ -55,20 +55,30 @@ class DocumentRows(QAbstractTableModel):
         self.ids: Sequence[int] = array("q")
         self._pages: OrderedDict[int, dict] = OrderedDict()
         self._titles = (
-            "", _("Key"), _("Text"), _("Class"), _("Spans"), _("Length"), _("Split"), _("State"),
-        )  # fmt: skip
+            "",
+            _("Key"),
+            _("Text"),
+            _("Class"),
+            _("Spans"),
+            _("Length"),
+            _("Split"),
+            _("State"),
+        )
         self._tips = {
-            STATE_ICON: _("State in the layers shown, taken together; click to sort by it"),
+            STATE_ICON: _("State over the selected layers; click to sort by it"),
             KEY: _("Click to sort by key"),
             CLASSES: _("Click to sort by class"),
             SPANS: _("Click to sort by the number of spans"),
-            LENGTH: _("Characters of all texts; click to sort by them"),
+            LENGTH: _("Number of characters of all texts; click to sort by it"),
             SPLIT: _("Click to sort by split"),
-            STATE: _("State in the layers shown, taken together; click to sort by it"),
+            STATE: _("State over the selected layers; click to sort by it"),
         }
 
     def set_ids(self, ids: Sequence[int]) -> bool:
-        """Other documents; False if they are the same as before, then only their rows are read again."""
+        """Set the documents.
+
+        If they are the same as before, only reload the rows and return False.
+        """
         self._pages.clear()
         if len(ids) == len(self.ids) and ids == self.ids:
             self.refresh()
@@ -79,7 +89,7 @@ class DocumentRows(QAbstractTableModel):
         return True
 
     def forget(self, ids: Iterable[int] | None) -> None:
-        """These rows have changed (None: any); they are read again when they show."""
+        """Reload these rows (None: all) when they are next shown."""
         if ids is None:
             self._pages.clear()
         else:
@@ -97,7 +107,7 @@ class DocumentRows(QAbstractTableModel):
             )
 
     def row(self, number: int):
-        """The row object, or None if the document is gone."""
+        """The row object, or None if the document was deleted."""
         place = number // PAGE
         page = self._pages.get(place)
         if page is None:
@@ -116,7 +126,7 @@ class DocumentRows(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._titles)
 
     def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
-        # Asked for every cell of every frame: what is not needed is answered first.
+        # Called for every cell of every paint: return early for roles that are not needed.
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if index.column() in NUMBERS else _LEFT
         if role not in (
@@ -165,9 +175,10 @@ class DocumentRows(QAbstractTableModel):
 
 
 class DocumentTable(QTableView):
-    """`opened(id)` by Enter and double click, `chosen()` when another choice stands (told once a moment), `removed()` by Delete.
+    """Signals: `opened(id)` on Enter and double-click, `chosen()` when the selection has changed.
 
-    `ordered(by)`: a click on the header of a column in `BY`.
+    `chosen()` is compressed to one signal per moment. `removed()` is emitted on Delete,
+    `ordered(by)` on a click on the header of a column in `BY`.
     """
 
     ordered = Signal(str)
@@ -189,7 +200,8 @@ class DocumentTable(QTableView):
             self.setItemDelegateForColumn(column, delegate)
         self.setMouseTracking(True)
         head = self.horizontalHeader()
-        # With the selection of the table it would ask for every row of every column whether it is chosen: 0.7 s for 60,000 rows.
+        # With the table's own selection it would query every row of every column: 0.7 s for 60,000
+        # rows.
         head.setSelectionModel(QItemSelectionModel(self.documents, self))
         for column in range(self.documents.columnCount()):
             head.setSectionResizeMode(
@@ -204,7 +216,8 @@ class DocumentTable(QTableView):
         self._order: tuple[str, bool] | None = None
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
-        self._wait.setInterval(20)  # a drag over many rows tells a hundred times a second
+        # a drag over many rows changes the selection a hundred times per second
+        self._wait.setInterval(20)
         self._wait.timeout.connect(self.chosen.emit)
         self.selectionModel().selectionChanged.connect(lambda *_: self._wait.start())
         self.documents.modelReset.connect(self._wait.start)
@@ -221,7 +234,7 @@ class DocumentTable(QTableView):
         self._fit_keys()
 
     def _fit_keys(self) -> None:
-        """Keys and classes give room to the text where there is little."""
+        """In a narrow table, keys and classes shrink in favour of the text."""
         cramped = self.viewport().width() < theme.px(CRAMPED)
         if cramped != self._cramped:
             self._cramped = cramped
@@ -229,12 +242,12 @@ class DocumentTable(QTableView):
                 self.setColumnWidth(column, theme.px(narrow if cramped else WIDTHS[column]))
 
     def show_columns(self, *, classes: bool, spans: bool) -> None:
-        """Hide the columns of labels that the layers shown do not have."""
+        """Hide columns that the selected layers do not have."""
         self.setColumnHidden(CLASSES, not classes)
         self.setColumnHidden(SPANS, not spans)
 
     def show_ids(self, ids: Sequence[int]) -> None:
-        """Other documents; choice and place are kept where they are the same, and the current document where it is among them."""
+        """Set the documents; keep selection, scroll position and current row if possible."""
         current = self.current_id()
         if self.documents.set_ids(ids) and current is not None:
             self.show_id(current)
@@ -246,7 +259,7 @@ class DocumentTable(QTableView):
         self.viewport().update()
 
     def set_order(self, by: str, *, descending: bool = False) -> None:
-        """Show by what the rows are sorted; "" for the order in which they came."""
+        """Show the sort order; "" for import order."""
         self._order = (by, descending) if by else None
         head = self.horizontalHeader()
         shown = [column for column, this in BY.items() if this == by]
@@ -258,12 +271,12 @@ class DocumentTable(QTableView):
 
     def _header_clicked(self, column: int) -> None:
         by, descending = self._order or ("", False)
-        self.set_order(by, descending=descending)  # Qt has turned the arrow already
+        self.set_order(by, descending=descending)  # Qt has already toggled the sort indicator
         if column in BY:
             self.ordered.emit(BY[column])
 
     def show_id(self, id: int) -> None:
-        """Make a document the current row if it is there."""
+        """Make a document the current row, if listed."""
         try:
             place = self.documents.ids.index(id)
         except ValueError:
@@ -286,14 +299,14 @@ class DocumentTable(QTableView):
         return 0 < self.chosen_count()
 
     def copy_chosen(self) -> None:
-        """A row shows the beginning of a text alone, so whoever has the whole of it copies."""
+        """Do nothing: rows hold only the beginning of a text, so the page copies."""
         self.copied.emit()
 
     def chosen_count(self) -> int:
         return sum(one.bottom() - one.top() + 1 for one in self._ranges())
 
     def chosen_ids(self) -> array:
-        """Ids of the rows chosen, in order; fast for a million."""
+        """Ids of the selected rows, in order; fast for a million rows."""
         found = array("q")
         for one in sorted(self._ranges(), key=lambda one: one.top()):
             found.extend(self.documents.ids[one.top() : one.bottom() + 1])
@@ -336,4 +349,4 @@ class DocumentTable(QTableView):
             super().keyPressEvent(event)
 
     def keyboardSearch(self, _text: str) -> None:
-        """Letters typed here search nothing: Qt would read every row of a million."""
+        """Do nothing: Qt would read every row of a million."""

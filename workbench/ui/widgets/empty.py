@@ -1,4 +1,4 @@
-"""Empty state: icon, one sentence, one button. Every list and page has one."""
+"""Empty state: icon, one sentence, one button. Used by every list and page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.ui.widgets.words import IconLabel, words
 
 
 class EmptyState(QFrame):
-    """What stands where nothing is yet. `action` is a button that leads on; `more` may add another."""
+    """Placeholder for an empty list or page. `action` is a button; `more` may add another."""
 
     def __init__(
         self, icon: str, title: str, hint: str = "", action: QWidget | None = None, *more: QWidget
@@ -40,7 +40,7 @@ class EmptyState(QFrame):
         layout.addStretch(2)
 
     def resizeEvent(self, event) -> None:
-        """In a low place the words stay and the picture goes."""
+        """Hide the icon and keep the text if there is little height."""
         margin = 24 if self.height() > theme.px(200) else 8
         self.layout().setContentsMargins(margin, margin, margin, margin)
         hint = (

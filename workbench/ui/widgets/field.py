@@ -1,4 +1,4 @@
-"""Field: small grey name above a control, hint below; an error takes the hint's place."""
+"""A form field: small title above a control and a hint below; an error replaces the hint."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
 
 class Field(QFrame):
-    """A control with its name. The control's accessible name is the title unless `name` says another."""
+    """A control with its title, which is the accessible name unless `name` is given."""
 
     def __init__(self, title: str, control: QWidget, hint: str = "", *, name: str = ""):
         super().__init__()
@@ -47,11 +47,11 @@ class Field(QFrame):
             QSizePolicy.Policy.Preferred,
             QSizePolicy.Policy.Expanding if grows else QSizePolicy.Policy.Maximum,
         )
-        self.setProperty("field", True)  # stands at the top of a row
+        self.setProperty("field", True)  # aligned at the top of a row
         self.set_error("")
 
     def sizeHint(self) -> QSize:
-        """As tall as the message is at this width: a wrapped one may take no less."""
+        """As tall as the message at this width: wrapped text reports too little."""
         hint = super().sizeHint()
         if self._message.text() and self.width() > 0:
             hint.setHeight(max(hint.height(), self.layout().heightForWidth(self.width())))
@@ -66,13 +66,13 @@ class Field(QFrame):
             self.updateGeometry()
 
     def put_beside(self, *parts: QWidget) -> None:
-        """Buttons on the line of the control, whatever hint or error stands below."""
+        """Place buttons on the row of the control, independent of the hint or error below."""
         layout = self.layout()
         layout.removeWidget(self.control)
         layout.insertWidget(1, row((self.control, 1), *parts))
 
     def above(self) -> int:
-        """Height of what stands above the control, so that a button beside it can be set on its line."""
+        """Height above the control, to align a button beside it."""
         return QFontMetrics(theme.font("small", 500)).height() + self.layout().spacing()
 
     def set_title(self, title: str) -> None:
@@ -83,7 +83,7 @@ class Field(QFrame):
         self.set_error("")
 
     def set_error(self, message: str) -> None:
-        """Say what is wrong with the value; "" takes it back and shows the hint again."""
+        """Show an error in the value; "" clears it and shows the hint again."""
         self._message.setText(message or self._hint)
         set_tone(self._message, "bad" if message else "muted")
         self._mark.setVisible(bool(message))
@@ -99,13 +99,13 @@ class Field(QFrame):
 
 
 class _Combo(QComboBox):
-    """Words that do not fit are cut in the middle and stand whole in the tooltip.
+    """Text that does not fit is elided in the middle and shown in the tooltip.
 
-    Names often differ at their end; Qt would cut them in the middle of a letter.
+    Names often differ at their end; Qt would clip them within a letter.
     """
 
     def showPopup(self) -> None:
-        """The list may be wider than the box: this is where long names are told apart."""
+        """Make the popup wider than the box if necessary, to show long names in full."""
         longest = max(
             (
                 self.fontMetrics().horizontalAdvance(self.itemText(index))
@@ -138,7 +138,7 @@ class _Combo(QComboBox):
 def combo(
     items: tuple[tuple[object, str], ...] | list = (), *, value: object = None, name: str = ""
 ) -> QComboBox:
-    """A combo box of (value, words); `value` is chosen. The value of an item is its user data."""
+    """A combo box of (value, text); `value` is selected. The value of an item is its user data."""
     it = _Combo()
     it.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     it.setMinimumContentsLength(8)
@@ -152,9 +152,9 @@ def combo(
 def fill(
     box: QComboBox, items, value: object = None, *, refused: Mapping[object, str] | None = None
 ) -> None:
-    """Replace a combo box's items by (value, words) and choose `value`; emits nothing.
+    """Replace a combo box's items by (value, text) and select `value`; emits nothing.
 
-    `refused`: values that are shown but cannot be chosen, with the reason, which is their tooltip.
+    `refused`: disabled values with the reason, which is their tooltip.
     """
     blocked = box.blockSignals(True)
     box.clear()
@@ -169,7 +169,7 @@ def fill(
 
 
 def choose(box: QComboBox, value: object) -> None:
-    """Choose the item with this value, if there is one; emits nothing."""
+    """Select the item with this value, if any; emits nothing."""
     blocked = box.blockSignals(True)
     for index in range(box.count()):
         if box.itemData(index) == value:

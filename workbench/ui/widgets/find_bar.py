@@ -1,4 +1,4 @@
-"""The bar to find in a text: what to find, how many places, to the next and the previous one."""
+"""Find bar: query, number of matches, next and previous match."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from workbench.ui import icons, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.words import call, set_tone, words
 
-TYPED = 120  # milliseconds after the last letter until the search begins
+TYPED = 120  # milliseconds after the last key press until the search starts
 
 
 class FindBar(QFrame):
-    """`typed(text)`, `stepped(+1 or -1)`, `cased(bool)`, `whole(bool)` and `left()` for Esc."""
+    """Signals: `typed(text)`, `stepped(+1 or -1)`, `cased(bool)`, `whole(bool)`, and `left()` on
+    Escape.
+    """
 
     typed = Signal(str)
     stepped = Signal(int)
@@ -66,12 +68,12 @@ class FindBar(QFrame):
         return it
 
     def begin(self) -> None:
-        """Give the field the focus with its text chosen."""
+        """Focus the field and select its text."""
         self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.line.selectAll()
 
     def show_search(self, text: str, *, match_case: bool, whole_words: bool) -> None:
-        """Show what is searched for; emits nothing."""
+        """Show a query; emits nothing."""
         if self.line.text() != text and not self._wait.isActive():
             self.line.setText(text)
             self._wait.stop()
@@ -82,7 +84,7 @@ class FindBar(QFrame):
             button.update()
 
     def show_count(self, current: int | None, count: int, *, cut: bool, searching: bool) -> None:
-        """`current` from 0; `cut`: there are more than `count`."""
+        """`current` is 0-based; `cut`: there are more matches than `count`."""
         set_tone(self._count, "muted")
         if searching:
             self._count.setText(_("Searching…"))
@@ -90,7 +92,7 @@ class FindBar(QFrame):
             self._count.setText("")
         elif not count:
             set_tone(self._count, "bad")
-            self._count.setText(_("No match"))
+            self._count.setText(_("No matches"))
         elif cut:
             some = _("{n:,} of more than {count:,}")
             self._count.setText(some.format(n=(current or 0) + 1, count=count))
@@ -106,7 +108,7 @@ class FindBar(QFrame):
         return self._count.text()
 
     def step(self, way: int) -> None:
-        """What was typed last is searched for first."""
+        """Search for pending input first, then step."""
         if self._wait.isActive():
             self._tell()
         else:

@@ -1,4 +1,4 @@
-"""Parts beside one another that go on in the next line where there is no room."""
+"""A layout that places widgets side by side and wraps them into further rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Line = list[QLayoutItem]
 
 
 class FlowLayout(QLayout):
-    """Left to right, then down; all parts at the size they ask for, in the middle of their line.
+    """Left to right, then down; widgets at their size hint, vertically centred in their row.
 
-    A spring (`add_spring`) takes what is left of its line; lines that begin behind it end at the
-    right edge as well.
+    A spring (`add_spring`) takes the remaining width of its row; rows that start after it are
+    aligned to the right.
     """
 
     def __init__(self, parent: QWidget | None = None, *, gap: int = 8):
@@ -51,7 +51,7 @@ class FlowLayout(QLayout):
         self._place(area, move=True)
 
     def sizeHint(self) -> QSize:
-        """All in one line."""
+        """All widgets in one row."""
         sizes = [item.sizeHint() for item in self._shown()]
         return QSize(
             sum(one.width() for one in sizes) + self._gap * max(0, len(sizes) - 1),
@@ -69,7 +69,7 @@ class FlowLayout(QLayout):
         return [item for item in self._items if item.widget() is not None and not item.isEmpty()]
 
     def _lines(self, width: int) -> list[Line]:
-        """Which parts, and springs, stand on which line."""
+        """The widgets and springs of each row."""
         lines: list[Line] = [[]]
         x = 0
         for item in self._items:
@@ -87,7 +87,7 @@ class FlowLayout(QLayout):
         return lines
 
     def _place(self, area: QRect, *, move: bool) -> int:
-        """Height that is needed at this width."""
+        """Place the widgets; returns the required height at this width."""
         y, behind = area.y(), False
         for line in self._lines(area.width()):
             sizes = [item.sizeHint().boundedTo(QSize(area.width(), 16_777_215)) for item in line]
@@ -109,7 +109,7 @@ class FlowLayout(QLayout):
 
 
 def flow(*parts: QWidget | None, gap: int = 8) -> QFrame:
-    """A frame whose parts wrap; `None` is a spring."""
+    """A frame with wrapping contents; `None` is a spring."""
     it = QFrame()
     layout = FlowLayout(it, gap=gap)
     for part in parts:

@@ -1,4 +1,4 @@
-"""A form built from option records, so that a new option needs no new widget."""
+"""A form built from option records, so that new options need no new widgets."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ GROUPS = {"main": N_("Main"), "more": N_("More")}
 
 
 class Form(QFrame):
-    """One field a record, groups in the order of their first. A record has `name`, `kind` (int, float, bool, choice, text), `default`, `help`, and may have
-    `choices`, `title`, `group`, `low`, `high`.
+    """One field per record, in groups ordered by first occurrence.
 
-    `changed` is emitted with the name of the option a person changed. `values()` gives what differs from the defaults as
-    strings that `parse_settings` takes; numbers are typed freely and checked there, so an error can stand at its field.
+    A record has `name`, `kind` (int, float, bool, choice, text), `default`, `help`, and may have
+    `choices`, `title`, `group`, `low`, `high`. `changed` is emitted with the name of an option that
+    the user changed. `values()` returns what differs from the defaults as strings for
+    `parse_settings`; numbers are entered as text and validated there, so that an error can be shown
+    at its field.
     """
 
     changed = Signal(str)
@@ -39,7 +41,7 @@ class Form(QFrame):
         self._options = {one.name: one for one in options}
         self._fields: dict[str, Field | QWidget] = {}
         self._controls: dict[str, QWidget] = {}
-        self._headings: dict[str, tuple[QWidget, list[str]]] = {}  # group → heading, its options
+        self._headings: dict[str, tuple[QWidget, list[str]]] = {}  # group → heading, options
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
@@ -64,18 +66,18 @@ class Form(QFrame):
         return found
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Show these values, the defaults for the rest; emits nothing."""
+        """Set these values, and defaults for the rest; emits nothing."""
         for name, option in self._options.items():
             self._show(name, values.get(name, option.default))
 
     def set_error(self, name: str, message: str) -> None:
-        """Say at the field what is wrong; "" for name or message clears."""
+        """Show an error at a field; "" for name or message clears it."""
         for its_name, one in self._fields.items():
             if isinstance(one, Field):
                 one.set_error(message if its_name == name else "")
 
     def filter(self, text: str) -> int:
-        """Show only options whose name or help has `text`; returns how many."""
+        """Show only options whose name or help contains `text`; returns their number."""
         wanted, count = text.casefold().strip(), 0
         for name, one in self._fields.items():
             option = self._options[name]
@@ -87,11 +89,11 @@ class Form(QFrame):
         return count
 
     def focused(self) -> str:
-        """The name of the option whose control has the focus, "" if none has it."""
+        """The name of the focused option, "" if none has the focus."""
         return next((name for name, one in self._controls.items() if one.hasFocus()), "")
 
     def focus(self, name: str) -> None:
-        """Give the control of an option the focus, if there is one."""
+        """Focus the control of an option, if it exists."""
         if name in self._controls:
             self._controls[name].setFocus()
 
@@ -99,7 +101,7 @@ class Form(QFrame):
         return self._controls[name]
 
     def put_beside(self, name: str, *parts: QWidget) -> None:
-        """Buttons beside the control of one option."""
+        """Place buttons beside the control of an option."""
         self._fields[name].put_beside(*parts)
 
     def _field(self, option: Any) -> QWidget:
@@ -139,7 +141,7 @@ class Form(QFrame):
         return call(it, _title(option), _(option.help))
 
     def text(self, name: str) -> str:
-        """The value of one option as text."""
+        """The value of an option as text."""
         control = self._controls[name]
         if isinstance(control, QCheckBox):
             return _as_text(control.isChecked())
@@ -174,7 +176,7 @@ class Form(QFrame):
 
 
 def _choice_titles(option: Any) -> list[str]:
-    """Titles of a task's or plugin's choices; for plain words their term."""
+    """Titles of the choices of a task or plugin; other words are translated by `term`."""
     if titles := getattr(option, "choice_titles", ()):
         return [_(title) for title in titles]
     return [term(str(choice)) for choice in option.choices]

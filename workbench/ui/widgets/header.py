@@ -1,4 +1,4 @@
-"""The page header: title, one line, actions at the right."""
+"""The page header: title, one line of description, actions on the right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from workbench.ui.widgets.words import Elided, words
 
 
 class PageHeader(QFrame):
-    """64 pixels, more with large text: what the page is for at the left, actions at the right, the primary button last."""
+    """64 pixels high, more with large text: title and description on the left, actions on the
+    right.
+
+    The primary button is last.
+    """
 
     def __init__(self, title: str, hint: str = "", *actions: QWidget):
         super().__init__()
@@ -35,7 +39,7 @@ class PageHeader(QFrame):
         return QSize(super().minimumSizeHint().width(), self._height())
 
     def _height(self) -> int:
-        """Title and line with air around them at every text size, without the third that a large text has no room for."""
+        """Title and description with padding at every text size, reduced for large text."""
         return max(theme.HEADER, theme.px(52))
 
     def set_hint(self, hint: str) -> None:

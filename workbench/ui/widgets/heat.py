@@ -1,4 +1,4 @@
-"""Heat maps: shares as depth of one colour, painted as one picture."""
+"""Heat maps: fractions as shades of one colour, drawn as one image."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workbench.base.i18n import _
 from workbench.ui import theme
 
 SHADES = 256
-MASKED = SHADES  # the shade of what is masked
+MASKED = SHADES  # the shade of masked cells
 OPAQUE = np.uint32(255 << 24)
 
 
 def image(shares: np.ndarray, masked: np.ndarray | None = None) -> QImage:
-    """A pixel for each share in [0, 1] of an array (R, C); `masked` bool (R, C) cells are grey.
+    """One pixel per value in [0, 1] of an array (R, C); cells with `masked` bool (R, C) are grey.
 
-    Depth grows with the square root, so that small shares are told from none.
+    The shade grows with the square root, so that small values differ from 0.
     """
     shades = (np.sqrt(np.clip(shares, 0, 1)) * (SHADES - 1)).astype(np.intp)
     if masked is not None:
@@ -28,7 +28,7 @@ def image(shares: np.ndarray, masked: np.ndarray | None = None) -> QImage:
     pixels = np.ascontiguousarray(_colours(theme.is_dark())[shades])
     rows, columns = pixels.shape
     found = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
-    return found.copy()  # the picture must not point into an array that goes
+    return found.copy()  # copy, as the image must not refer to an array that is freed
 
 
 @lru_cache(maxsize=2)

@@ -13,7 +13,7 @@ from workbench.ui.widgets.job_row import JobRow
 class JobList(QWidget):
     """`make_row(job)` builds a row; rows are kept while their job stays in the list.
 
-    So a button under the mouse stays where it is when another job starts or ends.
+    So a button under the mouse does not move when another job starts or ends.
     """
 
     def __init__(self, make_row: Callable[[Any], JobRow] = JobRow):
@@ -43,6 +43,6 @@ class JobList(QWidget):
             self.rows[job.id].show_job(job)
 
     def show_job(self, job: Any) -> None:
-        """Update the row of one job, if it is in the list."""
+        """Update the row of one job, if listed."""
         if job is not None and job.id in self.rows:
             self.rows[job.id].show_job(job)

@@ -1,4 +1,4 @@
-"""One job in a list: what it is, how far, how long still, stop and cancel."""
+"""One job in a list: title, progress, time left, stop and cancel."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.wait_line import first_button, waiting_for
 from workbench.ui.widgets.words import Elided, words
 
-# what the user has asked for, until the worker has ended
+# requested by the user, until the worker has ended
 ENDING_WORDS = {"stop": N_("stopping"), "cancel": N_("cancelling")}
 
 
 def progress_of(job: Any) -> tuple[float | None, str]:
-    """(share done or None, time left in words) of a running job, from the last object its target told.
+    """(progress in [0, 1] or None, time left as text) of a running job, from its last message.
 
-    A target tells `step` of `total`, or `done` of `total`, and may tell `seconds_left`.
+    A target sends `step` of `total`, or `done` of `total`, and may send `seconds_left`.
     """
     last = _last(job)
     total, step = last.get("total"), last.get("step", last.get("done"))
@@ -48,7 +48,7 @@ def duration(seconds: float) -> str:
 
 
 def status_words(status: str, ending: str = "") -> str:
-    """A status as it is displayed; `ending` ("stop", "cancel") while the worker still ends."""
+    """A status as displayed; `ending` ("stop", "cancel") while the worker is still running."""
     return _(ENDING_WORDS[ending]) if ending in ENDING_WORDS else term(status)
 
 
@@ -60,7 +60,8 @@ def _last(job: Any) -> dict:
 class JobRow(QFrame):
     """One job; call `show_job(job)` after each event.
 
-    `stacked` puts the buttons on a line of their own, for narrow places; `action` is one more.
+    `stacked` places the buttons on a row of their own, for narrow layouts; `action` is an extra
+    one.
     """
 
     def __init__(self, job: Any, *, stacked: bool = False, action: QWidget | None = None):
@@ -103,7 +104,7 @@ class JobRow(QFrame):
         )
 
     def _told(self) -> str:
-        """What an ended job says: its message, and what to do."""
+        """The message of a finished job, and its hint."""
         parts = (getattr(self.job, "message", ""), getattr(self.job, "hint", ""))
         return " ".join(part for part in parts if part)
 

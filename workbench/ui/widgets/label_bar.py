@@ -1,4 +1,4 @@
-"""A row of labels to press, with their keys; those for which there is no room are behind "more"."""
+"""A row of clickable labels with their keys; those that do not fit are behind "more"."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workbench.ui.widgets.words import Elided, KeyCap
 
 GAP, LINE_GAP = 8, 6
 MOST_LINES = 2  # unless `set_most_lines` says otherwise
-WIDEST = 240  # of a chip, at 100 %: a label of sixty letters must not take the line of ten others
+WIDEST = 240  # maximum width of a chip at 100 %, so that a long label does not take a whole line
 
 
 class _Chips(QWidget):
-    """Chips from left to right, on as many lines as there may be."""
+    """Chips from left to right, on a limited number of lines."""
 
     def __init__(self):
         super().__init__()
@@ -32,7 +32,7 @@ class _Chips(QWidget):
     def lines_for(
         self, width: int, chips: Sequence[ChipButton] | None = None
     ) -> list[list[tuple[ChipButton, int, int]]]:
-        """Each line's chips (all of them unless `chips` says which) with their left edge and width."""
+        """The chips of each line (all, unless `chips` is given) with their left edge and width."""
         lines: list[list[tuple[ChipButton, int, int]]] = [[]]
         x, most = 0, min(theme.px(WIDEST), max(1, width))
         for chip in self.chips if chips is None else chips:
@@ -45,7 +45,7 @@ class _Chips(QWidget):
         return lines
 
     def place(self) -> None:
-        """What is on the first lines shows, and what is chosen; the rest is behind "more"."""
+        """Show the chips of the first lines and the selected ones; the rest is behind "more"."""
         high = theme.px(28)
         lines = self._lines_in_sight()
         shown = {chip for line in lines for chip, _x, _wide in line}
@@ -81,7 +81,7 @@ class _Chips(QWidget):
 
 
 class LabelBar(QWidget):
-    """`picked(label id)` when a chip is pressed, `more()` for the palette."""
+    """`picked(label id)` when a chip is clicked, `more()` for the palette."""
 
     picked = Signal(int)
     more = Signal()
@@ -120,7 +120,7 @@ class LabelBar(QWidget):
         checkable: bool = False,
         enabled: bool = True,
     ) -> None:
-        """Show these labels; `chosen` are outlined."""
+        """Set the labels; `chosen` are outlined."""
         self._title.setText(title)
         self._size_ends()
         if tuple(labels) != self._labels:
@@ -140,17 +140,17 @@ class LabelBar(QWidget):
         return self._chips.most_lines
 
     def set_most_lines(self, most: int) -> None:
-        """On how many lines chips may stand; the rest is behind "more"."""
+        """Maximum number of lines of chips; the rest is behind "more"."""
         if most != self._chips.most_lines:
             self._chips.most_lines = most
             self._arrange()
 
     def lines_wanted(self) -> int:
-        """On how many lines all chips would stand."""
+        """Number of lines needed for all chips."""
         return len(self._chips.lines_for(max(1, self.width() - self._title.width() - 4)))
 
     def _size_ends(self) -> None:
-        """Title and "more" stand at the middle of the first line."""
+        """Align title and "more" with the middle of the first line."""
         self._title.setFixedSize(theme.px(self._wide_title), theme.px(28))
         self._end.setFixedHeight(theme.px(28))
 
@@ -167,7 +167,7 @@ class LabelBar(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Where all chips fit without it, "more" gives its room away."""
+        """Hide "more" if all chips fit without it."""
         fits = len(self._chips.lines_for(self.width() - self._title.width() - 4)) <= self.most_lines
         self._end.setVisible(self._always_more or not fits)
         self._chips.place()
@@ -183,7 +183,7 @@ class LabelBar(QWidget):
         return chip
 
     def restyle(self) -> None:
-        """After another theme or text size."""
+        """Called after the theme or text size has changed."""
         self._size_ends()
         self._arrange()
 

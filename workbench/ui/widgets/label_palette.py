@@ -1,4 +1,4 @@
-"""The label palette: type a part of a name, Enter picks. For labels without a key, or when there are many."""
+"""The label palette: type part of a name, press Enter. For labels without a key, or many labels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Choice(NamedTuple):
 
 
 def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
-    """Those whose name holds what was typed; names that begin with it first, then words that do."""
+    """Labels whose name contains the text; those that start with it first, then word starts."""
     part = typed.strip().casefold()
 
     def rank(choice: Choice) -> int | None:
@@ -112,7 +112,10 @@ class _Delegate(QStyledItemDelegate):
 
 
 class LabelPalette(QFrame):
-    """Lies over its parent; `picked(label id)`. It closes when the focus leaves it or by Esc; who had the focus gets it back."""
+    """Shown over its parent; `picked(label id)`.
+
+    Closes on Escape or when it loses the focus, and returns the focus to the previous widget.
+    """
 
     picked = Signal(int)
 
@@ -123,14 +126,14 @@ class LabelPalette(QFrame):
         self._before: QWidget | None = None
         self._choices: Sequence[Choice] = ()
         self._line = QLineEdit()
-        self._line.setPlaceholderText(_("Type a label's name"))
+        self._line.setPlaceholderText(_("Type the name of a label"))
         self._line.setAccessibleName(_("Find a label"))
         self._line.textChanged.connect(self._filter)
         self._line.installEventFilter(self)
         self._model, self._list = _Model(self), QListView()
         self._list.setModel(self._model)
         self._list.setItemDelegate(_Delegate(self._list))
-        self._list.setAccessibleName(_("Labels found"))
+        self._list.setAccessibleName(_("Matching labels"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.clicked.connect(lambda _index: self._pick())
@@ -141,7 +144,7 @@ class LabelPalette(QFrame):
         layout.addWidget(self._list)
 
     def ask(self, choices: Sequence[Choice], above: QPoint) -> None:
-        """Open with these labels; `above` is the middle of the lower edge, in the parent."""
+        """Open with these labels; `above`: middle of the lower edge, in parent coordinates."""
         self._choices, self._before = choices, QApplication.focusWidget()
         self._line.clear()
         self._filter("")
@@ -152,7 +155,7 @@ class LabelPalette(QFrame):
         self._line.setFocus()
 
     def _filter(self, typed: str) -> None:
-        """What fits, and as much room as it takes; the field stays where it is, so nothing jumps while one types."""
+        """Show the matches and adapt the height; the field stays in place while typing."""
         self._model.set(matching(self._choices, typed))
         if self._model.choices:
             self._list.setCurrentIndex(self._model.index(0))
@@ -168,7 +171,7 @@ class LabelPalette(QFrame):
             self.picked.emit(id)
 
     def leave(self) -> None:
-        """Close and give the focus back."""
+        """Close and return the focus."""
         before, self._before = self._before, None
         self.hide()
         if before is not None and isValid(before):

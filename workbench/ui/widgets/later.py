@@ -1,4 +1,4 @@
-"""Pages of which one is shown at a time, each made when it is first needed."""
+"""Pages of which one is shown at a time, each created on first use."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 
 class LaterStack(QFrame):
-    """A stack of pages, given by functions that make them. Page 0 is shown at first.
+    """A stack of pages, given by functions that create them. Page 0 is shown initially.
 
-    Widgets are slow to make, and a page with tabs has several times as many as can be seen: only
-    those that are seen are made, so that the first visit does not hold up the window.
-    `made(number)` is called after a page was made, before it is shown.
+    Creating widgets is slow, and a page with tabs has several times as many as are visible.
+    Creating only visible ones keeps the first visit short. `made(number)` is called after a page
+    was created, before it is shown.
     """
 
     def __init__(self, *make: Callable[[], QWidget], made: Callable[[int], None] | None = None):
@@ -28,11 +28,11 @@ class LaterStack(QFrame):
         self._stack.setCurrentWidget(page)
 
     def currentIndex(self) -> int:
-        """The number of the page shown; -1 before the first."""
+        """The index of the current page; -1 before the first."""
         return self._current
 
     def widget(self, number: int) -> QWidget:
-        """The page of this number; it is made if need be."""
+        """The page at this index; it is created if necessary."""
         if number not in self._pages:
             page = self._pages[number] = self._make[number]()
             if self._made is not None:
@@ -41,5 +41,5 @@ class LaterStack(QFrame):
         return self._pages[number]
 
     def made(self) -> tuple[int, ...]:
-        """The numbers of the pages that have been made."""
+        """The indices of the pages created so far."""
         return tuple(self._pages)

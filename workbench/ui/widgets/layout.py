@@ -1,6 +1,6 @@
-"""Rows, columns, cards: how parts are put beside one another.
+"""Rows, columns, cards: helpers to arrange widgets.
 
-A part is a widget, `None` (takes what is left), a number (that many pixels) or `(widget, stretch)`.
+An item is a widget, `None` (a stretch), a number (spacing in pixels) or `(widget, stretch)`.
 """
 
 from __future__ import annotations
@@ -26,21 +26,24 @@ Part = QWidget | QLayout | None | int | tuple
 def row(
     *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0), part: str = ""
 ) -> QFrame:
-    """Parts from left to right."""
+    """Items from left to right."""
     return _box(QHBoxLayout(), parts, gap, margins, part)
 
 
 def column(
     *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0), part: str = ""
 ) -> QFrame:
-    """Parts from top to bottom. `part` names a ground of the style sheet: side, side-right, bar, surface, card."""
+    """Items from top to bottom.
+
+    `part` is a background of the style sheet: side, side-right, bar, surface, card.
+    """
     return _box(QVBoxLayout(), parts, gap, margins, part)
 
 
 def card(
     *parts: Part, title: str = "", note: QWidget | str = "", gap: int = 8, margins=(16, 14, 16, 16)
 ) -> QFrame:
-    """A surface with a hairline; heading left, note right."""
+    """A surface with a border; heading on the left, note on the right."""
     if title or note:
         right = words(note, "caption", "muted") if isinstance(note, str) else note
         parts = (row(words(title, weight=600), None, right), *parts)
@@ -48,7 +51,7 @@ def card(
 
 
 class TurningRow(QFrame):
-    """Parts beside one another; one below the other where they have no room for that."""
+    """Widgets side by side, or stacked if there is not enough room."""
 
     def __init__(self, *parts: Part, gap: int = 10):
         super().__init__()
@@ -67,19 +70,19 @@ class TurningRow(QFrame):
         self._line.setDirection(way.LeftToRight if needed <= self.width() else way.TopToBottom)
 
     def minimumSizeHint(self) -> QSize:
-        """Of the widest part alone, so that it may be too narrow for all."""
+        """The width of the widest widget, so that it may become too narrow for all."""
         items = [self._line.itemAt(number) for number in range(self._line.count())]
         widest = max((one.minimumSize().width() for one in items), default=0)
         return QSize(widest, super().minimumSizeHint().height())
 
 
 def bar(*parts: Part, margins=(24, 8, 24, 8), gap: int = 8) -> QFrame:
-    """The strip with acts at the bottom of a page."""
+    """The bar with actions at the bottom of a page."""
     return row(*parts, gap=gap, margins=margins, part="bar")
 
 
 def line() -> QFrame:
-    """A hairline across."""
+    """A horizontal line."""
     it = QFrame()
     it.setProperty("part", "line")
     it.setFixedHeight(1)
@@ -87,7 +90,7 @@ def line() -> QFrame:
 
 
 def scrolled(widget: QWidget) -> QScrollArea:
-    """`widget` in a frame that scrolls up and down, sideways only if it cannot be as narrow."""
+    """`widget` in a vertical scroll area; it scrolls sideways only below its minimum width."""
     it = QScrollArea()
     it.setWidgetResizable(True)
     it.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -105,17 +108,19 @@ def fixed(widget: QWidget, width: int | None = None, height: int | None = None) 
 
 
 def wide(widget: QWidget) -> QWidget:
-    """The widget takes all the width it is given."""
+    """Make the widget take all the available width."""
     widget.setSizePolicy(QSizePolicy.Policy.Expanding, widget.sizePolicy().verticalPolicy())
     return widget
 
 
 def clear(layout: QLayout) -> None:
-    """Take all parts out of a layout and delete them."""
+    """Remove all items from a layout and delete them."""
     while layout.count():
         item = layout.takeAt(0)
         if (widget := item.widget()) is not None:
-            widget.hide()  # still a child until it is deleted: without a parent it could go in the middle of its own signal
+            # still a child until it is deleted: without a parent it could be deleted inside its own
+            # signal
+            widget.hide()
             widget.deleteLater()
         elif item.layout() is not None:
             clear(item.layout())
@@ -141,7 +146,7 @@ def add(layout: QBoxLayout, part: Part) -> None:
 def fill(
     widget: QWidget, *parts: Part, gap: int = 8, margins: tuple[int, int, int, int] = (0, 0, 0, 0)
 ) -> None:
-    """Put parts from top to bottom into a widget that has no layout yet."""
+    """Place items from top to bottom in a widget that has no layout yet."""
     layout = QVBoxLayout(widget)
     layout.setContentsMargins(*margins)
     layout.setSpacing(gap)

@@ -1,7 +1,7 @@
-"""A plot that grows during a run: legend in the card's header, best point marked, value on hover.
+"""A plot that grows during a run: legend in the header, best point marked, values on hover.
 
-pyqtgraph is imported when the first plot is made. It is drawn at most twice a second. A curve keeps
-all its points; of more than MOST_POINTS, the lowest and highest of each stretch are drawn.
+pyqtgraph is imported when the first plot is created. It is drawn at most twice per second. A curve
+keeps all its points; beyond MOST_POINTS, the minimum and maximum of each interval are drawn.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from workbench.ui.widgets.layout import clear
 from workbench.ui.widgets.words import words
 
 REDRAW_MS = 500
-MOST_JOINED = 300  # points that are drawn as one smooth path
-MOST_POINTS = 1000  # of a curve that are drawn: more than pixels in the width of a plot
-TONES = ("accent", "warn", "good", "bad", "muted")  # of curves whose caller names none
+MOST_JOINED = 300  # maximum number of points drawn as one smooth path
+MOST_POINTS = 1000  # maximum number of points drawn per curve: more than the plot has pixels
+TONES = ("accent", "warn", "good", "bad", "muted")  # default colours of curves
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Curve:
 
 
 class LivePlot(QFrame):
-    """`add(name, x, y)` adds a point, `set_curves` replaces all, `mark_best` draws the best point."""
+    """`add(name, x, y)` adds a point, `set_curves` replaces all, `mark_best` marks one."""
 
     def __init__(self, title: str, *, x_name: str = "step", percent: bool = False):
         """`percent`: values are fractions of 1 and the axis shows them times 100."""
@@ -63,8 +63,8 @@ class LivePlot(QFrame):
         self._legend.setSpacing(5)
         self._value = words("", "caption", "muted")
         saving = QMenu(self)
-        saving.addAction(_("Save picture…"), self._ask_picture)
-        saving.addAction(_("Save numbers…"), self._ask_numbers)
+        saving.addAction(_("Save image…"), self._ask_picture)
+        saving.addAction(_("Save data…"), self._ask_numbers)
         more = Button(
             "",
             "ellipsis",
@@ -73,7 +73,7 @@ class LivePlot(QFrame):
             name=_("Save {title}").format(title=self._title),
             menu=saving,
         )
-        more.setProperty("menu", False)  # the icon says enough, no arrow beside it
+        more.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
         more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -87,7 +87,7 @@ class LivePlot(QFrame):
         self.view.setMenuEnabled(False)
         menu = (
             self.view.getPlotItem().ctrlMenu
-        )  # made without a parent, so it would outlive the plot
+        )  # created without a parent, so it would outlive the plot
         menu.setParent(self.view, menu.windowFlags())
         self.view.hideButtons()
         self.view.setMouseEnabled(x=False, y=False)
@@ -103,7 +103,7 @@ class LivePlot(QFrame):
         self._dress()
         self._fit()
 
-    # ---------------------------------------------------------------- what callers use
+    # ---------------------------------------------------------------- public methods
 
     def set_curves(
         self,
@@ -111,7 +111,10 @@ class LivePlot(QFrame):
         tones: Mapping[str, str] | None = None,
         widths: Mapping[str, float] | None = None,
     ) -> None:
-        """Replace everything: name → (x, y). Width 1 is for noisy curves: others take longer."""
+        """Replace all curves: name → (x, y).
+
+        Use width 1 for noisy curves, as others are slow to draw.
+        """
         self.clear()
         for name, (x, y) in curves.items():
             tone, width = (tones or {}).get(name, ""), (widths or {}).get(name, 2.0)
@@ -120,7 +123,7 @@ class LivePlot(QFrame):
         self.draw()
 
     def add(self, name: str, x: float, y: float, *, tone: str = "", width: float = 2.0) -> None:
-        """One point more; what is not finite is left out."""
+        """Add a point; non-finite values are ignored."""
         if not math.isfinite(y):
             return
         curve = self._curve(name, tone, width)
@@ -143,7 +146,7 @@ class LivePlot(QFrame):
         self._value.setText("")
 
     def draw(self) -> None:
-        """Draw now; called by the clock."""
+        """Draw now; called by the timer."""
         for name, curve in self.curves.items():
             pen = self._pg.mkPen(theme.colour(curve.tone), width=curve.width)
             if name not in self._items:
@@ -161,7 +164,7 @@ class LivePlot(QFrame):
             )
             x, y = decimated(curve.x, curve.y)
             # as one path, 2,000 points take half a second to paint; as lines 0.03 s, with dots
-            # where they meet
+            # at the joints
             segments = "on" if len(x) > MOST_JOINED else "off"
             self._items[name].curve.setSegmentedLineMode(segments)
             self._items[name].setData(x, y, pen=pen, **(dots or {"symbol": None}))
@@ -169,7 +172,7 @@ class LivePlot(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """Follow the points; of fewer than two steps there is nothing to follow, so the axes show a plain stretch around them."""
+        """Adapt the axes to the points; with fewer than two steps, show a default range."""
         steps = {x for curve in self.curves.values() for x in (*curve.x[:1], *curve.x[-1:])}
         if len(steps) > 1:
             self.view.enableAutoRange()
@@ -208,7 +211,7 @@ class LivePlot(QFrame):
         self._legend.addWidget(words(name, "caption", "muted"))
         self._legend.addSpacing(4)
 
-    # ---------------------------------------------------------------- looks and hover
+    # ---------------------------------------------------------------- appearance and hover
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "view"):
@@ -252,7 +255,7 @@ class LivePlot(QFrame):
     # ---------------------------------------------------------------- saving
 
     def save_picture(self, path: Path) -> None:
-        """The plot as PNG, two pixels a point."""
+        """Save the plot as PNG at twice its size."""
         picture = self.view.grab().scaled(
             self.view.size() * 2,
             Qt.AspectRatioMode.KeepAspectRatio,
@@ -261,7 +264,7 @@ class LivePlot(QFrame):
         picture.save(str(path))
 
     def save_numbers(self, path: Path) -> None:
-        """All points as CSV: curve, x, y."""
+        """Save all points as CSV: curve, x, y."""
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(("curve", self._x_name, "value"))
@@ -270,14 +273,14 @@ class LivePlot(QFrame):
 
     def _ask_picture(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(
-            self, _("Save picture"), f"{self._title}.png", "PNG (*.png)"
+            self, _("Save image"), f"{self._title}.png", "PNG (*.png)"
         )
         if path:
             self.save_picture(Path(path))
 
     def _ask_numbers(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(
-            self, _("Save numbers"), f"{self._title}.csv", "CSV (*.csv)"
+            self, _("Save data"), f"{self._title}.csv", "CSV (*.csv)"
         )
         if path:
             self.save_numbers(Path(path))
@@ -286,9 +289,9 @@ class LivePlot(QFrame):
 def decimated(
     x: Sequence[float], y: Sequence[float], most: int = MOST_POINTS
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """At most `most` (and the two ends) of the points of a curve, so that it looks the same.
+    """Reduce a curve to at most `most` points (plus both ends) that look the same.
 
-    Of each of `most / 2` stretches of equal length the lowest and the highest point, in order.
+    Each of `most / 2` intervals of equal length contributes its minimum and maximum, in order.
     """
     count, stretches = len(x), most // 2
     if count <= most:
@@ -302,7 +305,7 @@ def decimated(
 
 
 def nearest(x: Sequence[float], value: float) -> int:
-    """Position of the point closest to `value`; `x` is in rising order and not empty."""
+    """Index of the point closest to `value`; `x` is sorted in ascending order and not empty."""
     after = bisect_left(x, value)
     if after in (0, len(x)):
         return min(after, len(x) - 1)

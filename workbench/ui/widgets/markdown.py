@@ -1,4 +1,4 @@
-"""Markdown to read, such as a layer's guideline. No file and no address is read while it is shown."""
+"""Read-only Markdown, such as a layer's guideline. No file and no URL is loaded."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from PySide6.QtWidgets import QFrame, QTextBrowser
 from workbench.base.i18n import _
 from workbench.ui import plain, theme
 
-HEADINGS = ("title", "heading", "ui")  # kinds of type for levels 1, 2, 3 and below
-COMPACT = ("heading", "ui", "ui")  # beside a text, where there is little room
-LINE_HEIGHT = 125.0  # per cent
+HEADINGS = ("title", "heading", "ui")  # font kinds of heading levels 1, 2, 3 and below
+COMPACT = ("heading", "ui", "ui")  # compact, beside a text
+LINE_HEIGHT = 125.0  # percent
 _IMAGE = QTextDocument.ResourceType.ImageResource.value
 _FEATURES = (
     QTextDocument.MarkdownFeature.MarkdownDialectGitHub
@@ -35,10 +35,10 @@ _FEATURES = (
 
 
 class MarkdownView(QTextBrowser):
-    """Shows Markdown in the theme's type.
+    """Shows Markdown in the fonts of the theme.
 
-    HTML is shown as it is written and a picture by its description. A link shows its address on
-    hover; a web link opens in the browser when it is clicked, a link to a heading scrolls there.
+    HTML is shown verbatim and an image as its description. The tooltip of a link is its URL; a web
+    link opens in the browser when clicked, a link to a heading scrolls there.
     """
 
     def __init__(self, name: str, placeholder: str = "", *, compact: bool = False):
@@ -56,7 +56,7 @@ class MarkdownView(QTextBrowser):
         self.destroyed.connect(lambda *_: drop())
 
     def set_markdown(self, text: str) -> None:
-        """Show `text`; the same text again keeps the scroll position."""
+        """Show `text`; setting the same text again keeps the scroll position."""
         if text != self._text:
             self._text = text
             self._restyle()
@@ -67,7 +67,7 @@ class MarkdownView(QTextBrowser):
         document.setDefaultFont(theme.font("ui"))
         document.setMarkdown(self._text or "", _FEATURES)
         changes = QTextCursor(document)
-        changes.beginEditBlock()  # laid out once, not after each of them
+        changes.beginEditBlock()  # one layout for all changes
         _name_pictures(document)
         for block in _blocks(document):
             _show_addresses(block)
@@ -79,7 +79,7 @@ class MarkdownView(QTextBrowser):
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _dress(self, block: QTextBlock) -> None:
-        """Set margins and heading sizes of the theme: Qt's own are those of a web page."""
+        """Set margins and heading sizes of the theme instead of Qt's defaults for web pages."""
         cursor = QTextCursor(block)
         form = block.blockFormat()
         level, in_table = form.headingLevel(), cursor.currentTable() is not None
@@ -92,7 +92,7 @@ class MarkdownView(QTextBrowser):
             _resize(block, theme.font(kind, 600))
 
     def loadResource(self, kind: int, _name: QUrl) -> QImage | QByteArray:
-        """Nothing is read. Qt reads the file itself unless it is given an image for an image."""
+        """Load nothing. Qt would read an image file itself unless an image is returned."""
         return QImage() if kind == _IMAGE else QByteArray()
 
     def _open(self, url: QUrl) -> None:
@@ -117,7 +117,7 @@ def _selected(fragment: QTextFragment, block: QTextBlock) -> QTextCursor:
 
 
 def _name_pictures(document: QTextDocument) -> None:
-    """Put a picture's description in its place; Qt leaves out one that has none."""
+    """Replace images by their descriptions; Qt drops images that have none."""
     found = [
         (_selected(part.fragment(), block), part.fragment().charFormat().toImageFormat())
         for block in _blocks(document)
@@ -128,11 +128,11 @@ def _name_pictures(document: QTextDocument) -> None:
         told = image.stringProperty(QTextFormat.Property.ImageAltText)
         words = QTextCharFormat()
         words.setFontItalic(True)
-        cursor.insertText(_("[Picture: {name}]").format(name=told), words)
+        cursor.insertText(_("[Image: {name}]").format(name=told), words)
 
 
 def _show_addresses(block: QTextBlock) -> None:
-    """The tooltip of a link is its address; a title from the text would be taken for HTML."""
+    """Set the tooltip of links to their URL; a title from the text would be interpreted as HTML."""
     for fragment in [part.fragment() for part in block]:
         chars = fragment.charFormat()
         if chars.isAnchor() or chars.toolTip():
@@ -152,7 +152,7 @@ def _dress_table(table: QTextTable) -> None:
 
 
 def _resize(block: QTextBlock, font: QFont) -> None:
-    """Give a heading our size in place of the relative one of Markdown; slant and links stay."""
+    """Replace Markdown's relative size of a heading by ours; italics and links are kept."""
     for fragment in [part.fragment() for part in block]:
         chars = fragment.charFormat()
         chars.clearProperty(QTextFormat.Property.FontSizeAdjustment)

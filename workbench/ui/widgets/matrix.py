@@ -1,7 +1,7 @@
-"""Confusion matrix: share of the row as depth of colour, count as number, diagonal outlined.
+"""Confusion matrix: share of the row as shade, count as number, diagonal outlined.
 
-The names stay in sight while the cells scroll. Names are never shortened to make room for cells:
-where not all columns fit, they scroll.
+The names stay visible while the cells scroll. Names are never shortened in favour of cells: if not
+all columns fit, they scroll.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ from workbench.ui import formats, plain, theme
 
 COUNT, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 LEAST_CELL, MOST_CELL = 22, 56  # pixels at 100 %
-MOST_NAME = 310  # pixels at 100 % that a name may take, down or, turned, across
-MOST_HEIGHT = 600  # pixels that the matrix asks for unless `set_most_height` says otherwise
+MOST_NAME = 310  # maximum length of a name, pixels at 100 %, for rows and rotated columns
+MOST_HEIGHT = 600  # maximum height in pixels unless `set_most_height` is called
+ROOT = QModelIndex()  # parent of all cells
 MARGIN = 18  # for the vertical scroll bar and the frame
 
 
 class Matrix(QTableView):
     """Rows: gold. Columns: predicted.
 
-    `opened(row, column)` is emitted by Enter, Space, or a click on a cell that counts something.
+    `opened(row, column)` is emitted on Enter, Space, or a click on a nonzero cell.
     """
 
     opened = Signal(int, int)
@@ -78,7 +79,7 @@ class Matrix(QTableView):
         self._fit()
 
     def show_shares(self, on: bool) -> None:
-        """Numbers as per cent of their row instead of counts."""
+        """Show percentages of the row instead of counts."""
         self._counts.as_shares = on
         self.viewport().update()
 
@@ -87,11 +88,11 @@ class Matrix(QTableView):
         return self._counts.as_shares
 
     def choose(self, row: int, column: int) -> None:
-        """Make a cell the current one and scroll to it."""
+        """Make a cell current and scroll to it."""
         self.setCurrentIndex(self._counts.index(row, column))
 
     def set_most_height(self, pixels: int) -> None:
-        """How tall it may be; more rows scroll."""
+        """Maximum height; further rows scroll."""
         if pixels != self._most_height:
             self._most_height = pixels
             self._fit()
@@ -131,7 +132,7 @@ class Matrix(QTableView):
         self.down.viewport().update()
 
     def _fit(self) -> None:
-        """Names in full (up to MOST_NAME), cells as large as the room allows."""
+        """Names in full (up to MOST_NAME), cells as large as the space allows."""
         names = self._counts.names
         if not names:
             return
@@ -156,7 +157,7 @@ class Matrix(QTableView):
         self._repaint_names()
 
     def _want(self, size: QSize, high: int) -> None:
-        """As tall as it can use at this width, `high` at least, the most height at most."""
+        """The useful height at this width, between `high` and the maximum."""
         size.setHeight(min(size.height(), max(high, self._most_height)))
         self.setMinimumHeight(max(260, high))
         if size != self._wanted:
@@ -169,7 +170,7 @@ class Matrix(QTableView):
 
 
 class _Counts(QAbstractTableModel):
-    """Counts and their shares of the row; nothing is made for a cell before it is painted."""
+    """Model of counts and row percentages; items are created only when painted."""
 
     def __init__(self, parent: Matrix):
         super().__init__(parent)
@@ -187,10 +188,10 @@ class _Counts(QAbstractTableModel):
         self.widest = max("100", str(largest), key=len)
         self.endResetModel()
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
         return 0 if parent.isValid() else len(self.names)
 
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
         return self.rowCount(parent)
 
     def data(self, index, role: int = Qt.ItemDataRole.DisplayRole):
@@ -216,9 +217,9 @@ class _Counts(QAbstractTableModel):
 
 
 class _Names(QHeaderView):
-    """Names of rows or columns; those of the current and of the hovered cell stand out.
+    """Names of rows or columns; those of the current and hovered cells are highlighted.
 
-    Names of columns are `turned`, to be read from below, where they are wider than their column.
+    Column names wider than their column are rotated (`turned`), to be read from below.
     """
 
     def __init__(self, orientation: Qt.Orientation, parent: Matrix):
@@ -230,13 +231,13 @@ class _Names(QHeaderView):
         self.setSectionsClickable(False)
 
     def room(self) -> int:
-        """Pixels that a name may take."""
+        """Maximum length of a name in pixels."""
         if self.orientation() == Qt.Orientation.Vertical:
             return self.width() - 12
         return self.height() - 8 if self.turned else self.defaultSectionSize() - 2
 
     def shown_name(self, section: int) -> str:
-        """The name, shortened in the middle if it does not fit."""
+        """The name, elided in the middle if necessary."""
         name = self.model().headerData(section, self.orientation())
         metrics = QFontMetrics(theme.font("caption", 600 if self._stands_out(section) else 400))
         return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, self.room())
@@ -270,14 +271,14 @@ class _Names(QHeaderView):
 
 
 def cell_colours(count: int, share: float) -> tuple[str, str]:
-    """(ground, number) of a cell, as #RRGGBB. `share` of its row, in [0, 1]."""
+    """(background, text) colours of a cell, as #RRGGBB. `share` of its row, in [0, 1]."""
     ground = _mix("surface", "accent", 0.05 + 0.95 * share if count else 0.03)
     number = theme.readable(ground, "text", "on_accent") if count else theme.colour("muted")
     return ground, number
 
 
 def cell_text(count: int, share: float, *, as_shares: bool) -> str:
-    """A count, or its share of the row in percent; nothing is shown as 0."""
+    """A count, or its percentage of the row."""
     return formats.points(share, 0) if as_shares else formats.count(count)
 
 

@@ -1,4 +1,4 @@
-"""Meter: a thin bar. Tile: a number with its name and a hint."""
+"""Meter: a thin progress bar. Tile: a number with its title and a hint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.ui.widgets.words import words
 
 
 class Meter(QProgressBar):
-    """A share between 0 and 1; None shows that work goes on without telling how much."""
+    """A fraction between 0 and 1; None shows indeterminate progress."""
 
     def __init__(self, share: float | None = 0.0, *, name: str):
         super().__init__()
@@ -28,7 +28,10 @@ class Meter(QProgressBar):
 
 
 class Tile(QFrame):
-    """A number in large figures: name above, hint below. `control` stands in place of the number (a button, for instance)."""
+    """A number in large type: title above, hint below.
+
+    `control` replaces the number (a button, for instance).
+    """
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class Tile(QFrame):
         plain.set_tip(self, tip)
 
     def set(self, value: str, hint: str | None = None, name: str | None = None) -> None:
-        """Show a number; where a control stood in its place, the number takes over."""
+        """Show a number; it replaces the control."""
         self._value.setText(value)
         self._value.setVisible(bool(value) or self.control is None)
         if self.control is not None:
@@ -75,7 +78,7 @@ class Tile(QFrame):
 
 
 def number(name: str, value: str = "–", hint: str = "") -> tuple[QWidget, QWidget, QWidget]:
-    """A small number without a card: (frame, value words, hint words)."""
+    """A small number without a card: (frame, value label, hint label)."""
     from workbench.ui.widgets.layout import column
 
     figure, unit = words(value, "title", weight=600), words(hint, "small", "muted")

@@ -1,4 +1,4 @@
-"""Note line: what was just done, with Undo, for eight seconds."""
+"""A message about the last action, with Undo, shown for eight seconds."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from workbench.ui.widgets.words import words
 
 
 class NoteLine(QFrame):
-    """Floats at the bottom of its parent. The clock stands still while the mouse or the focus is on it.
+    """Floats at the bottom of its parent. The timer pauses while it is hovered or focused.
 
-    `free()` gives the stretch of the parent's status bar that may be covered, so that no button of the page lies under a note;
-    where it is empty the note floats over the page. `left` is emitted when it goes while it had the focus, so that the page can take it back.
+    `free()` returns the range of the parent's status bar that may be covered, so that a message
+    covers no button of the page; if it is empty, the message floats over the page. `left` is
+    emitted when it disappears while focused, so that the page can take the focus back.
     """
 
     left = Signal()
@@ -35,7 +36,7 @@ class NoteLine(QFrame):
         self._action: Callable[[], None] | None = None
         self._words = words("")
         self._undo = Button(_("Undo"), small=True, on=self._act)
-        self._close = Button("×", small=True, on=self._leave, name=_("Close note"))
+        self._close = Button("×", small=True, on=self._leave, name=_("Close message"))
         for button in (self._undo, self._close):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         layout = QHBoxLayout(self)
@@ -53,7 +54,7 @@ class NoteLine(QFrame):
         self.hide()
 
     def say(self, text: str, undo: Callable[[], None] | None = None, *, action: str = "") -> None:
-        """Show `text`; with `undo` a button that calls it, named "Undo" unless `action` gives another word."""
+        """Show `text`; `undo` adds a button that calls it, named "Undo" or `action`."""
         self._words.setText(text)
         self._action = undo
         self._undo.set_text(action or _("Undo"))

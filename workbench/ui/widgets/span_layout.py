@@ -1,4 +1,4 @@
-"""Where the spans of one laid-out line go: visual runs, lanes, grounds, room for captions."""
+"""Layout of the spans of a text line: visual runs, lanes, backgrounds, room for captions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from workbench.ui import formats
 
 GOLD, SUGGESTED, PREDICTED = "gold", "suggested", "predicted"
 _ORDER = {GOLD: 0, SUGGESTED: 1, PREDICTED: 2}
-TICK = 3.0  # width of a span of zero length, pixels
+TICK = 3.0  # width of an empty span in pixels
 
 Run = tuple[float, float]  # left and right edge in the line, pixels
 
 
 class TextSpan(NamedTuple):
-    """A span to show. Code points [start, end). `tint` is what `theme.label_colours` takes: a position or "#RRGGBB".
+    """A span to show. Code points [start, end).
 
-    `kind` is GOLD (a person's, solid), SUGGESTED (dashed, with score and "?") or PREDICTED (dotted, an answer beside the gold).
-    `id` tells spans of one kind apart; `note` follows the caption.
+    `tint` is an argument of `theme.label_colours`: a position or "#RRGGBB". `kind` is GOLD (solid),
+    SUGGESTED (dashed, with score and "?") or PREDICTED (dotted, beside gold). `id` is unique per
+    kind; `note` follows the caption.
     """
 
     start: int
@@ -38,7 +39,7 @@ class TextSpan(NamedTuple):
 
     @property
     def name(self) -> tuple[str, int]:
-        """What identifies it across changes."""
+        """Identifies the span across changes."""
         return self.kind, self.id
 
     @property
@@ -57,22 +58,25 @@ class TextSpan(NamedTuple):
 
 
 def reading_order(span: TextSpan) -> tuple:
-    """Earlier first, of equal starts the longer; gold before what is only proposed."""
+    """Sort key: earlier start first, then longer; gold before suggestions and predictions."""
     return _ORDER[span.kind], span.start, -span.end, span.label, span.id
 
 
 @dataclass(slots=True)
 class Item:
-    """A span's part on one line. Pixels are those of the line; `runs` are its visual pieces, left to right."""
+    """The part of a span on one line, in pixels of the line.
+
+    `runs` are its visual pieces, left to right.
+    """
 
     span: TextSpan
     lane: int
     runs: tuple[Run, ...]
-    first: bool  # the span begins on this line, so its caption stands here
-    rtl: bool  # it reads from right to left: the caption ends at the right edge
+    first: bool  # the span starts on this line, so its caption is here
+    rtl: bool  # right-to-left: the caption is aligned to the right edge
     ground: tuple[Run, ...] = ()
-    room: Run = (0.0, 0.0)  # what the caption may take
-    caption_width: float = 0.0  # what it took when it was painted
+    room: Run = (0.0, 0.0)  # width available to the caption
+    caption_width: float = 0.0  # its width when painted
 
     @property
     def caption_box(self) -> Run:
@@ -84,7 +88,7 @@ class Item:
 
 @dataclass(slots=True)
 class Units:
-    """A span in UTF-16 units of a piece of text, [start, end); `whole` may begin before the piece."""
+    """A span in UTF-16 units of a piece, [start, end); `whole` may start before the piece."""
 
     span: TextSpan
     start: int
@@ -94,7 +98,7 @@ class Units:
 
 
 class Index:
-    """The spans of a text in order of their start, with a quick answer to "which touch [a, b)?"."""
+    """The spans of a text, sorted by start, with fast lookup of spans that touch [a, b)."""
 
     def __init__(self, spans: Iterable[TextSpan] = ()):
         self.spans = sorted(spans)
@@ -103,7 +107,7 @@ class Index:
         self._reach = list(accumulate(self._ends, max))
 
     def exchange(self, gone: Iterable[TextSpan], new: Iterable[TextSpan]) -> None:
-        """Take some out and others in."""
+        """Remove some spans and insert others."""
         for span in gone:
             at = bisect_left(self.spans, span)
             del self.spans[at], self._starts[at], self._ends[at]
@@ -115,7 +119,7 @@ class Index:
         self._reach = list(accumulate(self._ends, max))
 
     def touching(self, start: int, end: int) -> list[TextSpan]:
-        """Spans that share a character with [start, end), and those of zero length in [start, end]."""
+        """Spans that share a character with [start, end), and empty ones in [start, end]."""
         found = []
         for at in range(bisect_right(self._starts, end) - 1, -1, -1):
             if self._reach[at] < start:
@@ -128,7 +132,7 @@ class Index:
         return found[::-1]
 
     def at(self, position: int) -> list[TextSpan]:
-        """Spans over the character at `position`, the shortest first; gold before the rest where equal."""
+        """Spans over the character at `position`, shortest first; gold first among equals."""
         found = [
             span
             for span in self.touching(position, position + 1)
@@ -138,7 +142,7 @@ class Index:
 
 
 def visual_runs(line: QTextLine, start: int, end: int, *, mixed: bool) -> tuple[Run, ...]:
-    """The visual pieces of UTF-16 units [start, end) of a line; several where directions mix (`mixed`)."""
+    """Visual pieces of UTF-16 units [start, end) of a line; several if directions mix (`mixed`)."""
     if start >= end:
         x = _x(line, start)
         return ((x - TICK / 2, x + TICK / 2),)
@@ -161,7 +165,7 @@ def visual_runs(line: QTextLine, start: int, end: int, *, mixed: bool) -> tuple[
 
 
 def _within(runs: tuple[Run, ...], edges: Run) -> tuple[Run, ...]:
-    """The runs cut to the edges; as they are where nothing would be left."""
+    """The runs clipped to the edges; unchanged if nothing would be left."""
     cut = tuple(
         (max(left, edges[0]), min(right, edges[1]))
         for left, right in runs
@@ -175,7 +179,7 @@ def _x(line: QTextLine, unit: int) -> float:
 
 
 def assign_lanes(ranges: Sequence[tuple[int, int]]) -> list[int]:
-    """The lane of each [start, end) in the given order: the first in which it meets none given before it."""
+    """The lane of each [start, end) in the given order: the first without overlap."""
     taken: list[list[tuple[int, int]]] = []
     lanes = []
     for start, end in ranges:
@@ -196,7 +200,10 @@ def assign_lanes(ranges: Sequence[tuple[int, int]]) -> list[int]:
 def line_items(
     line: QTextLine, spans: Sequence[Units], *, mixed: bool, width: float, last: bool
 ) -> list[Item]:
-    """The spans on one line, in reading order, with lanes and places. `last`: the paragraph ends with this line."""
+    """The spans on one line, in reading order, with lanes and positions.
+
+    `last`: the paragraph ends with this line.
+    """
     first, after = line.textStart(), line.textStart() + line.textLength()
     here = [
         one
@@ -207,7 +214,7 @@ def line_items(
     if not here:
         return []
     parts = [(max(one.start, first), min(one.end, after)) for one in here]
-    letters = line.naturalTextRect()  # without the space that a wrap swallowed
+    letters = line.naturalTextRect()  # without the trailing space at a wrap
     edges = letters.left() - TICK / 2, letters.right() + TICK / 2
     items, covered = [], first
     for one, (start, end), lane in zip(here, parts, assign_lanes(parts), strict=True):
@@ -226,7 +233,7 @@ def line_items(
 
 
 def starts_rtl(text: str) -> bool:
-    """Whether a span's text reads from right to left at its start."""
+    """Whether a span's text is right-to-left at its start."""
     if text.isascii():
         return False
     for char in text[:80]:
@@ -237,7 +244,7 @@ def starts_rtl(text: str) -> bool:
 
 
 def _give_room(items: list[Item], width: float) -> None:
-    """A caption may run from its span's start to the next span of its lane, or to the line's edge."""
+    """Let captions extend to the next span of their lane, or to the line's edge."""
     for item in items:
         if not item.first:
             continue

@@ -1,4 +1,4 @@
-"""Painting of a piece of text with its spans: grounds, letters, bars with captions, the chosen outline, the caret."""
+"""Paint a piece of text with its spans, selection and caret."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.ui.widgets.text_pieces import Line, Piece
 
 BAR, BAR_SUGGESTED, OUTLINE, CARET = 2.5, 1.8, 2.0, 2.0  # strokes, pixels
 _DASHES, _DOTS = [2.4, 2.4], [0.1, 2.2]  # in strokes
-_LEAST_ROOM = 14.0  # a caption with less room than this is left out
+_LEAST_ROOM = 14.0  # captions with less room are left out
 
 
 @dataclass(slots=True)
@@ -24,18 +24,19 @@ class Marked:
 
     selection: tuple[int, int] | None = None
     chosen: tuple[str, int] | None = None  # TextSpan.name
-    hint: tuple[int, int] | None = None  # the word that a label's key would take
-    caret: int | None = None  # None: not shown
+    hint: tuple[int, int] | None = None  # the word that the key of a label would mark
+    caret: int | None = None  # None: hidden
     found: Found | None = None  # matches of a search
 
 
 class SpanPainter:
-    """Paints with the colours of the theme in use. One for each zoom of the text (1.0: 100 %); made anew when the theme changes."""
+    """Paints with the colours of the current theme.
+
+    One per zoom of the text (1.0: 100 %); recreated when the theme changes.
+    """
 
     def __init__(self, zoom: float):
-        zoom = (
-            1 + (zoom - 1) / 2 if zoom > 1 else zoom
-        )  # captions need not grow as fast as the text
+        zoom = 1 + (zoom - 1) / 2 if zoom > 1 else zoom  # captions grow more slowly than the text
         self.caption = theme.font("tiny", 600)
         self.caption.setPixelSize(max(8, round(self.caption.pixelSize() * zoom)))
         self.zoom = zoom
@@ -48,7 +49,7 @@ class SpanPainter:
         self._match, self._match_ground = theme.qcolour("warn"), theme.qcolour("warn_soft")
 
     def lane(self) -> float:
-        """Height of a lane: bar, caption and air."""
+        """Height of a lane: bar, caption and spacing."""
         return round(9 * self.zoom + self._metrics.ascent() * 0.98)
 
     def _tint(self, tint: int | str) -> tuple[QColor, QColor]:
@@ -61,7 +62,9 @@ class SpanPainter:
     def paint(
         self, painter: QPainter, piece: Piece, origin: QPointF, clip: QRectF, marked: Marked
     ) -> None:
-        """Paint the lines of a shaped piece that meet `clip` (device-independent pixels of the viewport)."""
+        """Paint the lines of a shaped piece that intersect `clip` (device-independent viewport
+        pixels).
+        """
         low, high = clip.top() - origin.y(), clip.bottom() - origin.y()
         lines = [line for line in piece.lines if line.top + line.pitch > low and line.top < high]
         if not lines:
@@ -77,7 +80,7 @@ class SpanPainter:
                 self._over(painter, line, origin, marked)
         self._paint_caret(painter, piece, lines, origin, marked)
 
-    # ------------------------------------------------------------ below the letters
+    # ------------------------------------------------------------ below the glyphs
 
     def _under(
         self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, marked: Marked
@@ -105,7 +108,7 @@ class SpanPainter:
     def _matches(
         self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, found: Found
     ) -> None:
-        """A frame around each match on a line; the lines above and below cost nothing."""
+        """A frame around each match on a line, limited to the visible lines."""
         first = piece.start + piece.units.to_point(line.first)
         after = min(piece.end, piece.start + piece.units.to_point(line.after))
         painter.save()
@@ -175,7 +178,7 @@ class SpanPainter:
         painter.drawText(QPointF(x + item.caption_box[0], y + 2.5 * self.zoom + self._ascent), text)
 
     def _fit(self, caption: str, room: int) -> tuple[str, float]:
-        """The caption cut to `room` pixels, and its width."""
+        """The caption elided to `room` pixels, and its width."""
         key = caption, min(room, 400)
         if key not in self._elided:
             if len(self._elided) > 4000:
@@ -212,7 +215,7 @@ class SpanPainter:
 
 
 def reading_font(zoom: float) -> QFont:
-    """The font for reading at a zoom, 1.0 being 100 %."""
+    """The reading font at a zoom (1.0: 100 %)."""
     font = theme.font("reading")
     font.setPixelSize(round(font.pixelSize() * zoom))
     return font

@@ -18,16 +18,31 @@ from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow
 
-NAMES = {262: _("blue"), 150: _("green"), 35: _("orange"), 305: _("purple"), 85: _("yellow"), 200: _("turquoise"), 350: _("pink"),
-         120: _("lime"), 235: _("sky blue"), 60: _("amber"), 330: _("magenta"), 175: _("teal")}  # fmt: skip
+NAMES = {
+    262: _("blue"),
+    150: _("green"),
+    35: _("orange"),
+    305: _("purple"),
+    85: _("yellow"),
+    200: _("turquoise"),
+    350: _("pink"),
+    120: _("lime"),
+    235: _("sky blue"),
+    60: _("amber"),
+    330: _("magenta"),
+    175: _("teal"),
+}
 LIGHTNESS, CHROMA = (
     0.6,
     0.14,
-)  # of what is stored; the theme moves it to the lightness that all labels share
+)  # chroma of stored colours; the theme moves them to the lightness that all labels share
 
 
 class Swatches(QFrame):
-    """`picked` is emitted with "#rrggbb", or "" for the colour of the label's place. Arrow keys go from colour to colour."""
+    """`picked` is emitted with "#rrggbb", or "" for the default.
+
+    Arrow keys move between colours.
+    """
 
     picked = Signal(str)
 
@@ -47,17 +62,17 @@ class Swatches(QFrame):
             self._group.addButton(button)
             self._buttons[colour] = button
         self._auto = Button(
-            _("By place"),
+            _("Default"),
             small=True,
             on=lambda: self.picked.emit(""),
-            tip=_("The colour of its place in the list"),
+            tip=_("Default colour for the label's position in the list"),
         )
         self._own = Button(_("Other…"), small=True, on=self._ask, name=_("Other colour"))
         lines.addWidget(flow(*self._buttons.values(), gap=4))
         lines.addWidget(flow(self._auto, self._own, gap=4))
 
     def set(self, colour: str) -> None:
-        """Mark the colour that is set; emits nothing."""
+        """Mark the current colour; emits nothing."""
         self._chosen = colour
         for this, button in self._buttons.items():
             button.set_marked(this == colour.lower())
@@ -107,7 +122,7 @@ class _Swatch(QAbstractButton):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.line) if self.isEnabled() else theme.qcolour("faint"))
         painter.drawRoundedRect(area.adjusted(5, 5, -5, -5), 4, 4)
-        if self._marked:  # a shape as well: a tick in the colour of the ground
+        if self._marked:  # not by colour alone: a tick in the background colour
             painter.setPen(QPen(theme.qcolour("surface"), 1.8))
             x, y = area.center().x(), area.center().y()
             painter.drawPolyline([_point(x - 4, y), _point(x - 1, y + 3), _point(x + 4, y - 3)])

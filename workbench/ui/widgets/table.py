@@ -1,4 +1,4 @@
-"""Tables of a page: hairlines, no zebra, quiet header, row 32; a model over plain row objects."""
+"""Tables in the common style of all pages, with a model over row objects."""
 
 from __future__ import annotations
 
@@ -28,22 +28,24 @@ from workbench.ui import icons, plain, theme
 from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
+ROOT = QModelIndex()  # parent of all rows of a table
 _NUMBER = re.compile(r"((?:^[+-])?\d[\d,]*(?:\.\d+)?)")
 CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
-NUMBER_PAD = 28  # pixels left and right of a number: of the style sheet and of Qt
-LEAST_WORDS = 56  # pixels at 100 % of a column of words where there is little room
+NUMBER_PAD = 28  # padding left and right of a number: that of the style sheet and of Qt
+LEAST_WORDS = 56  # minimum width of a text column in a narrow table, pixels at 100 %
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True)
 class Column:
-    """How one column shows a row object.
+    """How a column shows a row object.
 
-    `text(row)` gives the words; `share(row)` a bar beside the number; `chip(row)` gives (words, label or None, tone) or None;
-    `icon(row)` gives (icon name, tone) or None. `width` in pixels at 100 %, None stretches.
-    `sort(row)` makes it sortable; rows for which it gives None come last. A `right` column holds
-    numbers, which are never elided: it is as wide as its widest one.
+    `text(row)` returns the text; `share(row)` a bar beside the number; `chip(row)` returns (text,
+    label or None, tone) or None; `icon(row)` returns (icon name, tone) or None. `width` is in
+    pixels at 100 %, None stretches. `sort(row)` makes it sortable; rows for which it returns None
+    come last. A `right` column contains numbers, which are never elided: it is as wide as its
+    widest one.
     """
 
     title: str
@@ -55,15 +57,18 @@ class Column:
     chip: Callable[[Any], tuple | None] | None = None
     tip: Callable[[Any], str] | None = None
     sort: Callable[[Any], Any] | None = None
-    prose: bool = False  # sentences, cut at their end; names are cut in the middle
-    hint: str = ""  # shown when hovering over the header: a definition
+    prose: bool = False  # sentences, elided at the end; names are elided in the middle
+    hint: str = ""  # tooltip of the header: a definition
     edit: Callable[[Any, str], None] | None = (
-        None  # called with (row, new text) after editing in place
+        None  # called with (row, new text) after in-place editing
     )
 
 
 class Rows(QAbstractTableModel):
-    """Row objects as a Qt model. `key(row)` tells rows apart, so that a choice survives a reload."""
+    """Row objects as a Qt model.
+
+    `key(row)` identifies rows, so that the selection survives a reload.
+    """
 
     def __init__(
         self,
@@ -74,13 +79,13 @@ class Rows(QAbstractTableModel):
         super().__init__(parent)
         self.columns, self.key = tuple(columns), key
         self.rows: list[Any] = []
-        self._keys: list[Hashable] = []  # of the rows, one for one
-        self._numbers: dict[Hashable, int] | None = None  # key → row number, made when asked for
-        self._given: list[Any] = []  # as they came
+        self._keys: list[Hashable] = []  # of the rows, in the same order
+        self._numbers: dict[Hashable, int] | None = None  # key → row number, computed on first use
+        self._given: list[Any] = []  # unsorted
         self._order: tuple[int, bool] | None = None  # column, descending
 
     def set_rows(self, rows: Sequence[Any]) -> None:
-        """Replace the rows; a change of values alone keeps scroll position and choice untouched."""
+        """Replace the rows; if only values change, scroll position and selection are kept."""
         self._given = list(rows)
         rows = self._sorted(self._given)
         keys = [self.key(one) for one in rows]
@@ -95,13 +100,13 @@ class Rows(QAbstractTableModel):
         self.endResetModel()
 
     def numbers(self, keys: Iterable[Hashable]) -> list[int]:
-        """Where the rows with these keys stand, from the top; keys that no row has are passed over."""
+        """Row numbers of these keys, from the top; unknown keys are skipped."""
         if self._numbers is None:
             self._numbers = {key: number for number, key in enumerate(self._keys)}
         return sorted(self._numbers[one] for one in keys if one in self._numbers)
 
     def set_title(self, column: int, title: str) -> None:
-        """Change the words in the header of a column."""
+        """Change the title of a column."""
         self.columns = (
             *self.columns[:column],
             replace(self.columns[column], title=title),
@@ -110,7 +115,7 @@ class Rows(QAbstractTableModel):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, column, column)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """By a column, or with -1 as the rows came; chosen rows stay chosen."""
+        """Sort by a column, or with -1 restore the original order; the selection is kept."""
         descending = order == Qt.SortOrder.DescendingOrder
         if column >= 0 and self.columns[column].sort is None:
             return
@@ -125,7 +130,7 @@ class Rows(QAbstractTableModel):
         self.layoutChanged.emit()
 
     def _sorted(self, rows: list[Any]) -> list[Any]:
-        """Rows without a value stand last, whichever way the others go."""
+        """Sort rows; those without a value come last in both directions."""
         if self._order is None:
             return rows
         column, descending = self._order
@@ -135,10 +140,10 @@ class Rows(QAbstractTableModel):
         some.sort(key=lambda pair: pair[0], reverse=descending)
         return [row for _value, row in some] + [row for key, row in keyed if key is None]
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
         return 0 if parent.isValid() else len(self.rows)
 
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
         return 0 if parent.isValid() else len(self.columns)
 
     def flags(self, index):
@@ -189,7 +194,7 @@ class Rows(QAbstractTableModel):
 
 
 def natural(text: str) -> tuple | None:
-    """What a text is sorted by: numbers by value, letters without case; None for "" and "–"."""
+    """Natural sort key: numbers by value, letters without case; None for "" and "–"."""
     text = text.strip()
     if text in ("", "–"):
         return None
@@ -202,7 +207,7 @@ def natural(text: str) -> tuple | None:
 
 
 def dress(view: QTableView, name: str) -> None:
-    """The manners all tables share: whole rows, hairlines, no grid, rows of one height, named for screen readers."""
+    """Common setup of all tables: row selection, row lines, row height, accessible name."""
     view.setAccessibleName(name)
     view.setShowGrid(False)
     view.setWordWrap(False)
@@ -225,7 +230,7 @@ def dress(view: QTableView, name: str) -> None:
 
 
 class _Prose(QStyledItemDelegate):
-    """Cuts at the end of the words."""
+    """Elides at the end."""
 
     def initStyleOption(self, option, index) -> None:
         super().initStyleOption(option, index)
@@ -237,11 +242,11 @@ def _by_text(column: Column) -> Callable[[Any], Any]:
 
 
 class Table(QTableView):
-    """A dressed table over row objects.
+    """A table over row objects.
 
-    `opened(row)` is emitted by Enter and double click, `chosen()` when another choice of rows stands, `removed()` by Delete.
-    A click on a header sorts by a column with `sort`, with `sortable` by any; the third click
-    brings the rows back as they came.
+    `opened(row)` is emitted on Enter and double-click, `chosen()` when the selection has changed,
+    `removed()` on Delete. A click on a header sorts by a column with `sort`, with `sortable` by
+    any; the third click restores the original order.
     """
 
     opened = Signal(object)
@@ -307,7 +312,7 @@ class Table(QTableView):
             self.fit_height(self._most)
 
     def set_rows(self, rows: Sequence[Any]) -> None:
-        """Replace the rows; those chosen stay chosen where they still stand."""
+        """Replace the rows; the selection is kept where possible."""
         keys = {self.rows_model.key(one) for one in self.chosen_rows()}
         blocked = self.blockSignals(True)
         self.rows_model.set_rows(rows)
@@ -318,7 +323,7 @@ class Table(QTableView):
         self.viewport().update()
 
     def _fit_numbers(self) -> None:
-        """Widen the columns of numbers until every one fits, and narrow them again."""
+        """Adapt the columns of numbers to their contents."""
         for index, column in enumerate(self.rows_model.columns):
             if column.right and column.width is not None:
                 texts = set(map(column.text, self.rows_model.rows))
@@ -330,7 +335,7 @@ class Table(QTableView):
         self._squeeze()
 
     def _squeeze(self) -> None:
-        """Narrow the columns of words where not all columns have room; numbers keep theirs."""
+        """Shrink text columns if there is not enough room; numbers keep their width."""
         head, room, words = self.horizontalHeader(), self.viewport().width(), {}
         for index, column in enumerate(self.rows_model.columns):
             if self.isColumnHidden(index):
@@ -356,7 +361,7 @@ class Table(QTableView):
         return self.rows_model.rows
 
     def chosen_rows(self) -> list[Any]:
-        """The rows chosen, in the order shown."""
+        """The selected rows, in display order."""
         numbers = sorted({index.row() for index in self.selectionModel().selectedRows()})
         return [
             self.rows_model.rows[number] for number in numbers if number < len(self.rows_model.rows)
@@ -367,7 +372,7 @@ class Table(QTableView):
         return self.selectionModel().hasSelection()
 
     def copy_chosen(self) -> None:
-        """The rows chosen, as lines with a tab between the columns shown."""
+        """The selected rows as tab-separated lines of the visible columns."""
         columns = [
             column
             for number, column in enumerate(self.rows_model.columns)
@@ -385,7 +390,7 @@ class Table(QTableView):
         )
 
     def choose(self, keys: set[Hashable]) -> None:
-        """Choose the rows with these keys; emits nothing."""
+        """Select the rows with these keys; emits nothing."""
         selection = self.selectionModel()
         blocked = selection.blockSignals(True)
         selection.clearSelection()
@@ -400,7 +405,7 @@ class Table(QTableView):
         self.viewport().update()
 
     def fit_height(self, most: int = 12) -> None:
-        """As tall as its rows, at most `most` of them."""
+        """Adapt the height to the rows, at most `most` of them."""
         self._most = most
         count = min(max(len(self.rows()), 1), most)
         head = self.horizontalHeader().sizeHint().height()

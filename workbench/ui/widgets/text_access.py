@@ -1,6 +1,7 @@
-"""The text view as a screen reader finds it: a read-only text of several lines, with caret and selection.
+"""Accessibility interface of the text view: read-only multi-line text with caret and selection.
 
-Offsets here are Qt's, UTF-16 units of the displayed text; they are turned into code points at once.
+Offsets here are Qt's, UTF-16 units of the displayed text; they are converted to code points
+immediately.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class TextAccess(QAccessibleTextInterface):
         self._view.show_range(self._units().to_point(start), self._units().to_point(end))
 
     def attributes(self, offset: int) -> tuple[str, int, int]:
-        """No attributes of letters; the labels of a place are in the table of spans."""
+        """No text attributes; the labels are listed in the table of spans."""
         return "", offset, self.characterCount()
 
 
@@ -93,7 +94,8 @@ class ViewAccess(QAccessibleInterface):
         return self._view.window().windowHandle()
 
     def role(self) -> QAccessible.Role:
-        return QAccessible.Role.EditableText  # "static text" would read as a mere caption
+        # the role "static text" would be reported as a mere caption
+        return QAccessible.Role.EditableText
 
     def text(self, kind: QAccessible.Text) -> str:
         if kind == QAccessible.Text.Name:
@@ -101,7 +103,7 @@ class ViewAccess(QAccessibleInterface):
         return self._view.accessibleDescription() if kind == QAccessible.Text.Description else ""
 
     def setText(self, _kind, _text) -> None:
-        """Nothing here can be written."""
+        """Do nothing: the text is read-only."""
 
     def rect(self) -> QRect:
         return QRect(self._view.mapToGlobal(QPoint(0, 0)), self._view.size())
@@ -128,12 +130,12 @@ class ViewAccess(QAccessibleInterface):
         return -1
 
     def interface_cast(self, kind: QAccessible.InterfaceType):
-        # None would crash in shiboken (6.11.3): a null pointer has to be said as one
+        # None would crash in shiboken6 (6.11.3): a null pointer must be passed explicitly
         return self._text if kind == QAccessible.InterfaceType.TextInterface else VoidPtr(0)
 
 
 def install() -> None:
-    """Make Qt ask us about text views; once is enough."""
+    """Install the accessibility factory for text views. Call once."""
     global _installed
     if not _installed:
         _installed = True
@@ -145,12 +147,12 @@ def _make(_class_name: str, thing):
 
     if not isinstance(thing, TextView):
         return None
-    thing.access = ViewAccess(thing)  # Qt keeps a bare pointer: the view keeps the object
+    thing.access = ViewAccess(thing)  # Qt keeps a raw pointer: store a reference on the view
     return thing.access
 
 
 def tell_caret(view) -> None:
-    """Let a screen reader follow the caret."""
+    """Notify screen readers of the caret position."""
     if QAccessible.isActive():
         access = getattr(view, "access", None)
         place = (

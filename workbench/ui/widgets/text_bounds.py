@@ -1,7 +1,7 @@
-"""Words and sentences of a displayed text, as a reader picks them. Positions are code points.
+"""Word and sentence boundaries of a displayed text. Positions are code points.
 
-The rules are those of Unicode (UAX 29) as Qt applies them, looked up in a window around the place in question, so the cost does
-not grow with the text. Where an import brought tokens, they are the words.
+Uses the Unicode rules (UAX 29) of Qt in a window around the position, so that the cost does not
+depend on the length of the text. If an import defined tokens, these are the words.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from PySide6.QtCore import QTextBoundaryFinder
 
 from workbench.ui.offsets import DisplayText, Utf16Map
 
-_WINDOW = 400  # code points each side
+_WINDOW = 400  # code points on each side
 _SENTENCE_WINDOW = 4000
 
 Range = tuple[int, int]
 
 
 class Bounds:
-    """`tokens`: (start, end) borders of an import, in order; empty for none."""
+    """`tokens`: (start, end) offsets of the import, sorted; empty for none."""
 
     def __init__(self, text: DisplayText, tokens: Sequence[Range] = ()):
         self.text = text
@@ -31,9 +31,10 @@ class Bounds:
     # ------------------------------------------------------------ words
 
     def word_at(self, position: int) -> Range:
-        """The word at a caret: the one that begins or goes on here, else the one that ends here, else the next on the line.
+        """The word at a caret: the one around or after it, else the one that ends here, else the
+        next.
 
-        Returns an empty range where the paragraph has nothing but space.
+        Only words on the line are considered. Returns an empty range if the paragraph is blank.
         """
         words, place = self._words(position), self.text.legal(position)
         for start, end in words:
@@ -44,7 +45,7 @@ class Bounds:
         return before or after or (words[-1] if words else (place, place))
 
     def snap(self, start: int, end: int) -> Range:
-        """[start, end) grown to whole words, without space at its ends."""
+        """Extend [start, end) to whole words, without space at its ends."""
         if start >= end:
             return start, end
         head = [word for word in self._words(start) if word[1] > start]
@@ -54,7 +55,9 @@ class Bounds:
         return (first, last) if first < last else (start, end)
 
     def next_word(self, position: int) -> int:
-        """The start of the next word, else the end of the paragraph, else the start of the next one."""
+        """The start of the next word, else the end of the paragraph, else the start of the next
+        one.
+        """
         place = self.text.legal(position)
         for start, _ in self._words(place):
             if start > place:
@@ -75,7 +78,7 @@ class Bounds:
         return self.text.ends[paragraph - 1] if paragraph else 0
 
     def word_end_after(self, position: int) -> int:
-        """The first end of a word behind `position`, across paragraphs; `position` itself where there is none."""
+        """The first word end after `position`, across paragraphs; `position` if there is none."""
         return self._step(
             position, lambda words: next((end for _, end in words if end > position), None), +1
         )
@@ -129,7 +132,7 @@ class Bounds:
         return self._segments(low, high, QTextBoundaryFinder.BoundaryType.Word)
 
     def _window(self, place: int, low: int, high: int, size: int) -> Range:
-        """[low, high) cut to about `size` each side, at a space where there is one."""
+        """[low, high) cut to about `size` on each side, at a space if possible."""
         text = self.text.shown
         if place - low > size:
             space = text.find(" ", place - size, place - size // 2)
@@ -140,7 +143,7 @@ class Bounds:
         return low, high
 
     def _segments(self, low: int, high: int, kind: QTextBoundaryFinder.BoundaryType) -> list[Range]:
-        """What is not space between two boundaries of `kind`."""
+        """The non-blank segments between two boundaries of `kind`."""
         shown = self.text.shown[low:high]
         finder, units = QTextBoundaryFinder(kind, shown), Utf16Map(shown)
         found, start = [], 0

@@ -1,4 +1,4 @@
-"""Where a caret goes. Steps are graphemes as Qt draws them, so no step ever lands within one; positions are code points."""
+"""Caret movement. Steps are graphemes as drawn by Qt; positions are code points."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from workbench.ui.widgets.text_pieces import Line, Pieces
 
 
 def following(pieces: Pieces, position: int) -> int:
-    """One grapheme on, over a break as one step."""
+    """The next grapheme boundary; a line break is one step."""
     place = pieces.text.legal(position)
     paragraph = pieces.text.paragraph_at(place)
     if place >= pieces.text.ends[paragraph]:
@@ -35,7 +35,7 @@ def previous(pieces: Pieces, position: int) -> int:
 
 
 def left(pieces: Pieces, position: int) -> int:
-    """One grapheme to the left as drawn; past a paragraph's left edge, on to the neighbour in reading order."""
+    """One grapheme to the left visually; at the left edge, the neighbour in reading order."""
     return _visual(pieces, position, to_left=True)
 
 
@@ -66,7 +66,7 @@ def line_start(pieces: Pieces, position: int) -> int:
 
 
 def line_end(pieces: Pieces, position: int) -> int:
-    """The last place on the line; at a wrap the place before the space that the wrap swallowed."""
+    """The last position on the line; at a wrap, before the trailing space."""
     index, line = pieces.locate(position)
     return _last_on(pieces, index, line)
 
@@ -80,7 +80,7 @@ def _last_on(pieces: Pieces, index: int, line: Line) -> int:
 
 
 def at_x(pieces: Pieces, index: int, line: Line, x: float) -> int:
-    """The place on a line nearest to a pixel."""
+    """The position on a line closest to an x coordinate."""
     piece = pieces.pieces[index]
     unit = line.line.xToCursor(x)
     if unit >= line.after:
@@ -91,7 +91,7 @@ def at_x(pieces: Pieces, index: int, line: Line, x: float) -> int:
 
 
 def vertical(pieces: Pieces, position: int, lines: int, x: float) -> int:
-    """`lines` down (negative: up), at pixel `x`; at the first and last line on to the text's edge."""
+    """`lines` down (negative: up), at pixel `x`; beyond the ends, to the text's edge."""
     index, line = pieces.locate(position)
     place = pieces.pieces[index].lines.index(line) + lines
     while place < 0:

@@ -1,4 +1,4 @@
-"""Caret keys of a text view, as everywhere: arrows, Home, End, Page, with Ctrl and Shift."""
+"""Standard caret keys of a text view: arrows, Home, End, Page, with Ctrl and Shift."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _VERTICAL: dict[Qt.Key, Callable[[object, float], int]] = {
 
 
 def handle(view, event: QKeyEvent) -> bool:
-    """Do what a caret key says; False if it is none of them."""
+    """Handle a caret key; False for other keys."""
     if event.matches(QKeySequence.StandardKey.SelectAll):
         view.select(0, len(view.text), show=False)
         return True
@@ -74,7 +74,7 @@ def handle(view, event: QKeyEvent) -> bool:
 
 
 def _collapsed(view, key: Qt.Key) -> int:
-    """Left and Right with text chosen go to that end of it."""
+    """Left and Right collapse a selection to its end in that direction."""
     start, end = view.selection
     rtl = view.text.rtl(view.text.paragraph_at(view.caret))
     return start if (key == _Key.Key_Left) != rtl else end

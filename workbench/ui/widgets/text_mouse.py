@@ -1,7 +1,8 @@
-"""The mouse in a text view: a drag or a double click chooses words, a third click a sentence, a click a span.
+"""Mouse input of a text view.
 
-Alt chooses by character. A click on the chosen span chooses the one beneath it; where `view.borders_move`, a drag of its
-start or end moves that.
+A drag or double-click selects words, a triple-click a sentence, a click a span. Alt selects by
+character. A click on the selected span selects the one below it; with `view.borders_move`, a drag
+of its start or end moves that boundary.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from workbench.ui.widgets import text_caret as moves
 from workbench.ui.widgets.span_layout import GOLD, Item, TextSpan
 
 Range = tuple[int, int]
-_DRAG = 3  # pixels a press may tremble before it is a drag
-_FASTEST = 60  # pixels a drag beyond the edge scrolls at most per event
-_NEAR = 5  # pixels from a border of the chosen span that still take hold of it
+_DRAG = 3  # minimum distance of a drag in pixels
+_FASTEST = 60  # maximum scroll distance in pixels per event for a drag beyond the edge
+_NEAR = 5  # distance in pixels within which a boundary of the selected span can be dragged
 
 
 class Mouse:
-    """What the buttons are doing over `view`. Points are those of the viewport."""
+    """State of the mouse over `view`. Points are viewport coordinates."""
 
     def __init__(self, view):
         self.view = view
-        self._origin: Range | None = None  # the place or the words where a drag began
+        self._origin: Range | None = None  # position or words where a drag started
         self._pressed: QPointF | None = None
         self._double_at = 0.0
         self._border: tuple[TextSpan, bool] | None = (
-            None  # the span whose border is held, and whether it is the end
+            None  # the span whose boundary is dragged, and whether it is the end
         )
 
     def forget(self) -> None:
@@ -87,7 +88,7 @@ class Mouse:
         if under or view.chosen is not None:
             view.span_clicked.emit(under[0] if under else None)
 
-    # ------------------------------------------------------------ choosing text
+    # ------------------------------------------------------------ selecting text
 
     def _choose(self, words: Range) -> None:
         self._origin = words
@@ -118,7 +119,7 @@ class Mouse:
         self.view.select(low, high, show=False)
 
     def _move_border(self, place: int, letters: bool) -> None:
-        """Shows as chosen text what the span would be; it never turns around."""
+        """Preview the resized span as selected text; it is never inverted."""
         span, at_end = self._border
         place = (
             max(place, moves.following(self.view.pieces, span.start))
@@ -132,7 +133,7 @@ class Mouse:
         self.view.select(low, high, show=False)
 
     def border_at(self, point: QPointF) -> tuple[TextSpan, bool] | None:
-        """The chosen span if the point is on its start or (True) its end."""
+        """The selected span if the point is on its start or (True) its end."""
         view = self.view
         if not view.borders_move or view.chosen is None:
             return None
@@ -162,7 +163,7 @@ class Mouse:
             self.view.viewport().setCursor(shape)
 
     def _word_under(self, point: QPointF, place: int) -> Range:
-        """The word that a point is on. The nearest place for a caret may be the word's end."""
+        """The word at a point. The nearest caret position may be the word's end."""
         pieces, bounds = self.view.pieces, self.view.bounds
         word = bounds.word_at(place)
         if place == 0 or word[0] != place:
@@ -188,7 +189,7 @@ class Mouse:
     # ------------------------------------------------------------ spans under the mouse
 
     def spans_at(self, point: QPointF) -> list[TextSpan]:
-        """That of the bar or caption hit; over letters all of theirs, the innermost first."""
+        """The span of the bar or caption at a point; over text, all its spans, innermost first."""
         view = self.view
         y = point.y() + view.offset
         index, line = view.pieces.line_at_y(y)

@@ -1,9 +1,10 @@
-"""A text cut into pieces that are shaped only when they are needed.
+"""A text divided into pieces that are shaped on demand.
 
-A piece is a paragraph, or a part of a long one that ends at a wrapped line, so that a text of any length without a single
-break costs no more than what shows. Heights of pieces not yet shaped are estimates; `settle` turns them into facts bit by bit.
-Who jumps into an unshaped stretch starts there at a guessed line; as soon as the shaping from the front arrives, the guess gives
-way to the true lines ("chained" pieces are known to start at one).
+A piece is a paragraph, or a part of a long one that ends at a wrapped line, so that a text of any
+length without line breaks costs no more than its visible part. Heights of pieces not yet shaped are
+estimates; `settle` replaces them by exact ones step by step. A jump into an unshaped part starts at
+a guessed line; when shaping from the front arrives there, the true lines replace the guess
+("chained" pieces are known to start at a line).
 """
 
 from __future__ import annotations
@@ -27,25 +28,25 @@ from workbench.ui.widgets.span_layout import (
 )
 
 CHUNK = 1500  # code points shaped at a time: about half a screen
-KEPT = 80_000  # code points whose shaping is kept in memory
+KEPT = 80_000  # code points whose shaping is cached
 _OUT_OF_SIGHT = -1e7
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Everything that decides where lines go. Pixels."""
+    """Everything that determines line positions. Pixels."""
 
     font: QFont
     width: float
     lane: float  # height of one lane of bars and captions
     lead: float  # between a line's text and its first lane
     paragraph: float  # below each paragraph
-    least_lanes: int  # lanes that every line keeps free, so that the first span moves nothing
+    least_lanes: int  # number of lanes reserved on every line, so that the first span moves nothing
 
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """One wrapped line. `top` is measured from the piece's top; units are UTF-16 units of the piece."""
+    """One wrapped line. `top` is relative to the piece; units are UTF-16 units of the piece."""
 
     line: QTextLine
     top: float
@@ -58,14 +59,17 @@ class Line:
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """Code points [start, end) of one paragraph. `true_height` is None until shaped once; `layout` may be dropped again."""
+    """Code points [start, end) of one paragraph.
+
+    `true_height` is None until shaped once; `layout` may be dropped again.
+    """
 
     paragraph: int
     start: int
     end: int
     chained: bool
     true_height: float | None = None
-    stale: bool = False  # spans changed since the height was measured
+    stale: bool = False  # spans have changed since the height was computed
     layout: QTextLayout | None = None
     units: Utf16Map | None = None
     mixed: bool = False
@@ -73,7 +77,7 @@ class Piece:
 
 
 class Pieces:
-    """The pieces of one text at given measures. Positions are code points, heights pixels."""
+    """The pieces of one text for given measures. Positions are code points, heights pixels."""
 
     def __init__(
         self,
@@ -110,7 +114,7 @@ class Pieces:
 
     @property
     def tops(self) -> list[float]:
-        """The top of each piece, and the height of all as a last entry."""
+        """The top of each piece, and the total height as the last entry."""
         if self._tops is None:
             self._tops = list(accumulate(self._heights, initial=0.0))
         return self._tops
@@ -139,7 +143,7 @@ class Pieces:
     # ------------------------------------------------------------ shaping
 
     def ensure(self, index: int) -> Piece:
-        """Shape the piece at `index` and place its lines; a long one is cut, the rest following as the next piece."""
+        """Shape the piece at `index` and place its lines; a long one is split."""
         piece = self.pieces[index]
         if piece.true_height is None:
             piece = self._advance(index)
@@ -162,7 +166,7 @@ class Pieces:
         option.setTabStopDistance(QFontMetricsF(self.measures.font).horizontalAdvance(" ") * 8)
         rtl = self.text.rtl(
             paragraph
-        )  # a direction of "auto" would leave short lines at the wrong side
+        )  # a direction of "auto" would align short lines on the wrong side
         side = Qt.AlignmentFlag.AlignRight if rtl else Qt.AlignmentFlag.AlignLeft
         option.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
         option.setTextDirection(
@@ -179,7 +183,9 @@ class Pieces:
         return layout, Utf16Map(shown), lines
 
     def _advance(self, index: int) -> Piece:
-        """Shape the front of an unshaped stretch, up to the end of a wrapped line that what follows cannot change."""
+        """Shape the start of an unshaped part, up to the last wrapped line that is independent of
+        the rest.
+        """
         piece, size = self.pieces[index], CHUNK
         paragraph_end = self.text.ends[piece.paragraph]
         while True:
@@ -189,9 +195,10 @@ class Pieces:
                 cut = end
                 break
             if len(lines) > 2:
-                last = lines.pop()  # it would go on with the text that follows
+                last = lines.pop()  # it continues with the text that follows
                 cut = piece.start + units.to_point(last.textStart())
-                last.setPosition(QPointF(0, _OUT_OF_SIGHT))  # drawing is clipped to what shows
+                # painting is clipped to the visible part
+                last.setPosition(QPointF(0, _OUT_OF_SIGHT))
                 break
             size *= 2
         front = Piece(piece.paragraph, piece.start, cut, piece.chained, 0.0, False, layout, units)
@@ -200,7 +207,9 @@ class Pieces:
         return front
 
     def _replace(self, index: int, front: Piece) -> None:
-        """Put `front` where the piece at `index` began; what it covers of the following pieces goes or is cut."""
+        """Replace the start of the piece at `index` by `front`; following pieces are removed or
+        cut.
+        """
         after = index + 1
         rest_end = self.pieces[index].end
         while rest_end < front.end:
@@ -223,7 +232,9 @@ class Pieces:
         return self.pieces[index].paragraph == other.paragraph
 
     def split(self, index: int, position: int) -> int:
-        """Begin a new piece at a guessed line near `position` in an unshaped stretch; returns its index."""
+        """Start a new piece at a guessed line near `position` in an unshaped part; returns its
+        index.
+        """
         piece = self.pieces[index]
         cut = self._word_start(position, piece.start)
         if cut <= piece.start:
@@ -240,7 +251,9 @@ class Pieces:
         return index + 1
 
     def _word_start(self, position: int, least: int) -> int:
-        """The start of the word at `position`; in a text without spaces, the start of a character as drawn nearby."""
+        """The start of the word at `position`; in a text without spaces, a nearby character
+        boundary.
+        """
         text = self.text.shown
         for at in range(position, max(least, position - 80), -1):
             if text[at - 1] == " ":
@@ -253,7 +266,7 @@ class Pieces:
     # ------------------------------------------------------------ lines and lanes
 
     def _place(self, index: int) -> None:
-        """Give each line of a shaped piece its lanes and its place; nothing is shaped."""
+        """Assign lanes and positions to each line of a shaped piece, without shaping."""
         piece, measures = self.pieces[index], self.measures
         spans = self._units(piece)
         y, lines = 0.0, []
@@ -305,12 +318,12 @@ class Pieces:
         return found
 
     def respan(self, spans: Index, changed: list[tuple[int, int]]) -> None:
-        """Take other spans; lines within the `changed` ranges get new places the next time they are needed."""
+        """Set other spans; lines in the `changed` ranges are placed again when next needed."""
         self.spans = spans
         for start, end in changed:
             index = self.index_at(start)
             if index and start == self.pieces[index].start:
-                index -= 1  # a span of zero length may stand at the end of the piece before
+                index -= 1  # an empty span may be at the end of the piece before
             while index < len(self.pieces) and self.pieces[index].start <= end:
                 self.pieces[index].stale = True
                 self._frontier = min(self._frontier, index)
@@ -335,18 +348,16 @@ class Pieces:
 
     @property
     def is_settled(self) -> bool:
-        """Whether every height is a fact."""
+        """Whether all heights are exact."""
         return self._frontier >= len(self.pieces)
 
     def settle(self) -> bool:
-        """Make one more height a fact, from the front. False when there is nothing left to do."""
+        """Compute one more exact height, from the front. Returns False when all are exact."""
         while self._frontier < len(self.pieces):
             index = self._frontier
             piece = self.pieces[index]
             if piece.true_height is not None and not piece.stale:
-                piece.chained = (
-                    True  # the piece before it ends at a true line, and that is where it starts
-                )
+                piece.chained = True  # the piece before it ends at a true line, where it starts
                 self._frontier += 1
                 continue
             self.ensure(index)
@@ -354,7 +365,7 @@ class Pieces:
         return False
 
     def locate(self, position: int) -> tuple[int, Line]:
-        """The piece and line that hold a position, shaped. At a wrap the later line has it."""
+        """The piece and line that contain a position, shaped. At a wrap, the later line."""
         position = self.text.legal(position)
         index = self.index_at(position)
         while not self.settled(index):
@@ -375,9 +386,9 @@ class Pieces:
         return index, piece.lines[0]
 
     def line_at_y(self, y: float) -> tuple[int, Line]:
-        """The piece and line at a height, shaped; beyond the ends, the first or the last line.
+        """The piece and line at a height, shaped; beyond the ends, the first or last line.
 
-        In a stretch not shaped yet the line is guessed from the share of its height, and heights change by the shaping.
+        In an unshaped part the line is estimated from the relative height; shaping changes heights.
         """
         index = self.index_at_y(y)
         if not self.settled(index):
@@ -397,7 +408,7 @@ class Pieces:
         return piece.start + piece.units.to_point(unit)
 
     def x_of(self, position: int) -> tuple[int, Line, float]:
-        """The piece, line and pixel at which a caret stands."""
+        """The piece, line and x coordinate of a caret."""
         index, line = self.locate(position)
         piece = self.pieces[index]
         return (

@@ -1,4 +1,4 @@
-"""A scroll area over pieces of text whose heights become known little by little, without the text ever jumping."""
+"""A scroll area over pieces of text whose heights are computed step by step, without jumps."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets.span_layout import Index
 from workbench.ui.widgets.text_pieces import Measures, Pieces
 
-LEFT, TOP = 5, 4  # inner margins; the text begins here
-SLICE = 0.004  # seconds of work between two events while heights settle
-PAUSE = 5  # ms before more is measured: what a key has changed is painted first
-_SETTLE_LIMIT = 2_000_000  # code points up to which all heights are measured
+LEFT, TOP = 5, 4  # inner margins
+SLICE = 0.004  # seconds of work per event while heights are computed
+PAUSE = 5  # milliseconds before more is measured, so that key presses are painted first
+_SETTLE_LIMIT = 2_000_000  # maximum number of code points for which all heights are measured
 
-Place = tuple[int, float]  # a character, and how far its line is from the viewport's top
+Place = tuple[int, float]  # a character, and the distance of its line from the top of the viewport
 
 
 class PiecesArea(QAbstractScrollArea):
-    """Who inherits says `_measures` and keeps `_text` and `_spans`."""
+    """Subclasses implement `_measures` and set `_text` and `_spans`."""
 
     _pieces: Pieces
     _text: DisplayText
@@ -29,7 +29,7 @@ class PiecesArea(QAbstractScrollArea):
     def __init__(self, parent=None):
         super().__init__(parent)
         self._pinning = False
-        self._held: tuple[int, Place] | None = None  # scroll value, and the place it was set for
+        self._held: tuple[int, Place] | None = None  # scroll value, and the position it was set for
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.setInterval(PAUSE)
@@ -48,11 +48,11 @@ class PiecesArea(QAbstractScrollArea):
 
     @property
     def offset(self) -> int:
-        """What to add to a height in the viewport to get one in the text."""
+        """Add to a viewport y coordinate to get a text coordinate."""
         return self.verticalScrollBar().value() - TOP
 
     def content_height(self) -> int:
-        """Pixels that the whole text takes; a guess while it is long and not yet measured."""
+        """Height of the whole text in pixels; an estimate for long texts until measured."""
         if len(self._text) < 4000:
             while self._pieces.settle():
                 pass
@@ -63,7 +63,7 @@ class PiecesArea(QAbstractScrollArea):
         self._settling.start()
 
     def _remeasure(self) -> None:
-        """Shape anew at other measures, the line at the top staying at the top."""
+        """Shape again with other measures, keeping the line at the top."""
         place = self._place_now() if hasattr(self, "_pieces") else None
         self._new_pieces()
         if place:
@@ -82,9 +82,10 @@ class PiecesArea(QAbstractScrollArea):
         self._settling.start()
 
     def _place_now(self) -> Place | None:
-        """A character of the line at the top, and how far the line is from the viewport's top; None at the text's start.
+        """A character of the line at the top, and its distance from the top; None at the text's
+        start.
 
-        While nobody scrolls it is the same character, so that many small changes do not add up.
+        Without scrolling it is the same character, so that rounding errors do not accumulate.
         """
         bar = self.verticalScrollBar()
         if bar.value() <= TOP:
@@ -93,7 +94,7 @@ class PiecesArea(QAbstractScrollArea):
             return self._held[1]
         index, line = self._pieces.line_at_y(
             bar.value() - TOP + 1
-        )  # the bar knows whole pixels only
+        )  # the scroll bar has integer values
         beyond = self._pieces.tops[index] + line.top - (bar.value() - TOP)
         return self._pieces.position(index, line.first), min(0.0, max(-line.pitch, beyond))
 
@@ -105,7 +106,7 @@ class PiecesArea(QAbstractScrollArea):
         self._held = self.verticalScrollBar().value(), place
 
     def _pin(self, value: float) -> None:
-        """Set the scroll bar to what is already shown: nothing moves on the screen."""
+        """Set the scroll bar to the current position; nothing moves on the screen."""
         bar = self.verticalScrollBar()
         self._pinning = True
         bar.setPageStep(self.viewport().height())
@@ -114,7 +115,10 @@ class PiecesArea(QAbstractScrollArea):
         self._pinning = False
 
     def _prepare(self) -> None:
-        """Shape what shows. Heights that turn out otherwise move the scroll bar, not the text."""
+        """Shape the visible part.
+
+        If heights differ from estimates, the scroll bar moves, not the text.
+        """
         bar, height = self.verticalScrollBar(), self.viewport().height()
         at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
         for _again in range(4):
@@ -126,7 +130,7 @@ class PiecesArea(QAbstractScrollArea):
             at_end = True
 
     def _from_top(self, value: float, height: float) -> float:
-        """Shape downwards from scroll position `value`; returns where that place is now."""
+        """Shape downwards from scroll position `value`; returns its new value."""
         pieces = self._pieces
         y = max(0.0, value - TOP)
         index = pieces.index_at_y(y)
@@ -172,7 +176,7 @@ class PiecesArea(QAbstractScrollArea):
             self._settling.start()
 
     def _showing(self) -> tuple[list[int], float]:
-        """Which pieces show, and how far the first is scrolled: equal where nothing on the screen changed."""
+        """Visible pieces and the offset of the first: equal if nothing changed on the screen."""
         pieces, y = self._pieces, self.verticalScrollBar().value() - TOP
         first = pieces.index_at_y(y)
         last = pieces.index_at_y(y + self.viewport().height())
@@ -191,7 +195,7 @@ class PiecesArea(QAbstractScrollArea):
             self.viewport().update()
 
     def show_range(self, start: int, end: int) -> None:
-        """Scroll as little as needed to show a range, its start above all."""
+        """Scroll as little as possible to show a range, with priority for its start."""
         bar, height = self.verticalScrollBar(), self.viewport().height()
         index, line = self._pieces.locate(end)
         bottom = self._pieces.tops[index] + line.top + line.pitch + 2 * TOP

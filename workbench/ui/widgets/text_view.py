@@ -1,4 +1,4 @@
-"""A text to read and to mark: painted with its spans, with a caret and a selection. It never edits the text."""
+"""A read-only text view: text with its spans, a caret and a selection."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from workbench.ui.widgets.text_mouse import Mouse
 from workbench.ui.widgets.text_pieces import Measures
 from workbench.ui.widgets.text_scroll import LEFT, TOP, PiecesArea
 
-ZOOMS = (50, 60, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300)  # per cent
+ZOOMS = (50, 60, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300)  # percent
 
 Range = tuple[int, int]
 
 
 class TextView(PiecesArea):
-    """Positions are code points of the stored text, ranges half open.
+    """Positions are code points of the stored text, ranges half-open.
 
-    `caret_moved()`: caret or selection are elsewhere. `span_clicked(name or None)`: a person wants this span chosen (or none).
-    `span_resized(start, end)`: a person drags a border of the chosen span there. `zoomed(per cent)`.
+    `caret_moved()`: caret or selection changed. `span_clicked(name or None)`: the user clicked a
+    span (or none). `span_resized(start, end)`: the user drags a boundary of the selected span
+    there. `zoomed(percent)`.
     """
 
     caret_moved = Signal()
@@ -51,8 +52,8 @@ class TextView(PiecesArea):
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.viewport().setMouseTracking(True)
         self.viewport().setAutoFillBackground(False)
-        self.word_steps = True  # Ctrl+arrows step by word; a page may want those keys itself
-        self.borders_move = False  # whether a drag moves the borders of the chosen span
+        self.word_steps = True  # Ctrl+arrow moves by word; a page may use those keys itself
+        self.borders_move = False  # whether dragging moves the boundaries of the selected span
         self._text, self._spans, self._shown = DisplayText(""), Index(), {}
         self._bounds = Bounds(self._text)
         self._zoom, self._lanes = 100, 1
@@ -66,10 +67,13 @@ class TextView(PiecesArea):
         self.verticalScrollBar().setSingleStep(24)
         self._restyle()
 
-    # ------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------ contents
 
     def set_text(self, text: str, tokens: Sequence[Range] = ()) -> None:
-        """Show another text, from its start, without spans. `tokens`: an import's token borders, which then are the words."""
+        """Set the text, from its start, without spans.
+
+        `tokens`: token offsets of an import, which are then the words.
+        """
         self._text, self._spans, self._shown = DisplayText(text), Index(), {}
         self._bounds = Bounds(self._text, tokens)
         self._caret = self._anchor = 0
@@ -81,10 +85,10 @@ class TextView(PiecesArea):
         self.caret_moved.emit()
 
     def set_spans(self, spans: Sequence[TextSpan]) -> None:
-        """Show these spans; only lines that hold a changed one are placed anew."""
+        """Set the spans; only lines with a changed one are placed again."""
         new = {
             id(span): span for span in spans
-        }  # who keeps the objects of unchanged spans pays for the changed ones alone
+        }  # reusing the objects of unchanged spans keeps this cheap
         gone = {self._shown[key] for key in self._shown.keys() - new.keys()}
         come = {new[key] for key in new.keys() - self._shown.keys()}
         self._shown = new
@@ -98,7 +102,7 @@ class TextView(PiecesArea):
         self._after_change()
 
     def set_lanes(self, least: int) -> None:
-        """How many lanes every line keeps free: 1 where spans are being labelled, else 0."""
+        """Number of lanes reserved on every line: 1 if spans are being labelled, else 0."""
         if least != self._lanes:
             self._lanes = least
             self._remeasure()
@@ -115,7 +119,7 @@ class TextView(PiecesArea):
     def bounds(self) -> Bounds:
         return self._bounds
 
-    # ------------------------------------------------------------ caret, selection, chosen span
+    # ------------------------------------------------------------ caret, selection, selected span
 
     @property
     def caret(self) -> int:
@@ -131,7 +135,9 @@ class TextView(PiecesArea):
 
     @property
     def target(self) -> Range | None:
-        """What a label's key would mark: the chosen text without space at its ends, else the word at the caret."""
+        """What a label key would mark: the selection without space at its ends, else the word at
+        the caret.
+        """
         if self.selection:
             start, end = self.selection
             chosen = self._text.text[start:end]
@@ -144,7 +150,7 @@ class TextView(PiecesArea):
         return (start, end) if start < end else None
 
     def select(self, start: int, end: int, *, show: bool = True) -> None:
-        """Choose text; the caret stands at `end`. Equal ends only move the caret."""
+        """Select text; the caret is at `end`. Equal ends only move the caret."""
         start, end = self._text.legal(start), self._text.legal(end)
         if (start, end) == (self._anchor, self._caret):
             return
@@ -158,7 +164,7 @@ class TextView(PiecesArea):
 
     @property
     def has_chosen(self) -> bool:
-        """Whether there is text to copy."""
+        """Whether there is a selection to copy."""
         return self.selection is not None
 
     @property
@@ -178,7 +184,7 @@ class TextView(PiecesArea):
         self.select(0, len(self._text), show=False)
 
     def choose(self, name: tuple[str, int] | None, *, show: bool = False) -> None:
-        """Outline a span; with `show` scroll to it and put the caret at its start."""
+        """Outline a span; with `show`, scroll to it and move the caret to its start."""
         if name == self._chosen and not show:
             return
         self._chosen = name
@@ -189,7 +195,7 @@ class TextView(PiecesArea):
         self.viewport().update()
 
     def set_found(self, found: Found | None) -> None:
-        """Frame the matches of a search; None for no search."""
+        """Set the matches of a search; None for no search."""
         if found is not self._found:
             self._found = found
             self.viewport().update()
@@ -286,13 +292,13 @@ class TextView(PiecesArea):
 
     @property
     def goal_x(self) -> float:
-        """The pixel that vertical steps aim at."""
+        """Target x coordinate of vertical steps."""
         if self._goal_x is None:
             self._goal_x = self._pieces.x_of(self._caret)[2]
         return self._goal_x
 
     def move_caret(self, position: int, *, keep: bool = False, keep_goal: bool = False) -> None:
-        """Put the caret elsewhere; `keep` chooses the text in between. A chosen span is let go."""
+        """Move the caret; `keep` extends the selection. Deselects the span."""
         goal = self._goal_x
         if self._chosen is not None:
             self.span_clicked.emit(None)
@@ -300,7 +306,7 @@ class TextView(PiecesArea):
         self._goal_x = goal if keep_goal else None
 
     def rect_of(self, position: int) -> QRectF:
-        """Where the character at a place stands, in the viewport."""
+        """Rectangle of the character at a position, in viewport coordinates."""
         index, line, x = self._pieces.x_of(position)
         width = abs(self._pieces.x_of(min(position + 1, len(self._text)))[2] - x)
         return QRectF(
@@ -311,16 +317,16 @@ class TextView(PiecesArea):
         )
 
     def position_at(self, point: QPointF) -> int:
-        """The place for a caret nearest to a point of the viewport."""
+        """The caret position nearest to a point of the viewport."""
         index, line = self._pieces.line_at_y(point.y() + self.offset)
         return text_caret.at_x(self._pieces, index, line, point.x() - LEFT)
 
     def names_at(self, point: QPointF) -> list[tuple[str, int]]:
-        """Names of the spans at a point of the viewport, the innermost first."""
+        """Names of the spans at a point of the viewport, innermost first."""
         return [span.name for span in self._mouse.spans_at(point)]
 
     def selected_at(self, point: QPointF) -> bool:
-        """Whether a point of the viewport is on chosen text."""
+        """Whether a point of the viewport is in the selection."""
         start, end = self.selection or (0, 0)
         return start <= self.position_at(point) <= end and start < end
 
@@ -357,6 +363,6 @@ class TextView(PiecesArea):
         return super().viewportEvent(event)
 
     def _tell(self, event) -> None:
-        """The whole names of the spans under the mouse: a caption may be cut for want of room."""
+        """Show the full names of the spans under the mouse, as captions may be elided."""
         names = [span.caption for span in self._mouse.spans_at(QPointF(event.pos()))]
         plain.show_tip(event.globalPos(), "\n".join(names), self.viewport())

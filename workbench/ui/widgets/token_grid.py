@@ -1,4 +1,4 @@
-"""Token grid: the tokens of a text in reading order, each with its tags below it."""
+"""Token grid: the tokens of a text in reading order, each with its tags below."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from workbench.base.i18n import _
 from workbench.ui import theme
 
-GAP, LINE_GAP, PAD = 8, 14, 5  # pixels between tokens, between rows, and around a tag
-NARROW, WIDE = 34, 320  # least and greatest width of a token
+GAP, LINE_GAP, PAD = 8, 14, 5  # spacing in pixels: between tokens, between rows, and around a tag
+NARROW, WIDE = 34, 320  # minimum and maximum width of a token
 GOLD, SUGGESTED, PREDICTED, NONE = "gold", "suggested", "predicted", "none"
 _LINES = {SUGGESTED: Qt.PenStyle.DashLine, PREDICTED: Qt.PenStyle.DotLine}
 
@@ -29,7 +29,7 @@ class Tag:
 
 @dataclass(frozen=True)
 class Cell:
-    """One token: `number` is its place among all; `breaks`: a new line begins with it."""
+    """One token: `number` is its index in the text; `breaks`: it starts a new line."""
 
     number: int
     text: str
@@ -40,7 +40,7 @@ class Cell:
 class TokenGrid(QWidget):
     """Wraps at its width and grows downwards; put it into `layout.scrolled`.
 
-    `chosen(number)` by mouse and arrow keys; `left(step)` where an arrow leads out of the cells.
+    `chosen(number)` on mouse clicks and arrow keys; `left(step)` if an arrow key leaves the grid.
     """
 
     chosen = Signal(int)
@@ -53,15 +53,15 @@ class TokenGrid(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self._cells: tuple[Cell, ...] = ()
         self._areas: list[QRectF] = []
-        self._rows = 1  # of tags
+        self._rows = 1  # height of tags
         self._rtl, self._number, self._zoom, self._see = False, None, 100, see
         drop = theme.changed.connect(self._place)
         self.destroyed.connect(lambda *_: drop())
 
-    # ---------------------------------------------------------------- what is shown
+    # ---------------------------------------------------------------- contents
 
     def set(self, cells: Sequence[Cell], *, rtl: bool = False) -> None:
-        """Show other tokens; the chosen one stays chosen if it is among them."""
+        """Set the tokens; the selection is kept if possible."""
         before, self._cells, self._rtl = self._cells, tuple(cells), rtl
         self._rows = max([1, *(len(cell.tags) for cell in self._cells)])
         if before != self._cells or not self._areas:
@@ -70,11 +70,11 @@ class TokenGrid(QWidget):
 
     @property
     def number(self) -> int | None:
-        """The chosen token."""
+        """The index of the selected token."""
         return self._number
 
     def choose(self, number: int | None) -> None:
-        """Outline a token and bring it into view; emits nothing."""
+        """Outline a token and scroll to it; emits nothing."""
         self._number = number
         self._describe()
         self._show_chosen()
@@ -86,7 +86,7 @@ class TokenGrid(QWidget):
             self._place()
 
     def _describe(self) -> None:
-        """For screen readers: the chosen token and its tags."""
+        """Description for screen readers: the selected token and its tags."""
         cell = self._cell()
         names = ", ".join(tag.name for tag in cell.tags if tag.kind != NONE) if cell else ""
         told = _("{token}: {tags}").format(token=cell.text, tags=names or "–") if cell else ""
@@ -214,7 +214,7 @@ class TokenGrid(QWidget):
             self.left.emit(1 if step > 0 else -1)
 
     def _step(self, key: Qt.Key) -> int | None:
-        """How many tokens further a key leads."""
+        """The token offset of a key."""
         forward = -1 if self._rtl else 1
         if key in (Qt.Key.Key_Right, Qt.Key.Key_Left):
             return forward if key == Qt.Key.Key_Right else -forward
@@ -223,7 +223,7 @@ class TokenGrid(QWidget):
         return None
 
     def _line_step(self, way: int) -> int | None:
-        """To the nearest token of the line below (1) or above (-1)."""
+        """Go to the nearest token of the line below (1) or above (-1)."""
         at = next((n for n, cell in enumerate(self._cells) if cell.number == self._number), None)
         if at is None:
             return 0

@@ -1,4 +1,6 @@
-"""Token strip: the subwords of a text under their words, each with its surest answers as bars."""
+"""Token strip: the subwords of a text below their words, with the most probable predictions as
+bars.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,18 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import formats, plain, theme
 
-GAP, WORD_GAP, LINE_GAP = 6, 10, 16  # pixels between subwords, words and rows
-NARROW, WIDE = 52, 132  # least and greatest width of a subword
+GAP, WORD_GAP, LINE_GAP = 6, 10, 16  # spacing in pixels: between subwords, words and rows
+NARROW, WIDE = 52, 132  # minimum and maximum width of a subword
 PAD = 7
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True)
 class Line:
-    """One answer: its words, its share in [0, 1], and the colour of its bar (#RRGGBB, or a name of the theme)."""
+    """One prediction: text, probability in [0, 1], and the colour of its bar.
+
+    The colour is #RRGGBB or a name of the theme.
+    """
 
     text: str
     share: float
@@ -28,7 +33,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Cell:
-    """One subword. `number` is its place among all subwords."""
+    """One subword. `number` is its index in the text."""
 
     number: int
     piece: str
@@ -48,13 +53,13 @@ class Word:
 class _Placed:
     area: QRectF
     cell: Cell
-    word: str  # to be written above, "" where the word began in a cell before
+    word: str  # written above; "" if the word started in an earlier cell
     word_width: float = 0.0
 
 
 @dataclass
 class _Sizes:
-    """Heights at the text size in use."""
+    """Heights at the current text size."""
 
     word: float = 0.0
     piece: float = 0.0
@@ -63,7 +68,10 @@ class _Sizes:
 
 
 class TokenStrip(QWidget):
-    """Wraps at its width and grows downwards; put it into `layout.scrolled`. `chosen(number)` by mouse and arrow keys."""
+    """Wraps at its width and grows downwards; put it into `layout.scrolled`.
+
+    `chosen(number)` on mouse clicks and arrow keys.
+    """
 
     chosen = Signal(int)
 
@@ -80,13 +88,13 @@ class TokenStrip(QWidget):
         self.destroyed.connect(lambda *_: drop())
 
     def set(self, words: Sequence[Word], *, lines: int = 2, rtl: bool = False) -> None:
-        """Show other words; `lines` answers for each subword, running from right to left if `rtl`."""
+        """Set the words; `lines` predictions per subword, right-to-left if `rtl`."""
         self._words, self._lines, self._rtl = tuple(words), lines, rtl
         self._number = None
         self._place()
 
     def choose(self, number: int | None) -> None:
-        """Outline a subword and bring it into view; emits nothing."""
+        """Outline a subword and scroll to it; emits nothing."""
         if number != self._number:
             self._number = number
             self._show_chosen()

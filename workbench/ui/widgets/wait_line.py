@@ -1,4 +1,4 @@
-"""Says what a job waits for, with a button that lets it go first."""
+"""Shows what a job is waiting for, with a button to run it first."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from workbench.ui.waits import Waits
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.words import IconLabel, words
 
-WIDEST = 220  # pixels at 100 % for the name of what is waited for
+WIDEST = 220  # maximum width of the name of the job waited for, pixels at 100 %
 
 
 class WaitLine(QFrame):
-    """Hidden while the job of `waits` does not wait."""
+    """Hidden while the job of `waits` is not waiting."""
 
     def __init__(self, waits: Waits):
         super().__init__()
@@ -48,12 +48,15 @@ def first_button(act) -> Button:
         _("Run first"),
         small=True,
         on=act,
-        tip=_("Start before other jobs; a prediction starts at once, beside the running job"),
+        tip=_(
+            "Start before other jobs. A prediction starts immediately, in parallel with the "
+            "running job."
+        ),
     )
 
 
 def waiting_for(name: str) -> str:
-    """In words, with a long name cut in the middle; "" for no name."""
+    """The message, with a long name elided in the middle; "" for no name."""
     metrics = QFontMetrics(theme.font("small"))
     shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(WIDEST))
     return _("Waiting for {name}").format(name=shown) if name else ""

@@ -1,4 +1,4 @@
-"""Text that is only read: words in the theme's kinds and tones, key caps, icons."""
+"""Read-only text: labels in the fonts of the theme, key caps, icons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def words(
     wrap: bool = False,
     select: bool = False,
 ) -> QLabel:
-    """A label. `kind` is one of theme.FONT, `tone` text, muted, faint, accent, good, warn, bad; `select`: can be copied."""
+    """A label. `kind`: a key of theme.FONT; `tone`: text, muted, faint, accent, good, warn, bad.
+
+    `select`: the text can be selected and copied.
+    """
     it = QLabel()
     it.setTextFormat(Qt.TextFormat.PlainText)
     it.setText(text)
@@ -33,7 +36,7 @@ def words(
 
 
 def set_tone(label: QWidget, tone: str) -> None:
-    """Give words (or a callout) another tone."""
+    """Change the tone of a label or callout."""
     if label.property("tone") != tone:
         label.setProperty("tone", tone)
         label.style().unpolish(label)
@@ -41,7 +44,7 @@ def set_tone(label: QWidget, tone: str) -> None:
 
 
 class Elided(QLabel):
-    """Words on one line, cut with "…" where there is no room; the whole text on hover."""
+    """A single line of text, elided with "…"; the full text is the tooltip."""
 
     def __init__(
         self,
@@ -76,14 +79,14 @@ class Elided(QLabel):
 
 
 def picture(shown: QPixmap) -> QLabel:
-    """A label that shows a picture of our own."""
+    """A label with one of our own images."""
     it = QLabel()
     it.setPixmap(shown)
     return it
 
 
 class KeyCap(QLabel):
-    """A key as it is printed on the keyboard."""
+    """A key as printed on a keyboard."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -128,13 +131,16 @@ class IconLabel(QLabel):
         super().changeEvent(event)
 
     def _draw(self) -> None:
-        side = theme.px(self._size)  # grows with the words beside it
+        side = theme.px(self._size)  # scales with the text beside it
         self.setFixedSize(side + 2, side + 2)
         self.setPixmap(icons.pixmap(self._name, self._tone, side))
 
 
 def call(widget: QWidget, name: str, description: str = "") -> QWidget:
-    """Give a control its accessible name, also its inner input line (spin box, editable combo box) and buttons (search field)."""
+    """Set the accessible name of a control and of its inner widgets.
+
+    These are line edits (spin box, editable combo box) and buttons (search field).
+    """
     widget.setAccessibleName(name)
     if description:
         widget.setAccessibleDescription(description)
@@ -144,7 +150,7 @@ def call(widget: QWidget, name: str, description: str = "") -> QWidget:
         if isinstance(widget, QAbstractSpinBox):
             inner.setTextMargins(
                 8, 0, 0, 0
-            )  # Qt gives a spin box's line no padding from the style sheet
+            )  # Qt ignores the style sheet's padding in a spin box's line edit
     if isinstance(widget, QLineEdit):
         for button in widget.findChildren(QToolButton):
             clears = (
@@ -154,6 +160,6 @@ def call(widget: QWidget, name: str, description: str = "") -> QWidget:
             button.setAccessibleName(
                 _("Clear {name}").format(name=name)
                 if clears
-                else _("Symbol of {name}").format(name=name)
+                else _("Icon of {name}").format(name=name)
             )
     return widget

@@ -1,4 +1,4 @@
-"""Work line: what is under way, how far it is, and a button that calls it off."""
+"""Shows the running operation, its progress, and a Cancel button."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from workbench.ui.widgets.layout import fixed
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
-TITLE = 320  # a longer one, as of an import from a file with a long name, is cut
+TITLE = 320  # longer titles, such as those with long file names, are elided
 
 
 class WorkLine(QFrame):
-    """Floats at the bottom of its parent, where notes do. Emits `cancelled` at the button and at Escape, once for each showing."""
+    """Floats at the bottom of its parent, like messages.
+
+    Emits `cancelled` on the button and on Escape, once per showing.
+    """
 
     cancelled = Signal()
 
@@ -26,9 +29,7 @@ class WorkLine(QFrame):
         self.setProperty("part", "note")
         self._title, self._share = Elided(""), words("")
         self._meter = fixed(Meter(0.0, name=_("Progress")), 180)
-        self._cancel = Button(
-            _("Cancel"), on=self._call_off, tip=_("Everything is put back as it was (Esc)")
-        )
+        self._cancel = Button(_("Cancel"), on=self._call_off, tip=_("Roll back all changes (Esc)"))
         self._cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 4, 6, 4)
@@ -66,7 +67,7 @@ class WorkLine(QFrame):
     def _call_off(self) -> None:
         self._cancel.setEnabled(False)
         self._escape.setEnabled(False)
-        self._title.setText(_("Putting everything back …"))
+        self._title.setText(_("Rolling back…"))
         self.cancelled.emit()
 
     def _place(self) -> None:

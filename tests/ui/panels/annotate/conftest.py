@@ -1,4 +1,4 @@
-"""A project to annotate: a class layer, a span layer, a layer of pairs; five documents and a pair."""
+"""A project to annotate: a class, a span and a pair layer; five documents and a pair."""
 
 from types import SimpleNamespace
 
@@ -42,7 +42,10 @@ def filled(project):
 
 @pytest.fixture
 def context(filled):
-    """What a state reaches for, without a window. `told` collects notes and faults, `gone` the pages called up."""
+    """What a state reaches for, without a window.
+
+    `told` collects notes and faults, `gone` the pages called up.
+    """
     made = SimpleNamespace(project=filled, settings=Settings(), told=[], gone=[])
 
     def attempt(act, *args, **named):

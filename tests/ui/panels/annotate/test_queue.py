@@ -117,7 +117,7 @@ def test_submitting_goes_through_the_narrowed_queue_alone(state, noted):
 
     assert seen == ["k1", "k4"]
     text, undo = noted[-1]
-    assert text == "Nothing is left to label in this part of the queue."
+    assert text == "All documents in this part of the queue are labelled."
     undo()
     assert state.narrowed.empty and len(state.ids) == 6
 
@@ -199,7 +199,7 @@ def test_without_suggestions_everything_stays_and_that_is_said(state, noted):
     state.show_suggestions()
 
     assert key_of(state) == "k0" and state.narrowed.empty and len(state.ids) == 6
-    assert noted[-1][0] == "Nothing is suggested in the layers being labelled."
+    assert noted[-1][0] == "There are no suggestions in the selected layers."
 
 
 # ---------------------------------------------------------------- skipping

@@ -150,8 +150,12 @@ def test_undoing_what_was_done_to_another_document_brings_that_one_up(state):
 
 def test_keys_are_those_of_the_shown_layers(state):
     assert {key: state.label_of[id][1].name for key, id in state.keys.items()} == {
-        "1": "PER", "2": "LOC", "3": "TIME", "q": "good", "w": "bad",
-    }  # fmt: skip
+        "1": "PER",
+        "2": "LOC",
+        "3": "TIME",
+        "q": "good",
+        "w": "bad",
+    }
 
 
 def test_tab_goes_through_spans_and_suggestions_in_order_of_the_text(state):
@@ -278,7 +282,7 @@ def test_when_all_is_done_it_says_so_and_stays(state, context):
         state.discard()
 
     assert (
-        "Nothing is left to label here." not in context.told[-1]
+        "All documents are labelled." not in context.told[-1]
     )  # the note of the discarding stands
     assert state.left == 0 and not state.next_unlabelled()
 
@@ -407,8 +411,11 @@ def test_the_guideline_is_that_of_the_layers_shown_each_once(state, names):
 def test_where_only_class_layers_are_shown_their_keys_are_digits(state):
     state.switch_layer(layer_id(state, "names"), False)
     assert {key: state.label_of[id][1].name for key, id in state.keys.items()} == {
-        "1": "good", "2": "bad", "q": "good", "w": "bad",
-    }  # fmt: skip
+        "1": "good",
+        "2": "bad",
+        "q": "good",
+        "w": "bad",
+    }
     mood = next(layer for layer in state.active if layer.name == "mood")
     assert [label.key for label in state.with_keys(mood)] == ["1", "2"]
 
@@ -521,7 +528,7 @@ def test_an_answer_with_a_label_that_is_gone_is_told_and_changes_nothing(state, 
     labels.delete_label(state.project, label_id(state, "PER"))
     state.accept()
 
-    assert context.told[-1] == "The layer names has no label PER any more."
+    assert context.told[-1] == "Layer names no longer has the label PER."
     assert key_of(state) == "k0" and found(state) == []
 
 

@@ -1,4 +1,6 @@
-"""The preview of the import dialog: roles above the columns, records with errors marked and reachable."""
+"""The preview of the import dialog: roles above the columns, records with errors marked and
+reachable.
+"""
 
 import pytest
 from PySide6.QtCore import Qt

@@ -99,7 +99,7 @@ def test_splits_say_what_they_did_and_offer_undo(sample):
     sample.make_splits(SplitChoice(("class",), 1, keep=False))
 
     assert sample.context.notes[-1] == (
-        "148 documents put into splits: 240 train, 30 dev, 30 test.",
+        "148 documents assigned to splits: 240 train, 30 dev, 30 test.",
         True,
     )
 

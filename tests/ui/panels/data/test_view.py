@@ -504,19 +504,19 @@ def test_splits_are_previewed_and_made_in_one_step(make_panel, sample_file, qtbo
     def answer():
         dialog = app.window.findChild(SplitsDialog)
         named(dialog, Segments, "Existing splits").button(False).click()
-        qtbot.waitUntil(lambda: named(dialog, QPushButton, "Make splits").isEnabled())
+        qtbot.waitUntil(lambda: named(dialog, QPushButton, "Create splits").isEnabled())
         table = named(dialog, Table, "Preview by label").rows_model
         texts = [table.index(0, column).data() for column in range(table.columnCount())]
         assert texts == ["All documents", "", "288", "36", "36"]
         spin = named(dialog, QSpinBox, "Share of train")
         spin.setValue(70)
-        assert not named(dialog, QPushButton, "Make splits").isEnabled()
+        assert not named(dialog, QPushButton, "Create splits").isEnabled()
         spin.setValue(80)
-        qtbot.waitUntil(lambda: named(dialog, QPushButton, "Make splits").isEnabled())
-        named(dialog, QPushButton, "Make splits").click()
+        qtbot.waitUntil(lambda: named(dialog, QPushButton, "Create splits").isEnabled())
+        named(dialog, QPushButton, "Create splits").click()
 
     QTimer.singleShot(0, answer)
-    named(panel.view, QPushButton, "Make splits").click()
+    named(panel.view, QPushButton, "Create splits").click()
     settled(qtbot, panel)
 
     assert corpus.info(app.project)["splits"] == {"train": 288, "dev": 36, "test": 36, "none": 128}
@@ -534,9 +534,9 @@ def test_without_submitted_documents_no_splits_are_offered(panel, qtbot, app):
     qtbot.addWidget(dialog)
     dialog.show()
 
-    assert not named(dialog, QPushButton, "Make splits").isEnabled()
+    assert not named(dialog, QPushButton, "Create splits").isEnabled()
     shown = [one.text() for one in dialog.findChildren(QLabel)]
-    assert "Nothing is submitted yet, so there is nothing to split." in shown
+    assert "No documents are submitted yet, so there is nothing to split." in shown
     state.close()
 
 

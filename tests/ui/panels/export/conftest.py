@@ -1,4 +1,6 @@
-"""A project with two finished runs that have models, an older and a newer; a queue that starts nothing."""
+"""A project with two finished runs that have models, an older and a newer; a queue that starts
+nothing.
+"""
 
 from types import SimpleNamespace
 

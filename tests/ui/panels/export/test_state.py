@@ -1,4 +1,7 @@
-"""The Export page's state: which run and folder it begins with, an export told by its events. No window, no worker."""
+"""The Export page's state: which run and folder it begins with, an export told by its events.
+
+No window, no worker.
+"""
 
 import pytest
 
@@ -125,7 +128,7 @@ def test_without_any_model_there_is_nothing_to_choose(context):
 
     state = ExportState(context)
 
-    assert state.runs == () and not state.ready and "No run" in state.missing
+    assert state.runs == () and not state.ready and "no run" in state.missing
     state.close()
 
 

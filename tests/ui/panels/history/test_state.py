@@ -36,7 +36,7 @@ def test_steps_stand_newest_first_and_survive_reopening(state):
         ("Add layer spans", False, 2),
         ("Add layer class", False, 3),
     ]
-    assert "survives" in state.end
+    assert "is kept" in state.end
 
 
 def test_going_to_a_step_undoes_it_and_all_after_it_and_redoes_again(state):

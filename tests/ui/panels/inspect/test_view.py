@@ -109,7 +109,7 @@ def test_gold_and_predicted_carry_signs_beside_colours(panel, host):
     host.answer(SPANS)
 
     captions = [span.caption for span in panel.view._views["spans"]._predicted.spans]
-    assert captions == ["+ PER · extra"]
+    assert captions == ["+ PER · false positive"]
 
 
 def test_the_classes_are_bars_with_gold_marked(panel, host, monkeypatch):
@@ -121,7 +121,7 @@ def test_the_classes_are_bars_with_gold_marked(panel, host, monkeypatch):
     model = named(panel, QTableView, "Classes").model()
     assert [model.index(row, 2).data() for row in range(2)] == ["75.0", "25.0"]
     assert [model.index(row, 1).data() for row in range(2)] == ["", "gold"]
-    assert panel.view._views["class_scores"]._verdict.text() == "Gold says good"
+    assert panel.view._views["class_scores"]._verdict.text() == "Gold: good"
 
 
 def test_right_to_left_text_runs_from_the_right(panel, host):

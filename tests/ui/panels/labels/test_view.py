@@ -110,7 +110,7 @@ def test_a_colour_is_given_by_a_swatch_and_taken_back(panel, qtbot):
     named(panel, "Labels of the layer", QTableView).selectRow(0)
     qtbot.mouseClick(named(panel, "Colour green", QAbstractButton), Qt.MouseButton.LeftButton)
     assert labels.layers(panel.state.project)[0].labels[0].colour.startswith("#")
-    qtbot.mouseClick(named(panel, "By place", QAbstractButton), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(named(panel, "Default", QAbstractButton), Qt.MouseButton.LeftButton)
     assert labels.layers(panel.state.project)[0].labels[0].colour == ""
 
 
@@ -121,7 +121,7 @@ def test_the_guideline_is_written_kept_and_read(panel, qtbot):
     qtbot.mouseClick(named(panel, "Read", QAbstractButton), Qt.MouseButton.LeftButton)
 
     assert labels.layers(panel.state.project)[0].guideline == "# Rules"
-    assert named(panel, "Guideline to read").toPlainText() == "Rules"
+    assert named(panel, "Guideline preview").toPlainText() == "Rules"
 
 
 def test_what_was_typed_into_the_guideline_is_kept_when_the_layer_changes_or_the_project_closes(
@@ -183,9 +183,7 @@ def test_without_layers_the_page_leads_to_the_first_one(app, tmp_path):
     Project.create(tmp_path / "empty.glossbench").close()
     app.open_project(tmp_path / "empty.glossbench", page="labels")
     panel = app.window.panel("labels")
-    assert (
-        named(panel, "Add the first layer…").isVisible() and not named(panel, "Layers").isVisible()
-    )
+    assert named(panel, "Add first layer…").isVisible() and not named(panel, "Layers").isVisible()
 
 
 def test_another_page_can_ask_for_a_layer(panel, app):
@@ -216,4 +214,4 @@ def test_undo_of_a_note_never_takes_back_a_later_step_in_its_place(panel, qtbot)
     )
 
     assert [row.label.name for row in panel.state.labels] == ["bad", "later"]
-    assert "Something else has changed" in note.text()
+    assert "Another change was made" in note.text()

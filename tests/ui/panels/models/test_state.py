@@ -1,4 +1,6 @@
-"""The Models page's state: cards, adding, forgetting, trusting; a download told by its job's events. No window, no worker."""
+"""The Models page's state: cards, adding, forgetting, trusting; a download told by its job's
+events. No window, no worker.
+"""
 
 import shutil
 from types import SimpleNamespace
@@ -211,7 +213,7 @@ def test_numbers_are_read_easily(state):
         "22.9 M",
         "6.7 B",
     ]
-    assert dict(facts(state.cards[0]))["Layers × width"] == "6 × 384"
+    assert dict(facts(state.cards[0]))["Layers × hidden size"] == "6 × 384"
 
 
 def test_what_is_missing_is_said_with_the_files_name_as_it_is(state, context, mine):
@@ -262,7 +264,7 @@ def test_size_and_licence_are_told_then_it_is_fetched_with_progress(download, co
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     assert (
         download.stage == "told"
-        and told_words(download.told) == "Size: 2.0 MB in 2 files. Licence: mit. Family: bert."
+        and told_words(download.told) == "Size: 2.0 MB in 2 files. License: mit. Family: bert."
     )
 
     download.fetch()

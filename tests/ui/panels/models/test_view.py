@@ -67,7 +67,7 @@ def test_each_starter_has_a_card_with_its_figures_and_uses(panel):
     bert = cards(panel)[0]
 
     assert bert.info.name == "starter-bert"
-    for word in ("22.9 M", "6 × 384", "30,522", "512 subwords", "apache-2.0", "46.5 MB"):
+    for word in ("22.9 M", "6 × 384", "30,522", "512 tokens", "apache-2.0", "46.5 MB"):
         assert word in said(bert)
     assert {"Document class", "Sentence pair", "Token tagging", "Masked words"} <= {
         one.accessibleName() for one in bert.findChildren(QWidget)
@@ -92,7 +92,7 @@ def test_a_broken_folder_stays_to_be_seen_with_what_is_missing(panel, mine, qtbo
         lambda: any("model.safetensors is missing" in said(one) for one in cards(panel))
     )
 
-    button(panel, "Forget mine").click()
+    button(panel, "Remove mine").click()
     qtbot.waitUntil(lambda: len(cards(panel)) == 2)
 
 
@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_even_be_parsed_is_shown_with_its_fault(panel, mine
     panel.state.look()
 
     qtbot.waitUntil(lambda: any("hidden_size as [1]" in said(one) for one in cards(panel)))
-    assert button(panel, "Forget mine").isEnabled()
+    assert button(panel, "Remove mine").isEnabled()
 
 
 def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, qtbot):
@@ -130,7 +130,7 @@ def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, 
         next(
             one
             for one in dialog.findChildren(QAbstractButton)
-            if one.accessibleName() == "Trust and use"
+            if one.accessibleName() == "Trust and load"
         ).click()
 
     with_dialog(qtbot, lambda: panel.view.add(mine), trust)
@@ -150,9 +150,9 @@ def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
         act = next(
             one
             for one in dialog.findChildren(QAbstractButton)
-            if one.accessibleName() == "Show size and licence"
+            if one.accessibleName() == "Show size and license"
         )
-        assert not act.isEnabled() and "offline" in said(dialog)
+        assert not act.isEnabled() and "Offline" in said(dialog)
         next(
             one
             for one in dialog.findChildren(QAbstractButton)

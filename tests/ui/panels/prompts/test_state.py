@@ -1,4 +1,7 @@
-"""The Prompts page's state: the exact prompt, what is wrong with it, and the run. No window, no worker."""
+"""The Prompts page's state: the exact prompt, what is wrong with it, and the run.
+
+No window, no worker.
+"""
 
 import json
 from pathlib import Path
@@ -53,10 +56,18 @@ def context(tmp_path):
         done(found)
 
     made = SimpleNamespace(
-        project=project, queue=StillQueue(), settings=Settings(), run=run, fail=faults.append, faults=faults, went=went,
-        commands_changed=lambda: None, go=lambda page, **args: went.append((page, args)), dispatch=lambda act: act(),
+        project=project,
+        queue=StillQueue(),
+        settings=Settings(),
+        run=run,
+        fail=faults.append,
+        faults=faults,
+        went=went,
+        commands_changed=lambda: None,
+        go=lambda page, **args: went.append((page, args)),
+        dispatch=lambda act: act(),
         attempt=lambda act, *args, **named: act(*args, **named),
-    )  # fmt: skip
+    )
     wiring = wire(project, made.queue)
     yield made
     wiring.close()

@@ -54,7 +54,7 @@ def test_typing_in_the_template_shows_at_once_what_is_wrong(panel, qtbot):
 
 
 def test_the_window_goes_on_while_a_template_runs_without_end(panel, qtbot):
-    """One call of native code, which in this process would hold the interpreter lock for minutes."""
+    """A single native call, which in this process would hold the GIL for minutes."""
     template, good = named(panel, QPlainTextEdit, "Template"), panel.state.preview.text
     beats = [time.monotonic()]
     timer = QTimer()
@@ -146,7 +146,7 @@ def test_answers_and_progress_stay_when_the_page_is_left_and_shown_again(panel, 
         qtbot.waitUntil(lambda before=preview: state.preview is not before, timeout=10_000)
         assert outcome._which.value() == side and outcome._pages.currentIndex() == index
 
-    assert named(panel, QTableView, "Answers").model().rowCount() == 6
+    assert named(panel, QTableView, "Predictions").model().rowCount() == 6
     assert outcome._time.text() == "30 of 60, 0:12 left"
     assert outcome._progress.isVisibleTo(outcome._live)
     state.live = None
@@ -209,7 +209,7 @@ def test_answers_stand_in_a_table_with_bars(panel):
     rows = (LabelAnswer("delay", -2.31, 0.61, 0.46, 1), LabelAnswer("ticket", -2.96, None, 0.24, 2))
     panel.state.update(answers=rows)
 
-    model = named(panel, QTableView, "Answers").model()
+    model = named(panel, QTableView, "Predictions").model()
     cells = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
     assert cells == [["delay", "-2.31", "61.0", "1", "46.0"], ["ticket", "-2.96", "–", "2", "24.0"]]
 

@@ -25,10 +25,13 @@ def gold_file(scored_file):
     """
     project = Project.open(scored_file)
     records = [
-        Record(Document(f"t{n}", (("text", f"Test text {n}"),), "test"), {"class": "submitted"},
-               {"class": (label,)})
+        Record(
+            Document(f"t{n}", (("text", f"Test text {n}"),), "test"),
+            {"class": "submitted"},
+            {"class": (label,)},
+        )
         for n, label in enumerate(("good", "bad"))
-    ]  # fmt: skip
+    ]
     with project.edit("Add documents"):
         ids = documents.add(project.db, records, source_id=project.source("person"))
     run = runs.by_name(project.db, "second")
@@ -128,14 +131,16 @@ def test_the_table_says_which_gold_it_is_against(panel, qtbot):
     scores = panel.view._pages.widget(0)
     told = scores._gold_note.text
     assert not scores._split.isVisibleTo(scores)
-    assert told().startswith("Dev: 6 documents, against today's gold labels. Nothing has changed")
+    assert told().startswith(
+        "Dev: 6 documents, against the current gold labels. Nothing has changed"
+    )
 
     scores._gold.button("run").click()
-    assert told().startswith("Dev: 6 documents, against the gold labels when the run ended.")
+    assert told().startswith("Dev: 6 documents, against the gold labels at the end of the run.")
 
     panel.state.show_test()
     qtbot.waitUntil(lambda: scores._split.isVisibleTo(scores))
-    assert told().startswith("Test: 2 documents, against today's gold labels.")
+    assert told().startswith("Test: 2 documents, against the current gold labels.")
     scores._gold.button("run").click()
     assert "when this score was first shown (today" in told()
 

@@ -65,7 +65,7 @@ def test_two_chosen_runs_are_shown_side_by_side(panel, qtbot):
 
     qtbot.waitUntil(lambda: panel.state.comparison is not None)
     assert named(panel, "Scores side by side").isVisible()
-    assert named(panel, "Only the first is right", QTableView).model().rowCount() == 1
+    assert named(panel, "Only first correct", QTableView).model().rowCount() == 1
 
 
 def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
@@ -103,7 +103,7 @@ def test_every_control_has_a_name_and_none_is_wider_than_the_page(panel, qtbot):
 def test_buttons_that_need_weights_rest_without_them_and_the_page_says_why(panel):
     assert not named(panel, "Export model").isEnabled()
     assert not named(panel, "Show test score").isEnabled()
-    assert "weights are not here" in panel.view._message.text()
+    assert "Weights not found" in panel.view._message.text()
     assert named(panel, "Train again").isEnabled()
 
 
@@ -129,7 +129,7 @@ def test_without_runs_a_button_leads_to_train(app, project_file):
 def test_documents_chosen_on_data_wait_for_the_run_that_shall_suggest(panel, monkeypatch):
     asked = []
     panel.shown(suggest=(1, 2))
-    assert "2 documents were chosen on Data" in panel.view._asked.text()
+    assert "2 documents were selected on Data" in panel.view._asked.text()
 
     monkeypatch.setattr(type(panel.state), "usable", True)
     monkeypatch.setattr(panel.state, "suggest", asked.append)
@@ -144,7 +144,7 @@ def test_the_first_of_two_runs_stands_under_its_name_and_can_be_shown_alone(pane
     first = panel.state.run_of(min(panel.state.chosen))
 
     assert model.headerData(1, Qt.Orientation.Horizontal) == first.name
-    named(panel, "Show the first alone").click()
+    named(panel, "Show first only").click()
     qtbot.waitUntil(lambda: panel.state.run == first)
 
 
@@ -173,14 +173,14 @@ def test_a_changed_gold_is_told_beside_the_interval_of_its_score(panel):
     scores, found = panel.view._pages.widget(0), panel.state.details
     scores._tiles(found)
     # 3 of 6 right: Wilson 1927
-    told = "as run · today's gold 50.0, 95 %: 18.8 – 81.2 (6 documents)"
+    told = "as run · current gold 50.0, 95 %: 18.8 – 81.2 (6 documents)"
     assert scores._second._hint.text() == told
 
     today = replace(found.results.today, scores={**found.results.today.scores, "accuracy": 1.0})
     scores._tiles(replace(found, results=replace(found.results, today=today)))
-    assert scores._second._hint.text().startswith("as run · today's gold 100.0, 95 %: ")
+    assert scores._second._hint.text().startswith("as run · current gold 100.0, 95 %: ")
     scores._tiles(replace(found, low=0.0, high=0.0))
-    assert scores._second._hint.text() == "as run · today's gold 50.0 (6 documents)"
+    assert scores._second._hint.text() == "as run · current gold 50.0 (6 documents)"
 
 
 def test_the_key_of_an_error_gives_way_to_its_text_where_there_is_little_room(panel):
@@ -221,7 +221,10 @@ def test_two_runs_that_share_no_answered_document_say_so(panel, qtbot):
 
     assert "McNemar" in view._words.text() and view._counts[0].text() == "1"
     panel.state.update(comparison=replace(found, first=replace(found.first, n=0)))
-    assert view._words.text() == "There is no document of dev with gold that both have answered."
+    assert (
+        view._words.text()
+        == "There is no dev document with gold labels and predictions of both runs."
+    )
 
 
 def test_comparing_by_the_menu_leaves_the_focus_on_the_runs(panel, qtbot):
@@ -260,7 +263,7 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
     link = next(
         one
         for one in window.note_line.findChildren(QAbstractButton)
-        if one.accessibleName() == "Look at them"
+        if one.accessibleName() == "Show suggestions"
     )
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
 
@@ -285,9 +288,12 @@ def with_answers(project, keys) -> int:
             project.db, "asked", "prompt", layer_id=layer, spec={"task": "classify"}, status="done"
         )
         answer = {
-            "scores": {"good": 0.9, "bad": 0.1}, "label": "good", "tokens": [], "spans": [],
+            "scores": {"good": 0.9, "bad": 0.1},
+            "label": "good",
+            "tokens": [],
+            "spans": [],
             "cut": False,
-        }  # fmt: skip
+        }
         rows = [(id, r.document.text_hash, answer) for id, r in zip(ids, records, strict=True)]
         runs.save_predictions(project.db, run.id, rows)
     return run.id

@@ -1,4 +1,7 @@
-"""The Train page's state: choices, what would be used, and a run told by its events. No window, no worker."""
+"""The Train page's state: choices, what would be used, and a run told by its events.
+
+No window, no worker.
+"""
 
 import json
 from types import SimpleNamespace
@@ -326,11 +329,13 @@ def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     state.set_values({"epochs": "1"})
     assert state.defaults_told().startswith(
         "1 epoch. Steps per epoch: 12"
-    ) and state.defaults_told().splitlines()[0].endswith("Less than a minute, going by “same”.")
+    ) and state.defaults_told().splitlines()[0].endswith(
+        "Less than a minute, estimated from “same”."
+    )
     state.set_values({"epochs": "10"})
-    assert state.defaults_told().splitlines()[0].endswith("About 4 min, going by “same”.")
+    assert state.defaults_told().splitlines()[0].endswith("About 4 min, estimated from “same”.")
     state.choose_model("starter-gpt")
-    assert "going by “another model”" in state.defaults_told()
+    assert "estimated from “another model”" in state.defaults_told()
     state.close()
 
 

@@ -123,7 +123,7 @@ def test_a_live_run_shows_figures_curves_and_its_two_buttons(page, app):
     assert (
         right._figures["left"][1].text() == "0:31" and right._figures["memory"][1].text() == "1.1"
     )
-    assert list(right._loss.curves) == ["each step", "smoothed"]
+    assert list(right._loss.curves) == ["per step", "smoothed"]
     assert right._score.curves["Macro F1"].y == [0.5]
     page.state.live = None
 
@@ -158,7 +158,7 @@ def test_a_run_that_has_ended_tells_its_last_step_and_how_long_it_took(page, don
     page.state.changed.emit(frozenset({"live", "run"}))
     assert (
         right._figures["step"][1].text() == "40"
-        and right._when.text() == "classify-1  ·  took 2:05"
+        and right._when.text() == "classify-1  ·  Duration: 2:05"
     )
     assert not right._figures["left"][0].isVisible()
 
@@ -217,7 +217,7 @@ def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of
     follow(live, Finished("cancelled"))
     page.state.changed.emit(frozenset({"live", "run"}))
     assert (
-        "nothing of this run was kept" in right._message.text()
+        "Nothing of this run was kept" in right._message.text()
         and right.hasFocus()
         and not right._results.isVisible()
     )

@@ -1,4 +1,4 @@
-"""What a person does to a document on Annotate: label, correct, accept, submit. No Qt; part of the state."""
+"""Actions of the user on a document in Annotate: label, correct, accept, submit. No Qt."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from workbench.ui.panels.annotate.tokens import TokenState
 
 
 class AnnotateActs(TokenState):
-    """The state with its acts. Every act is saved when it is made; errors are told, never raised."""
+    """The state with its actions. Each is saved immediately; errors are shown, never raised."""
 
     _found: tuple | None = None  # rows, name and the row of that name
 
     # ------------------------------------------------------------ choosing
 
     def choose_step(self, way: int, field: str, caret: int) -> None:
-        """The next (+1) or previous (-1) span or suggestion in order of the text; from the caret where none is chosen."""
+        """Select the next (+1) or previous (-1) span or suggestion in text order, starting at the
+        caret.
+        """
         rows = [(r.field, r.start, -r.end, (GOLD, r.id)) for r in self.spans]
         rows += [
             (r.field, r.start, -r.end, (SUGGESTED, r.id))
@@ -57,7 +59,7 @@ class AnnotateActs(TokenState):
         return self._row(self.suggestions, SUGGESTED)
 
     def _row(self, rows: tuple, kind: str):
-        """The chosen row of this kind. It is asked for many times while the same one is chosen."""
+        """The selected row of this kind; cached, as it is read often."""
         if self.chosen is None or self.chosen[0] != kind:
             return None
         if self._found is None or self._found[0] is not rows or self._found[1] != self.chosen:
@@ -71,7 +73,11 @@ class AnnotateActs(TokenState):
     # ------------------------------------------------------------ labelling
 
     def label(self, label_id: int, target: Target | None = None) -> None:
-        """Relabel the chosen span; else correct the chosen suggestion; else label `target`. A class label sets or clears the class."""
+        """Relabel the selected span, correct the selected suggestion, or label `target`, in this
+        order.
+
+        A class label sets or clears the class.
+        """
         found = self.label_of.get(label_id)
         if not self.can_edit or found is None:
             return
@@ -99,11 +105,11 @@ class AnnotateActs(TokenState):
     def _relabel(self, span, layer, label_id: int) -> None:
         if span.layer_id == layer.id:
             self._do(annotate.relabel_span, span.id, label_id)
-        else:  # another layer: the same words, labelled there as well
+        else:  # another layer: label the same words there as well
             self._add(span.start, span.end, label_id, span.field)
 
     def _correct(self, row, label_id: int) -> None:
-        """The suggestion goes, a person's span stands in its place: one step."""
+        """Replace the suggestion by a span of the user, in one step."""
 
         def correct(project, *, origin):
             with project.edit(_("Correct suggestion"), origin=origin):
@@ -128,7 +134,7 @@ class AnnotateActs(TokenState):
             self.choose((GOLD, id))
 
     def delete_chosen(self) -> None:
-        """Delete the chosen span; a chosen suggestion is rejected."""
+        """Delete the selected span, or reject the selected suggestion."""
         if not self.can_edit:
             return
         if (span := self.chosen_span()) is not None:
@@ -137,7 +143,7 @@ class AnnotateActs(TokenState):
             self.reject()
 
     def resize(self, start: int, end: int) -> None:
-        """Move the borders of the chosen span; an empty one is not made."""
+        """Move the boundaries of the selected span; empty spans are not created."""
         span = self.chosen_span()
         if self.can_edit and span is not None and start < end:
             self._do(annotate.resize_span, span.id, start, end)
@@ -148,9 +154,9 @@ class AnnotateActs(TokenState):
         return self.chosen_suggestion() or next(iter(self.suggestions), None)
 
     def accept(self, suggestion_id: int | None = None) -> None:
-        """This suggestion, else the chosen one, else the first; then the next is chosen.
+        """Accept this suggestion, else the selected one, else the first; then select the next.
 
-        While errors of a run are reviewed its answer becomes gold, and the next error is opened.
+        In error review, the prediction becomes gold and the next error is opened.
         """
         if self.errors and suggestion_id is None:
             self.accept_answer()
@@ -158,14 +164,17 @@ class AnnotateActs(TokenState):
             self._decide(annotate.accept, suggestion_id)
 
     def reject(self, suggestion_id: int | None = None) -> None:
-        """The suggestion, as `accept` takes it; among errors gold is kept and the next one opened."""
+        """Reject the suggestion, chosen as in `accept`.
+
+        In error review, keep gold and open the next.
+        """
         if self.errors and suggestion_id is None:
             self.next_error()
         else:
             self._decide(annotate.reject, suggestion_id)
 
     def accept_answer(self) -> None:
-        """Make the answer of the run whose errors are reviewed gold, and open the next error."""
+        """Make the prediction of the reviewed run gold, and open the next error."""
         if not self.can_edit or not self.errors or self.run_layer is None:
             return
         key, run = self.doc.document.key, self.run
@@ -191,22 +200,26 @@ class AnnotateActs(TokenState):
             if layer.id == self.run_layer
         }
         annotate.take_answer(
-            project, self.run.id, self.document_id, self.run_layer, answer,
+            project,
+            self.run.id,
+            self.document_id,
+            self.run_layer,
+            answer,
             spans=differences.missed,
             classes=[ids[label] for label in differences.missed_labels],
             origin=origin,
-        )  # fmt: skip
+        )
         return True
 
     def _as_suggestions(self) -> list[NewSuggestion] | None:
-        """What the run answers and gold lacks; None, which is told, where a label is gone."""
+        """Predictions of the run that gold lacks; None, with a message, if a label was deleted."""
         differences = self.differences
         layer = next(one for one in self.layers if one.id == self.run_layer)
         ids = {label.name: label.id for label in layer.labels}
         names = [*(one.label for one in differences.spans), *differences.labels]
         gone = next((name for name in names if name not in ids), None)
         if gone is not None:
-            told = _("The layer {layer} has no label {name} any more.")
+            told = _("Layer {layer} no longer has the label {name}.")
             self.context.note(told.format(layer=layer.name, name=gone))
             return None
         here = self.document_id, layer.id
@@ -245,11 +258,13 @@ class AnnotateActs(TokenState):
 
     @property
     def sure_suggestions(self) -> list[int]:
-        """Ids of those that "Accept all" takes."""
+        """Ids of the suggestions that "Accept all" accepts."""
         return [r.id for r in self.suggestions if r.score is None or r.score >= self.sure]
 
     def accept_all(self) -> None:
-        """Every suggestion of this document whose score is at least `sure`; those without a score count as sure."""
+        """Accept every suggestion of this document with a score of at least `sure`, or without a
+        score.
+        """
         self._all(
             annotate.accept,
             self.sure_suggestions,
@@ -269,10 +284,13 @@ class AnnotateActs(TokenState):
             if done:
                 self.context.note(words(done).format(n=done), undo=True)
 
-    # ------------------------------------------------------------ done with a document
+    # ------------------------------------------------------------ finishing a document
 
     def submit(self) -> None:
-        """Submit in the layers shown and go on; a class layer without a class stays draft and that is told."""
+        """Submit in the shown layers and open the next document.
+
+        A class layer without a class stays a draft, which is shown as a message.
+        """
         if not self.can_edit:
             return
         shown, here, key = (
@@ -281,7 +299,7 @@ class AnnotateActs(TokenState):
             self.doc.document.key,
         )
         if not shown:
-            self.context.note(_("No layer is switched on: there is nothing to submit."))
+            self.context.note(_("No layer is selected, so there is nothing to submit."))
             return
         warnings = self._do(annotate.submit, here, shown)
         if warnings is None:
@@ -293,7 +311,7 @@ class AnnotateActs(TokenState):
         self._go_on(keep_note=bool(warnings))
 
     def discard(self) -> None:
-        """Set the document aside in the layers shown and go on; a discarded one is taken back."""
+        """Discard the document in the shown layers and open the next, or restore it."""
         if not self.can_edit or not self.active:
             return
         shown, key = [layer.id for layer in self.active], self.doc.document.key
@@ -305,7 +323,7 @@ class AnnotateActs(TokenState):
         self._go_on(keep_note=True)
 
     def skip(self) -> None:
-        """Nothing changes; the document comes last in the queue."""
+        """Move the document to the end of the queue, unchanged."""
         if self.doc is None or self.errors:
             self.next_error()
             return
@@ -325,9 +343,9 @@ class AnnotateActs(TokenState):
         )
 
     def show_suggestions(self, run_id: int | None = None) -> None:
-        """Narrow the queue to documents with suggestions and open the first.
+        """Filter the queue to documents with suggestions and open the first.
 
-        The layer of the run is shown for that, whatever is switched off.
+        The layer of the run is shown for this even if it is hidden.
         """
         if self.errors:
             self.leave_errors()
@@ -341,7 +359,7 @@ class AnnotateActs(TokenState):
         if first is None:
             self.document_id = here
             self.update(off=off, narrowed=narrowed)
-            self.context.note(_("Nothing is suggested in the layers being labelled."))
+            self.context.note(_("There are no suggestions in the selected layers."))
             return
         self.open(first)
         self._load_queue()
@@ -353,7 +371,7 @@ class AnnotateActs(TokenState):
         return run.layer_id if run is not None else None
 
     def _go_on(self, *, keep_note: bool = False) -> None:
-        """After submitting: the next with something to do; else the next of a narrowed queue."""
+        """After submitting: the next document to label; else the next of a filtered queue."""
         if self.errors:
             self.next_error()
         elif self._next_open(self.document_id) not in (None, self.document_id):
@@ -362,16 +380,16 @@ class AnnotateActs(TokenState):
             self.say_all_is_done()
 
     def say_all_is_done(self) -> None:
-        """Tell that nothing is left to label, and offer what comes next."""
+        """Show that everything is labelled, and offer the next action."""
         if self.narrowed.empty:
             self.context.note(
-                _("Nothing is left to label here."),
+                _("All documents are labelled."),
                 lambda: self.context.go("train"),
                 action=_("Train"),
             )
         else:
             self.context.note(
-                _("Nothing is left to label in this part of the queue."),
+                _("All documents in this part of the queue are labelled."),
                 self.clear_filters,
                 action=_("Show all"),
             )

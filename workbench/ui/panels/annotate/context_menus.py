@@ -1,4 +1,4 @@
-"""The context menus of Annotate: on the text, on a span or suggestion, on a row of the queue."""
+"""Context menus of Annotate: for the text, a span or suggestion, and a row of the queue."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from workbench.ui.panels.annotate.keys import moved
 from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text_view import TextView
 
-LONGEST = 32  # characters of the text in a line of a menu
+LONGEST = 32  # characters of the text in a menu entry
 Choices = tuple[Choice | None, ...]
 
 
 class ContextMenus:
-    """Makes the menus of a page; `view` is the page."""
+    """Creates the context menus of a page; `view` is the page."""
 
     def __init__(self, view):
         self._view, self._state = view, view.state
@@ -31,7 +31,7 @@ class ContextMenus:
         RowMenu(view.right.suggestions, self.chosen)
 
     def watch(self, text: TextView) -> None:
-        """Give a text its menu."""
+        """Add the context menu to a text."""
         ContextMenu(text, partial(self._text, text), partial(_at_caret, text))
 
     # ------------------------------------------------------------ the text
@@ -45,7 +45,7 @@ class ContextMenus:
         return self.chosen() or self._words(text)
 
     def _take(self, text: TextView, point: QPointF) -> None:
-        """What the mouse is on: chosen text, else a span, else a word."""
+        """Select what is under the mouse: keep a selection, else take a span, else a word."""
         if text.selection and text.selected_at(point):
             self._state.choose(None)
             return
@@ -72,14 +72,16 @@ class ContextMenus:
         )
 
     def _layers(self, *, but: Layer | None = None) -> list[Layer]:
-        """The span layers shown that have labels."""
+        """The visible span layers that have labels."""
         found = [one for one in self._state.active if one.traits.in_text and one.labels]
         return [one for one in found if but is None or one.id != but.id]
 
     def _labels(
         self, layers: list[Layer], act: Callable[[Label], object], now: int | None = None
     ) -> Choices:
-        """The labels of the layers with their keys, in submenus if they are several; `now` is ticked."""
+        """The labels of the layers with their keys, in submenus if there are several; `now` is
+        checked.
+        """
 
         def line(label: Label) -> Choice:
             on = None if now is None else label.id == now
@@ -94,7 +96,7 @@ class ContextMenus:
     # ------------------------------------------------------------ a span, a suggestion
 
     def chosen(self) -> Choices:
-        """Of the chosen span, suggestion or answer of a run; nothing where none is chosen."""
+        """Menu of the selected span, suggestion or prediction; empty if nothing is selected."""
         span, suggestion = self._state.chosen_span(), self._state.chosen_suggestion()
         if span is not None:
             return self._span(span)
@@ -117,11 +119,11 @@ class ContextMenus:
         )
 
     def _label(self, label: Label) -> None:
-        """Relabel the chosen span, correct the chosen suggestion."""
+        """Relabel the selected span, or correct the selected suggestion."""
         self._state.label(label.id)
 
     def _borders(self, span: SpanRow) -> Choices:
-        """By a word; those that would change nothing, or leave nothing, rest."""
+        """Move boundaries by a word; disabled if that changes nothing or leaves an empty span."""
         text = self._view.text_of_chosen()
         titles = (
             ("[", _("Extend &start by a word")),
@@ -155,9 +157,7 @@ class ContextMenus:
     def _answer(self) -> Choices:
         state = self._state
         return (
-            Choice(
-                _("&Accept the prediction as gold"), state.accept_answer, state.can_edit, key="A"
-            ),
+            Choice(_("&Accept prediction as gold"), state.accept_answer, state.can_edit, key="A"),
             Choice(_("&Keep gold and open the next error"), state.next_error, key="X"),
         )
 
@@ -167,7 +167,7 @@ class ContextMenus:
     # ------------------------------------------------------------ a document of the queue
 
     def document(self) -> Choices:
-        """Of the document that is open: a click on a row of the queue opens it."""
+        """Menu of the open document: clicking a row of the queue opens it."""
         state = self._state
         if state.doc is None:
             return ()
@@ -177,7 +177,7 @@ class ContextMenus:
         discard = _("&Restore document") if discarded else _("&Discard document")
         text = "\n".join(content for _name, content in document.texts)
         return (
-            Choice(_("&Submit and go on"), state.submit, can, command="annotate.submit"),
+            Choice(_("&Submit and open next"), state.submit, can, command="annotate.submit"),
             Choice(discard, state.discard, can, command="annotate.discard"),
             Choice(_("S&kip document"), state.skip, key=_("Space")),
             SEPARATOR,
@@ -196,7 +196,7 @@ _NOTHING = (Choice("–", enabled=False),)
 
 
 def _cut(text: str) -> str:
-    """A text short enough for a menu, on one line, cut in the middle."""
+    """Shorten a text for a menu: one line, elided in the middle."""
     shown = " ".join(text[: 2 * LONGEST].split())
     if len(text) <= 2 * LONGEST and len(shown) <= LONGEST:
         return shown

@@ -1,4 +1,4 @@
-"""Find in the texts of the document that is open: what is searched for, all places, the current one. No Qt."""
+"""Find in the texts of the open document: the query, all matches and the current one. No Qt."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from workbench.base.events import State
 from workbench.text.find import Found, find
 
-LARGE = 200_000  # code points of a document from which it is searched off the main thread
-PAUSE = 0.001  # seconds in which the main thread gets the interpreter
+LARGE = 200_000  # code points above which a document is searched off the main thread
+PAUSE = 0.001  # seconds the search thread sleeps, so that the main thread gets the interpreter
 
 
 class Match(NamedTuple):
@@ -24,9 +24,9 @@ class Match(NamedTuple):
 
 
 class Finder(State):
-    """`found`: name of a text → its matches; `current`: which of all matches, from 0, or None.
+    """`found`: name of a text → its matches; `current`: index of the current match of all, or None.
 
-    `update` emits as every state does; the page shows it.
+    `update` is emitted as for every state; the page shows it.
     """
 
     def __init__(self, context):
@@ -39,7 +39,7 @@ class Finder(State):
         self.current: int | None = None
         self.searching = False
         self._texts: Sequence[tuple[str, str]] = ()
-        self._from = ("", 0)  # where the search began
+        self._from = ("", 0)  # where the search started
         self._asked = 0
 
     # ------------------------------------------------------------ what is found
@@ -50,7 +50,7 @@ class Finder(State):
 
     @property
     def cut(self) -> bool:
-        """Whether there are more matches than are counted."""
+        """Whether there are more matches than counted."""
         return any(found.cut for found in self.found.values())
 
     @property
@@ -64,7 +64,7 @@ class Finder(State):
 
     @property
     def place_of_current(self) -> tuple[str, int | None]:
-        """The text that holds the current match, and the number of the match in it."""
+        """The text that contains the current match, and the index of the match in it."""
         left = self.current
         for field, found in self.found.items():
             if left is not None and left < len(found):
@@ -72,10 +72,10 @@ class Finder(State):
             left = left - len(found) if left is not None else None
         return "", None
 
-    # ------------------------------------------------------------ what a person does
+    # ------------------------------------------------------------ actions
 
     def open(self, wanted: str, field: str, position: int) -> None:
-        """Show the search, for `wanted` unless that is empty; the first match is the next one."""
+        """Open the search, for `wanted` unless that is empty; the next match becomes current."""
         self._from = (field, position)
         self.update(shown=True, text=wanted or self.text)
         self.search()
@@ -85,12 +85,12 @@ class Finder(State):
         self.update(shown=False, found={}, current=None, searching=False)
 
     def set(self, **values: Any) -> None:
-        """`text`, `match_case`, `whole_words`: change some and search again."""
+        """`text`, `match_case`, `whole_words`: change any of them and search again."""
         self.update(**values)
         self.search()
 
     def step(self, way: int, field: str, position: int) -> None:
-        """To the next (+1) or previous (-1) match from the caret, round the ends of the texts."""
+        """Go to the next (+1) or previous (-1) match from the caret, wrapping around."""
         if not self.shown:
             self.open("", field, position)
             return
@@ -99,14 +99,14 @@ class Finder(State):
         match = self.match
         if match is not None and field == match.field and position in (match.start, match.end):
             self.update(current=(self.current + way) % self.count)
-        else:  # the caret has been moved meanwhile
+        else:  # the caret has moved meanwhile
             there = self._next_from(field, position)
             self.update(current=there if way > 0 else (there - 1) % self.count)
         if (match := self.match) is not None:
             self._from = match.field, match.start
 
     def show_texts(self, texts: Sequence[tuple[str, str]]) -> None:
-        """Another document, or other texts of it: they are searched from the start."""
+        """Set the texts of another document, or other texts, and search them from the start."""
         if texts != self._texts:
             self._texts, self._from = texts, ("", 0)
             self.search()
@@ -137,13 +137,13 @@ class Finder(State):
             done(work())
 
     def _take(self, found: dict[str, Found]) -> None:
-        self.found = {}  # the same matches are shown again: what is shown may be another document
+        self.found = {}  # refresh even if the matches are equal: the document may have changed
         self.update(found=found, current=None, searching=False)
         if self.count:
             self.update(current=self._next_from(*self._from))
 
     def _next_from(self, field: str, position: int) -> int:
-        """The first match at or behind a place; the first of all where none is."""
+        """The first match at or after a position; the first of all if there is none."""
         before = 0
         for name, found in self.found.items():
             if name == field:

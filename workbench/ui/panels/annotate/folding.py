@@ -1,4 +1,4 @@
-"""Which sides of Annotate are folded: by choice, or because the text has no room beside them."""
+"""Which sides of Annotate are collapsed: by the user, or because the window is too narrow."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
 from workbench.ui import theme
 
-LEAST_CENTRE = 340  # pixels at 100 % of the text; below, sides fold
+LEAST_CENTRE = 340  # minimum width of the text, pixels at 100 %; below it, sides collapse
 GUIDELINE_WIDTH = 400  # pixels at 100 %
 
 
 class Sides:
-    """The splitter holds the left side, the text and the right side. `kept` are the settings.
+    """Collapses the sides of the splitter (left, text, right). `kept` are the settings.
 
-    `leave()` gives the focus to the text: a side that folds would pass it on to anything.
+    `leave()` moves the focus to the text: hiding a side would pass it on to an arbitrary widget.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Sides:
         self._show()
 
     def fit(self, width: int) -> None:
-        """In a narrow window, or with large text, sides fold until the text can be read."""
+        """Collapse sides in a narrow window, or with large text, until the text is readable."""
         left, right = (self._parts[side].minimumWidth() for side in ("left", "right"))
         room = width - theme.px(LEAST_CENTRE)
         found = set() if room >= left + right else {"right"} if room >= left else {"left", "right"}
@@ -40,7 +40,7 @@ class Sides:
         return not self._parts[side].isVisibleTo(self._splitter)
 
     def turn(self, side: str) -> None:
-        """Fold or unfold; unfolding goes before the want of room."""
+        """Collapse or expand; expanding takes precedence over the available width."""
         fold = not self.folded(side)
         self._kept[f"annotate.{side}"] = fold
         if not fold:
@@ -48,7 +48,7 @@ class Sides:
         self._show()
 
     def widen_right(self) -> None:
-        """A guideline has tables and lists: as much room as the text can spare."""
+        """Guidelines contain tables and lists: give them as much width as the text can spare."""
         left, centre, right = self._splitter.sizes()
         least = self._splitter.widget(1).minimumSizeHint().width()
         spare = right + centre - max(theme.px(LEAST_CENTRE), least)

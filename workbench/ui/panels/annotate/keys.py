@@ -1,4 +1,4 @@
-"""Bare keys of Annotate. They act only while the text, the queue or one of the two tables has the focus."""
+"""Single-key shortcuts of Annotate, active while the text, the queue or a table has the focus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BRACKETS = {
 
 
 class Keys(QObject):
-    """Watches the widgets whose bare keys are commands. `view` is the page."""
+    """Watches the widgets in which single keys are commands. `view` is the page."""
 
     def __init__(self, view):
         super().__init__(view)
@@ -67,13 +67,14 @@ class Keys(QObject):
             self._state.clear_tag()
             return True
         if not modifiers and event.key() in self._acts:
-            if not event.isAutoRepeat():  # a key held down must not run through the queue
+            # ignore auto-repeat: a held key must not run through the queue
+            if not event.isAutoRepeat():
                 self._acts[_Key(event.key())]()
             return True
         return self._letter(event, self._state.tag_keys if in_tokens else {}, in_tokens)
 
     def _letter(self, event: QKeyEvent, first: Mapping[str, int], in_tokens: bool) -> bool:
-        """`first`: keys that have another meaning where the focus is."""
+        """`first`: keys that have another meaning in the focused widget."""
         letter = self._letter_of(event)
         if len(letter) != 1 or not letter.isprintable():
             return False
@@ -97,13 +98,15 @@ class Keys(QObject):
         return True
 
     def _letter_of(self, event: QKeyEvent) -> str:
-        """What the key writes; where nothing has that key, what stands at its place on a US keyboard."""
+        """The character that the key writes; for foreign layouts, the one at its position on a US
+        keyboard.
+        """
         written, there = event.text().lower(), key_places.meant(event)
         if written in self._state.keys or not there:
             return written
         return there if there in self._state.keys or written != "/" else written
 
-    # ------------------------------------------------------------ borders of the chosen span
+    # ------------------------------------------------------------ boundaries of the selected span
 
     def _bracket(self, event: QKeyEvent, modifiers) -> bool:
         written = event.text() if event.text() in _BRACKETS else key_places.meant(event)
@@ -119,12 +122,14 @@ class Keys(QObject):
             letters = (
                 modifiers == _Mod.ControlModifier
                 or modifiers == _Mod.ControlModifier | _Mod.ShiftModifier
-            )  # AltGr brings Alt along
+            )  # AltGr is reported together with Alt
             self._state.resize(*moved(text, span.start, span.end, which, letters=letters))
         return True
 
     def _stretch(self, to_right: bool) -> bool:
-        """Shift and an arrow, with a span chosen: its end moves by a character, as drawn."""
+        """Shift and an arrow key: move the end of the selected span by a character, in visual
+        order.
+        """
         span, text = self._state.chosen_span(), self._view.text_of_chosen()
         if span is None or text is None:
             return False
@@ -135,7 +140,10 @@ class Keys(QObject):
 
 
 def moved(text: TextView, start: int, end: int, which: str, *, letters: bool) -> tuple[int, int]:
-    """The span after `[` (start to the left), `]` (start to the right), `{` (end to the left) or `}`; never turned around."""
+    """The span after `[` (start left), `]` (start right), `{` (end left) or `}` (end right).
+
+    Never inverted.
+    """
     words, pieces = text.bounds, text.pieces
     if which == "[":
         return (

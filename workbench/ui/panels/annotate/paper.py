@@ -1,4 +1,4 @@
-"""The paper in the middle of Annotate: class rows, the text or texts, label bars."""
+"""The central area of Annotate: class rows, the text or texts, label bars."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
-BAR_LINE = 34  # pixels at 100 % of a line of labels
-ABOVE_LABELS = 60  # pixels at 100 % for the lines between text and labels, and a line of text
-SIDE = 22  # pixels beside the text at the least
-UNBOUNDED = 16_777_215  # Qt's own largest size
-NO_LABEL = ("?", theme.NO_LABEL)  # name and tint of a span whose label is not known (any more)
+BAR_LINE = 34  # height of a line of labels, pixels at 100 %
+ABOVE_LABELS = 60  # pixels at 100 %: the lines between text and labels, and a line of text
+SIDE = 22  # minimum margin beside the text, in pixels
+UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
+# name and colour of a span whose label is not loaded or was deleted
+NO_LABEL = ("?", theme.NO_LABEL)
 
 
 class DocumentText(TextView):
-    """One of a document's texts; `field` is its name."""
+    """One text of a document; `field` is its name."""
 
     def __init__(self):
         super().__init__()
@@ -35,7 +36,10 @@ class DocumentText(TextView):
 
 
 class Paper(QFrame):
-    """`picked(label id)` and `more()` from the bars; `text_made` for each text view, so that its keys can be watched."""
+    """`picked(label id)` and `more()` come from the label bars.
+
+    `text_made` is called for each text view, so that its keys can be watched.
+    """
 
     picked = Signal(int)
     more = Signal()
@@ -50,7 +54,7 @@ class Paper(QFrame):
         self._last = 0
         self._made: dict[
             int, tuple[object, TextSpan]
-        ] = {}  # span id → its row, and what is shown for it
+        ] = {}  # span id → its row, and what is displayed for it
         self._looks, self._missed = {}, frozenset()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
@@ -71,10 +75,10 @@ class Paper(QFrame):
         self.tokens = TokenPane(state)
         self.tokens.grid.installEventFilter(self)
         self._middle.addWidget(self.tokens, 1)
-        self._rest = QWidget()  # below short texts of a pair
+        self._rest = QWidget()  # below the short texts of a pair
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._rest.hide()
-        self._middle.addWidget(self._rest)  # without stretch: it takes what the texts leave
+        self._middle.addWidget(self._rest)  # no stretch: it takes the height that the texts leave
         self._need_texts(1)
 
     @property
@@ -114,7 +118,7 @@ class Paper(QFrame):
         return super().eventFilter(watched, event)
 
     def _centre(self) -> None:
-        """The column of text, as wide as can be read well, in the middle of the card."""
+        """Centre the column of text in the card, at a readable width."""
         column = max(text.maximumWidth() for text in self.texts)
         side = max(SIDE, (self.width() - column) // 2)
         margins = self.layout().contentsMargins()
@@ -122,7 +126,7 @@ class Paper(QFrame):
             self.layout().setContentsMargins(side, margins.top(), side, margins.bottom())
 
     def paintEvent(self, _event) -> None:
-        """A card; while a text in it has the focus, its border is the focus ring."""
+        """A card; its border is the focus ring while a text in it has the focus."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = any(part.hasFocus() for part in (*self.texts, self.tokens.grid))
@@ -138,7 +142,7 @@ class Paper(QFrame):
     # ------------------------------------------------------------ showing
 
     def render(self, *, new: bool) -> None:
-        """`new`: another document than before; its text is shown from the start."""
+        """`new`: the document has changed; its text is shown from the start."""
         self._show_bars()
         doc = self.state.doc
         texts = doc.document.texts if doc else (("text", ""),)
@@ -165,18 +169,20 @@ class Paper(QFrame):
         self._fit_bars()
 
     def focus_text(self, text: QWidget | None = None) -> None:
-        """A text, by default the last with the focus, or the tokens that stand in its place."""
+        """Focus a text, by default the last focused one, or the tokens shown instead of it."""
         text = text or self.text
         (text if text.isVisibleTo(self) else self.tokens.grid).setFocus()
 
     @property
     def panes(self) -> list[QWidget]:
-        """What takes the keys, in order."""
+        """The widgets that take keys, in order."""
         grids = [self.tokens.grid] if self.tokens.isVisible() else []
         return [*(text for text in self.texts if text.isVisible()), *grids]
 
     def _fit_texts(self) -> None:
-        """A text alone takes all the room; the texts of a pair stand one below the other, each as tall as it needs to be."""
+        """A single text takes the full height; the texts of a pair are stacked, each as tall as
+        needed.
+        """
         shown = [text for text in self.texts if not text.isHidden()]
         self._rest.setVisible(len(shown) > 1)
         for text in shown:
@@ -185,13 +191,13 @@ class Paper(QFrame):
             )
 
     def _fit_bars(self) -> None:
-        """Labels have the lines that the text does not need, at most half of the height."""
+        """Labels get the lines that the text does not need, at most half of the height."""
         bars = list(self._bars.values())
         if not bars:
             return
         needed = sum(text.content_height() for text in self.texts if not text.isHidden())
         if not self.tokens.isHidden():
-            needed = self.height()  # a grid of tokens uses whatever there is
+            needed = self.height()  # a token grid uses all the height there is
         text = min(needed + theme.px(ABOVE_LABELS), self.height() // 2)
         free = (self.height() - text - 2 * SIDE) // theme.px(BAR_LINE)
         wanted = {bar: bar.lines_wanted() for bar in bars}
@@ -245,13 +251,11 @@ class Paper(QFrame):
     def _say_remark(self, shown) -> None:
         empty = [layer.name for layer in shown.values() if not layer.labels]
         if self.state.doc is not None and not shown:
-            remark = _(
-                "No layer that is switched on is for a document of this kind: see Layers above."
-            )
+            remark = _("None of the selected layers applies to this document. Select layers above.")
         elif empty:
             remark = ngettext(
-                "{layers} has no labels yet: they are made on the Labels page.",
-                "{layers} have no labels yet: they are made on the Labels page.",
+                "{layers} has no labels yet. Create them on the Labels page.",
+                "{layers} have no labels yet. Create them on the Labels page.",
                 len(empty),
             ).format(layers=", ".join(empty))
         else:
@@ -260,7 +264,9 @@ class Paper(QFrame):
         self._remark.setVisible(bool(remark))
 
     def _text_spans(self) -> dict[str, list[TextSpan]]:
-        """What each text shows: gold, open suggestions, and in errors what the run answered otherwise."""
+        """The spans of each text: gold, open suggestions, and in error review the run's false
+        positives.
+        """
         state = self.state
         looks = {
             id: (label.name, label.colour or label.position)
@@ -314,7 +320,7 @@ class Paper(QFrame):
         name = self.state.chosen
         row = self.state.chosen_span() or self.state.chosen_suggestion()
         if row is not None and row.layer_id in {layer.id for layer in self.state.tag_layers}:
-            row = None  # it stands under its token
+            row = None  # shown below its token
         for text in self.texts:
             mine = row is not None and row.start is not None and row.field == text.field
             text.choose(name if mine else None)
@@ -322,7 +328,7 @@ class Paper(QFrame):
                 text.show_range(row.start, row.end)
 
     def choose_text(self, field: str, start: int, end: int) -> None:
-        """Choose code points of a text and scroll to them; that text takes the keys from now on."""
+        """Select code points of a text and scroll to them; that text gets the keyboard focus."""
         for number, text in enumerate(self.texts):
             if text.field == field and not text.isHidden():
                 self._last = number

@@ -1,4 +1,4 @@
-"""Which documents the queue of Annotate holds and in what order; going through them. No Qt."""
+"""The documents in the queue of Annotate, their order, and navigation. No Qt."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
     from workbench.text.labels import Layer
 
-MANY = 20_000  # documents from which counting and listing leave the main thread
-LARGE = 8_000_000  # bytes of a project file from which its list is read off the main thread
-FEW = 50  # changed documents that are checked against the filter one by one
+MANY = 20_000  # documents above which counting and listing run off the main thread
+LARGE = 8_000_000  # project file size in bytes above which the list is read off the main thread
+FEW = 50  # changed documents that are tested against the filter one by one
 NO_SPLIT = "none"
 DONE = ("submitted", "discarded")
 
 
 @dataclass(frozen=True)
 class Narrowed:
-    """What the queue is narrowed to; all of it holds at once.
+    """Filter of the queue; all conditions apply together.
 
-    `state`: `TO_DO`, pending, draft, submitted or discarded in the layers being labelled.
-    `suggested`: something is suggested there. `source`: the name of an imported file.
+    `state`: `TO_DO`, pending, draft, submitted or discarded in the selected layers.
+    `suggested`: there are suggestions in them. `source`: the name of an imported file.
     """
 
     state: str | None = None
@@ -44,10 +44,10 @@ class Narrowed:
 
 
 class QueueState(State):
-    """`ids`: the queue in order. `total`: documents without the filter. `left`: those to do.
+    """`ids`: the queue in order. `total`: documents without the filter. `left`: those to label.
 
-    `skipped` come last. The document that is open stays in the queue until another is opened,
-    although it may no longer pass the filter. `AnnotateState` has the document and the layers.
+    `skipped` come last. The open document stays in the queue until another is opened, even if it no
+    longer passes the filter. `AnnotateState` has the document and the layers.
     """
 
     def __init__(self, context):
@@ -70,7 +70,7 @@ class QueueState(State):
 
     @property
     def active_ids(self) -> tuple[int, ...]:
-        """The layers being labelled, of any document."""
+        """The selected layers, of any document."""
         return tuple(layer.id for layer in self.layers if layer.id not in self.off)
 
     def rows(self, ids: Sequence[int]) -> tuple[DocumentRow, ...]:
@@ -79,7 +79,9 @@ class QueueState(State):
     # ------------------------------------------------------------ filter
 
     def narrow(self, **values: Any) -> None:
-        """Change some of `Narrowed`; the first document that passes is opened, unless the open one does."""
+        """Change fields of the filter; opens the first matching document unless the open one
+        matches.
+        """
         self._set_narrowed(replace(self.narrowed, **values))
 
     @property
@@ -99,7 +101,7 @@ class QueueState(State):
 
     @property
     def filters(self) -> tuple[tuple[str, str], ...]:
-        """What the queue is narrowed to, as (field of `Narrowed`, words)."""
+        """The active filters, as (field of `Narrowed`, text)."""
         found, now = [], self.narrowed
         if now.state == TO_DO:
             found.append(("state", _("Unlabelled")))
@@ -122,7 +124,7 @@ class QueueState(State):
         return names.get(label_id, "?")
 
     def _unfiltered(self) -> Filter:
-        """Documents that a layer being labelled is for."""
+        """The documents that a selected layer applies to."""
         texts = {layer.texts for layer in self.layers if layer.id not in self.off}
         return Filter(texts=next(iter(texts))) if len(texts) == 1 else Filter()
 
@@ -195,7 +197,7 @@ class QueueState(State):
         return annotate.queue_size(self.project, only) > 0
 
     def _check(self, ids: Iterable[int]) -> None:
-        """Take documents out of a narrowed queue or into it, as they pass the filter by now."""
+        """Add or remove documents of a filtered queue, as they now pass the filter or not."""
         if self.narrowed.empty or self.errors:
             return
         asked = set(ids)
@@ -210,18 +212,18 @@ class QueueState(State):
             last = tuple(id for id in self.skipped if id in kept)
             self.update(ids=_with_last(sorted(kept), last), skipped=last)
 
-    # ------------------------------------------------------------ walking
+    # ------------------------------------------------------------ navigation
 
     @property
     def place(self) -> int | None:
-        """Where the document stands in the queue."""
+        """Position of the document in the queue."""
         try:
             return self.ids.index(self.document_id)
         except (ValueError, TypeError):
             return None
 
     def step(self, way: int) -> bool:
-        """To the next (+1) or previous (-1) document of the queue; False at its end."""
+        """Go to the next (+1) or previous (-1) document of the queue; False at its end."""
         at = self.place
         to = 0 if at is None else at + way
         if not 0 <= to < len(self.ids):
@@ -230,9 +232,9 @@ class QueueState(State):
         return True
 
     def next_unlabelled(self, *, start: bool = False) -> bool:
-        """The next document of the queue with something to do, those skipped last.
+        """Go to the next document to label, skipped ones last.
 
-        False, and nothing changes, if there is none.
+        Returns False, changing nothing, if there is none.
         """
         found = self._next_open(None if start else self.document_id)
         if found is not None:
@@ -242,7 +244,9 @@ class QueueState(State):
         return found is not None
 
     def _next_open(self, after: int | None) -> int | None:
-        """Something to do behind `after`: first what was not skipped, then the skipped, at last this document itself."""
+        """The next document to label after `after`: first those not skipped, then skipped ones,
+        then itself.
+        """
         if self.narrowed.state in DONE:
             return None
         wanted = None if self.narrowed.empty else self._filter()
@@ -264,7 +268,7 @@ class QueueState(State):
         self._reorder((*rest, document_id))
 
     def _put_back(self, document_id: int) -> None:
-        """Undo `_put_last`: the document stands where it stood, and is open."""
+        """Undo `_put_last`: restore the position of the document and open it."""
         self._reorder(tuple(id for id in self.skipped if id != document_id))
         self.open(document_id)
 
@@ -273,7 +277,7 @@ class QueueState(State):
 
 
 def _with_last(ids: Sequence[int], last: tuple[int, ...]) -> Sequence[int]:
-    """The documents in order, those of `last` at the end."""
+    """The documents in order, with those of `last` at the end."""
     if not last:
         return ids if isinstance(ids, array) else array("q", ids)
     behind = set(last)

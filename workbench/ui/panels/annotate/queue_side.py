@@ -1,4 +1,4 @@
-"""The left side of Annotate: the documents of the queue and what it is narrowed to."""
+"""The left side of Annotate: the documents of the queue and its filters."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from workbench.ui.widgets.layout import clear, column, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import KeyCap, words
 
-NARROW, WIDEST_LEAST = 180, 340  # pixels at 100 %; claimed at most, however large the text
-FILTER = 150  # pixels of a filter's name, at 100 %
+# minimum width in pixels at 100 %; upper limit, independent of the text size
+NARROW, WIDEST_LEAST = 180, 340
+FILTER = 150  # width of a filter's name, pixels at 100 %
 STATES = ("pending", "draft", "submitted", "discarded")
 _CLEARED = {"state": None, "suggested": False, "label_id": None, "split": None, "source": None}
 
 
 class QueueSide(QFrame):
-    """The documents in the order of the queue, how many are done, the way to the next one."""
+    """The documents in queue order, the progress, and the button for the next unlabelled one."""
 
     def __init__(self, state):
         super().__init__()
@@ -66,7 +67,7 @@ class QueueSide(QFrame):
         self.list = DocumentList(self.state.rows, _("Queue"))
         self.list.picked.connect(self.state.open)
         all_again = Button(_("Clear all filters"), "x", small=True, on=self.state.clear_filters)
-        self._none = EmptyState("filter", _("No document fits"), "", all_again)
+        self._none = EmptyState("filter", _("No matching documents"), "", all_again)
         self._place = QWidget()
         self._stack = QStackedLayout(self._place)
         self._stack.addWidget(self.list)
@@ -130,20 +131,20 @@ class QueueSide(QFrame):
 
     def _told(self, done: int, total: int) -> str:
         state = self.state
-        told = _("{done:,} done, {left:,} left in the layers being labelled")
+        told = _("{done:,} done, {left:,} left in the selected layers")
         lines = [told.format(done=done, left=state.left)]
         if not state.narrowed.empty:
             n = len(state.ids)
             fits = ngettext(
-                "{n:,} of {all:,} documents passes the filter",
-                "{n:,} of {all:,} documents pass the filter",
+                "{n:,} of {all:,} documents matches the filter",
+                "{n:,} of {all:,} documents match the filter",
                 n,
             )
             lines.insert(0, fits.format(n=n, all=total))
         return "\n".join(lines)
 
     def _show_filters(self) -> None:
-        """A button for each filter, which takes it away."""
+        """A button for each filter, which removes it."""
         clear(self._filters.layout())
         metrics = QFontMetrics(theme.font("small"))
         for field, name in () if self.state.errors else self.state.filters:
@@ -161,7 +162,7 @@ class QueueSide(QFrame):
 
 
 class FilterMenu(QMenu):
-    """What the queue can be narrowed to; filled each time it opens."""
+    """The available filters of the queue; filled each time the menu opens."""
 
     def __init__(self, state, parent: QWidget):
         super().__init__(parent)
@@ -200,7 +201,7 @@ class FilterMenu(QMenu):
         )
 
     def _choices(self, title: str, field: str, choices: list, into: QMenu | None = None) -> QMenu:
-        """A submenu of which one choice holds; empty where there is nothing to choose from."""
+        """A submenu of exclusive choices; empty if there is nothing to choose from."""
         menu = (into or self).addMenu(title)
         menu.setEnabled(len(choices) > 1)
         group = QActionGroup(menu)
@@ -216,7 +217,7 @@ class FilterMenu(QMenu):
         return menu
 
     def _labels(self) -> None:
-        """The labels of each layer, in a menu of its own where there are several layers."""
+        """The labels of each layer, in a submenu per layer if there are several."""
         layers = [layer for layer in self.state.layers if layer.labels]
         menu = self._choices(_("&Label"), "label_id", [(None, _("any label"))])
         menu.setEnabled(bool(layers))

@@ -27,19 +27,19 @@ from workbench.ui.widgets.markdown import MarkdownView
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, KeyCap, call, words
 
-WIDEST_LEAST = 340  # pixels that a side claims at most, however large the text
-EXCERPT = 120  # code points of a span that a row shows
+WIDEST_LEAST = 340  # maximum width in pixels, independent of the text size
+EXCERPT = 120  # code points of a span shown in a row
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
-GUIDELINE, SPANS = 5, 4  # shares of the height where there are many spans
-FEW_SPANS = 6  # so many are shown in full beside a guideline
-CROSS = 30  # pixels at the end of a span's row, at 100 %, where a click deletes it
+GUIDELINE, SPANS = 5, 4  # share of the height if there are many spans
+FEW_SPANS = 6  # up to this number, spans are shown in full beside a guideline
+CROSS = 30  # width at the end of a span's row, pixels at 100 %, where a click deletes the span
 
 
 QWIDGETSIZE_MAX = 16_777_215  # Qt's own name: no limit
 
 
 class _Sign(QStyledItemDelegate):
-    """An icon to click on in each row."""
+    """A clickable icon in each row."""
 
     def __init__(self, table: Table, icon: str, tone: str):
         super().__init__(table)
@@ -58,9 +58,11 @@ class _Sign(QStyledItemDelegate):
 
 
 class _LabelAndText(QStyledItemDelegate):
-    """A label's chip, the words beside it, the score of a suggestion at the right, or a cross that calls `on_cross(row)`.
+    """A label chip and the text, then the score of a suggestion or a cross that calls
+    `on_cross(row)`.
 
-    The cross is part of this cell: a column of its own would cost a millisecond in each picture of a long list.
+    The cross is part of this cell: a separate column would cost a millisecond per paint of a long
+    list.
     """
 
     def __init__(self, table: Table, chip_of, text_of, on_cross=None):
@@ -72,7 +74,7 @@ class _LabelAndText(QStyledItemDelegate):
         self.restyle()
 
     def restyle(self) -> None:
-        """What a theme and text size decide is asked for once: `paint` runs for every row of every picture."""
+        """Cache what depends on theme and text size: `paint` runs for every row of every paint."""
         self._font = theme.font("small")
         self._metrics = QFontMetrics(self._font)
         self._height, self._side = theme.px(24), theme.px(15)
@@ -90,7 +92,7 @@ class _LabelAndText(QStyledItemDelegate):
         return self._cuts[key]
 
     def _chip(self, name: str, label, width: int, height: int, painter) -> QPixmap:
-        """Chips are drawn once: many rows have the same few labels."""
+        """Chips are drawn once: many rows share a few labels."""
         scale = painter.device().devicePixelRatioF()
         key = name, label, width, height, scale, theme.is_dark(), theme.percent()
         if key not in self._chips:
@@ -169,7 +171,7 @@ class _LabelAndText(QStyledItemDelegate):
 
 
 class RightSide(QFrame):
-    """Guideline on top while it is open, then what is suggested, then the spans."""
+    """The guideline if it is open, then suggestions, then spans."""
 
     def __init__(self, state):
         super().__init__()
@@ -225,12 +227,12 @@ class RightSide(QFrame):
         self._sure.setFixedWidth(theme.px(74))
         self._sure.setValue(state.sure)
         self._sure.valueChanged.connect(state.set_sure)
-        call(self._sure, _("Accept from score"))
+        call(self._sure, _("Minimum score to accept"))
         self._accept = Button(
             _("Accept ≥"),
             small=True,
             on=state.accept_all,
-            name=_("Accept all sure suggestions"),
+            name=_("Accept all confident suggestions"),
             tip=_("Ctrl+Shift+A"),
         )
         self._reject = Button(
@@ -252,7 +254,7 @@ class RightSide(QFrame):
         acts = row(self._accept, self._sure, self._reject, None, gap=6, margins=(12, 6, 12, 10))
         self._acts = acts
         self._nothing = words(
-            _("Nothing is suggested for this document."), "small", "muted", wrap=True
+            _("There are no suggestions for this document."), "small", "muted", wrap=True
         )
         none = column(self._nothing, margins=(14, 0, 14, 10))
         self._none = none
@@ -345,17 +347,17 @@ class RightSide(QFrame):
         has_layer = any(layer.traits.in_text for layer in state.active)
         self._number.setText(formats.count(len(spans)) if has_layer else "")
         self._no_spans.setText(
-            _("None yet. Choose a token and press a label's key.")
+            _("No tags yet. Select a token and press the key of a label.")
             if state.only_tags
-            else _("None yet. Choose words and press a label's key.")
+            else _("No spans yet. Select words and press the key of a label.")
             if has_layer
-            else _("No span layer is shown.")
+            else _("No span layer is selected.")
         )
         if self.guideline_shown:
             self._fill_guideline()
 
     def _share_height(self) -> None:
-        """The guideline has what the spans do not need, half of it at the least."""
+        """The guideline gets what the spans do not need, at least half of the height."""
         layout: QVBoxLayout = self.layout()
         crowded = len(self.state.spans) > FEW_SPANS
         takes = SPANS if crowded else 0 if self.guideline_shown else 1
@@ -365,7 +367,7 @@ class RightSide(QFrame):
         self.spans.setFixedHeight(rows) if few else _any_height(self.spans)
 
     def _fit_suggestions(self) -> None:
-        """As tall as the suggestions are many, up to six."""
+        """Height for all suggestions, up to six."""
         lines = min(6, max(1, len(self.state.suggestions)))
         self.suggestions.setFixedHeight(lines * theme.px(theme.ROW) + 4)
 
@@ -392,12 +394,12 @@ class RightSide(QFrame):
 
     def _fill_guideline(self) -> None:
         text = self.state.guideline or _(
-            "These layers have no guideline yet. It is written on the Labels page."
+            "The selected layers have no guideline yet. Write it on the Labels page."
         )
         self._text.set_markdown(text)
 
     def restyle(self) -> None:
-        """After another theme or text size."""
+        """Called after the theme or text size has changed."""
         for table in (self.suggestions, self.spans):
             table.itemDelegateForColumn(0).restyle()
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))

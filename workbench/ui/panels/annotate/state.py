@@ -1,6 +1,7 @@
-"""What Annotate shows and what a person can do there. No Qt.
+"""State of the Annotate page and actions of the user. No Qt.
 
-A *name* is (kind, id): ("gold", span id) or ("suggested", suggestion id). Labels keys, chips and the palette all end in `label`.
+A *name* is (kind, id): ("gold", span id) or ("suggested", suggestion id). Label keys, chips and the
+palette all call `label`.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 GOLD, SUGGESTED = "gold", "suggested"
-SURE = 0.85  # score from which "Accept all" takes suggestions, at first
+SURE = 0.85  # initial score from which "Accept all" accepts suggestions
 
-LABELLED = ("mark", "span", "state", "suggestion")  # tables with what is said of a document
+LABELLED = ("mark", "span", "state", "suggestion")  # tables that hold data of a document
 Name = tuple[str, int]
 
 
 class Target(NamedTuple):
-    """Code points [start, end) of one text: what a span label would mark."""
+    """Code points [start, end) of one text that a span label would mark."""
 
     field: str
     start: int
@@ -39,7 +40,7 @@ class Target(NamedTuple):
 
 
 class Predicted(NamedTuple):
-    """A span that a run answered and gold does not have."""
+    """A predicted span that gold does not have."""
 
     field: str
     start: int
@@ -49,10 +50,10 @@ class Predicted(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """Between what a run answered and gold.
+    """Differences between prediction and gold.
 
-    spans: answered and not gold; missed: ids of gold spans that were not answered.
-    labels: of the document, answered and not gold; missed_labels: gold and not answered, in a
+    spans: false positives; missed: ids of gold spans that were not predicted.
+    labels: of the document, predicted and not gold; missed_labels: gold and not predicted, in a
     layer with several labels per document.
     """
 
@@ -63,9 +64,10 @@ class Differences(NamedTuple):
 
 
 class AnnotateState(QueueState):
-    """`doc`: the document shown. `chosen`: a Name or None. `off`: layers switched off.
+    """`doc`: the open document. `chosen`: a Name or None. `off`: layers that are not selected.
 
-    `errors`: the documents that Results handed over, with the run's `predicted` answer beside gold; empty outside of that.
+    `errors`: the documents of an error review started on Results, with the run's `predicted` labels
+    beside gold; empty otherwise.
     """
 
     def __init__(self, context):
@@ -86,7 +88,7 @@ class AnnotateState(QueueState):
         self.listen(self.project.layers_shown, self._layers_shown)
         self._load_queue()
 
-    # ------------------------------------------------------------ what is there
+    # ------------------------------------------------------------ queries
 
     @property
     def can_write(self) -> bool:
@@ -98,7 +100,7 @@ class AnnotateState(QueueState):
 
     @property
     def active(self) -> tuple[Layer, ...]:
-        """The layers being labelled that are for this document."""
+        """The selected layers that apply to this document."""
         return (
             tuple(
                 layer
@@ -111,7 +113,7 @@ class AnnotateState(QueueState):
 
     @property
     def spans(self) -> tuple[SpanRow, ...]:
-        """Of the layers shown."""
+        """Spans of the selected layers."""
         return self._of_shown_layers("spans")
 
     @property
@@ -119,7 +121,7 @@ class AnnotateState(QueueState):
         return self._of_shown_layers("suggestions")
 
     def _of_shown_layers(self, rows: str) -> tuple:
-        """Filtered once for each document, however often it is asked for."""
+        """Filtered once per document."""
         if self.doc is None:
             return ()
         given = getattr(self.doc, rows)
@@ -145,7 +147,10 @@ class AnnotateState(QueueState):
 
     @property
     def keys(self) -> Mapping[str, int]:
-        """Key → label id, of the labels shown. A stored key works beside the one that is shown."""
+        """Key → label id, of the visible labels.
+
+        A stored key works in addition to the displayed one.
+        """
         stored = {
             label.key: label.id for layer in self.active for label in layer.labels if label.key
         }
@@ -153,7 +158,7 @@ class AnnotateState(QueueState):
 
     @property
     def shown_keys(self) -> Mapping[int, str]:
-        """Label id → the key that stands on its chip: digits first where no span layer is shown."""
+        """Label id → the key shown on its chip: digits first if no span layer is shown."""
         shown = [label for layer in self.active for label in layer.labels]
         if not self.doc or any(layer.traits.in_text for layer in self.active):
             return {label.id: label.key for label in shown if label.key}
@@ -164,7 +169,7 @@ class AnnotateState(QueueState):
         return keys_without_spans(shown, CLASS_KEYS[:count], used)
 
     def with_keys(self, layer: Layer) -> tuple[Label, ...]:
-        """The labels of a layer with the keys that are shown."""
+        """The labels of a layer with the displayed keys."""
         keys = self.shown_keys
         return tuple(
             label
@@ -175,7 +180,7 @@ class AnnotateState(QueueState):
 
     @property
     def state_of_document(self) -> str:
-        """One word for the shown layers: draft while some of them are submitted and others are not."""
+        """The state of the document over the selected layers: draft if only some are submitted."""
         return (
             annotate.overall(self.doc.states.get(layer.id, "pending") for layer in self.active)
             if self.doc
@@ -184,7 +189,7 @@ class AnnotateState(QueueState):
 
     @property
     def without_label(self) -> tuple[str, ...]:
-        """Shown layers in which the document needs a label and has none yet."""
+        """Selected layers in which the document needs a label and has none yet."""
         if self.doc is None:
             return ()
         labelled = {row.layer_id for row in (*self.doc.marks, *self.doc.spans)}
@@ -196,7 +201,7 @@ class AnnotateState(QueueState):
 
     @property
     def guideline(self) -> str:
-        """Markdown: the guidelines of the layers shown, each once."""
+        """Markdown: the guidelines of the selected layers, each once."""
         parts: dict[str, list[str]] = {}
         for layer in self.active or self.layers:
             if layer.guideline.strip():
@@ -220,7 +225,7 @@ class AnnotateState(QueueState):
             self.update(narrowed=replace(self.narrowed, label_id=None))
 
     def open(self, document_id: int, chosen: Name | None = None) -> None:
-        """Show a document. One that is gone leads to the first that has something left to do."""
+        """Open a document. If it was deleted, open the first one that has something to label."""
         try:
             doc = annotate.view(self.project, document_id)
         except KeyError:
@@ -279,7 +284,7 @@ class AnnotateState(QueueState):
             self._open_first()
 
     def _follow(self, changes) -> None:
-        """Show the change; an undo or redo elsewhere in the queue brings its document up."""
+        """Show the change; an undo or redo in another document of the queue opens that document."""
         here = self.document_id is not None and any(
             changes.touches(table, self.document_id) for table in LABELLED
         )
@@ -297,7 +302,7 @@ class AnnotateState(QueueState):
     # ------------------------------------------------------------ layers
 
     def switch_layer(self, layer_id: int, on: bool) -> None:
-        """Label in a layer or not; remembered for this project, and followed by Data."""
+        """Select or deselect a layer; stored for this project, and followed by Data."""
         off = self.off - {layer_id} if on else self.off | {layer_id}
         shown_layers.hide(self.context, [layer for layer in self.layers if layer.id in off])
 
@@ -305,10 +310,10 @@ class AnnotateState(QueueState):
         self.update(off=shown_layers.hidden(self.context, self.layers), chosen=None)
         self._load_queue()
 
-    # ------------------------------------------------------------ errors of a run
+    # ------------------------------------------------------------ error review
 
     def next_error(self, way: int = 1) -> None:
-        """Through the documents that Results handed over."""
+        """Go to the next document of the error review."""
         if self.errors:
             at = (
                 self.errors.index(self.document_id)
@@ -322,7 +327,7 @@ class AnnotateState(QueueState):
     def show_errors(
         self, run_id: int, documents: Sequence[int], document_id: int | None = None
     ) -> None:
-        """Prediction beside gold, through these documents alone."""
+        """Start an error review: prediction beside gold, for these documents only."""
         from workbench.operations import results
 
         run = self.context.attempt(results.run, self.project, run_id)
@@ -340,7 +345,7 @@ class AnnotateState(QueueState):
         if self.run_layer in self.off:
             self.update(
                 off=self.off - {self.run_layer}
-            )  # for now: the switch that is remembered stays as it is
+            )  # temporary: the stored selection of layers is kept
         self.open(document_id if document_id is not None else documents[0])
 
     def leave_errors(self) -> None:
@@ -354,7 +359,7 @@ class AnnotateState(QueueState):
         return any(one.id == self.run.id for one in results.all_runs(self.project))
 
     def _answer(self, doc: DocumentView) -> Prediction | None:
-        """What the run whose errors are gone through said of a document; None if its text has changed since."""
+        """The prediction of the reviewed run for a document; None if its text has changed since."""
         if self.run is None:
             return None
         from workbench.operations import predict
@@ -363,7 +368,7 @@ class AnnotateState(QueueState):
 
     @property
     def differences(self) -> Differences:
-        """Of the document shown; empty outside of an error review."""
+        """Differences for the open document; empty outside of an error review."""
         if self.predicted is None or self.doc is None:
             return Differences()
         if self.predicted.labels is not None:
@@ -397,7 +402,9 @@ class AnnotateState(QueueState):
         )
 
     def _learned(self, rows: Sequence[SpanRow]) -> frozenset[int]:
-        """Gold spans that the run was to answer: flat ones of the text as far as it was read."""
+        """Gold spans that the run could predict: non-overlapping ones in the part of the text it
+        read.
+        """
         given = [Span(row.start, row.end, "", row.field, None, row.id) for row in rows]
         flat, _left_out = flatten(one for one in given if one.field == TEXT)
         end = None

@@ -1,4 +1,4 @@
-"""The tokens of the first text with a tag under each, where a layer of tags is labelled."""
+"""The tokens of the first text with a tag below each, for tag layers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.ui.widgets.words import words
 
 
 class TokenPane(QWidget):
-    """Shows the page of tokens that holds the chosen one."""
+    """Shows the page of tokens that contains the selected one."""
 
     def __init__(self, state):
         super().__init__()
@@ -48,7 +48,7 @@ class TokenPane(QWidget):
         )
 
     def show_token(self) -> None:
-        """After another token was chosen: its page, with the token outlined."""
+        """Show the page of the newly selected token, with the token outlined."""
         if self._page == self.state.token_page:
             self.show_chosen()
         else:
@@ -78,7 +78,7 @@ class TokenPane(QWidget):
         return cells
 
     def _predicted(self) -> dict[tuple[int, int], list[Tag]]:
-        """In an error review what the run answered otherwise, by place."""
+        """In an error review, predicted tags that differ from gold, by position."""
         state = self.state
         layer = next((one for one in state.tag_layers if one.id == state.run_layer), None)
         if layer is None:

@@ -1,4 +1,4 @@
-"""Tags of tokens: which token is chosen, what stands under it, and what keys do. No Qt."""
+"""Tags of tokens: the selected token, its tags, and key actions. No Qt."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from workbench.text.labels import TOKENS, Label, Layer
 from workbench.text.segment import tokens_of
 from workbench.ui.panels.annotate.state import GOLD, SUGGESTED, AnnotateState, Name
 
-PAGE = 1000  # tokens shown at once
+PAGE = 1000  # tokens per page
 Place = tuple[int, int]
 
 
 class TokenState(AnnotateState):
-    """`token`: the number of the chosen token of the first text."""
+    """`token`: the index of the selected token of the first text."""
 
     token = 0
     _tokens: tuple[object, Sequence[Place]] = (None, ())
 
     @property
     def tag_layers(self) -> tuple[Layer, ...]:
-        """The layers shown whose labels stand under tokens."""
+        """The visible layers whose labels are shown below tokens."""
         return tuple(layer for layer in self.active if layer.traits.editor == TOKENS)
 
     @property
     def only_tags(self) -> bool:
-        """Whether all labels that are shown in the text are tags of tokens."""
+        """Whether all labels shown in the text are tags of tokens."""
         in_text = [layer for layer in self.active if layer.traits.in_text]
         return bool(in_text) and all(layer.traits.editor == TOKENS for layer in in_text)
 
@@ -45,23 +45,23 @@ class TokenState(AnnotateState):
 
     @property
     def token_page(self) -> range:
-        """Numbers of the tokens that are shown."""
+        """Indices of the displayed tokens."""
         first = self.token // PAGE * PAGE
         return range(first, min(first + PAGE, len(self.tokens)))
 
     @property
     def token_place(self) -> Place | None:
-        """Code points of the chosen token."""
+        """Code points of the selected token."""
         return self.tokens[self.token] if self.token < len(self.tokens) else None
 
     @property
     def tag_keys(self) -> Mapping[str, int]:
-        """Key → label id, of the layers of tags alone."""
+        """Key → label id, of tag layers only."""
         labels = [label for layer in self.tag_layers for label in self.with_keys(layer)]
         return {label.key: label.id for label in reversed(labels) if label.key}
 
     def tags(self) -> dict[Place, list[SpanRow]]:
-        """Gold tags by the place of their token, of the tokens shown."""
+        """Gold tags of the displayed tokens, by token offsets."""
         page = self.token_page
         if not page:
             return {}
@@ -78,7 +78,7 @@ class TokenState(AnnotateState):
         ids = {layer.id for layer in self.tag_layers}
         return [row for row in rows if row.layer_id in ids and row.field == TEXT]
 
-    # ------------------------------------------------------------ acts
+    # ------------------------------------------------------------ actions
 
     def open(self, document_id: int, chosen: Name | None = None) -> None:
         if document_id != self.document_id:
@@ -99,7 +99,7 @@ class TokenState(AnnotateState):
             self._follow_chosen()
 
     def _follow_chosen(self) -> None:
-        """The token of a tag that is chosen elsewhere, in the list of spans say."""
+        """Select the token of a tag that was selected elsewhere, such as in the list of spans."""
         rows = {GOLD: self.spans, SUGGESTED: self.suggestions}.get(
             self.chosen[0] if self.chosen else "", ()
         )
@@ -111,7 +111,7 @@ class TokenState(AnnotateState):
                 self.update(token=number)
 
     def choose_token(self, number: int) -> None:
-        """Numbers outside of the text lead to its first or last token."""
+        """Out-of-range indices select the first or last token."""
         number = min(max(number, 0), max(0, len(self.tokens) - 1))
         if self.chosen is not None:
             self.update(chosen=None)
@@ -119,12 +119,12 @@ class TokenState(AnnotateState):
             self.update(token=number)
 
     def choose_token_at(self, position: int) -> None:
-        """The token at or after a code point of the first text."""
+        """Select the token at or after a code point of the first text."""
         number = next((n for n, (_start, end) in enumerate(self.tokens) if end > position), 0)
         self.choose_token(number)
 
     def set_tag(self, label: Label) -> None:
-        """Tag the chosen token and go on to the next."""
+        """Tag the selected token and go to the next."""
         place = self.token_place
         if not self.can_edit or place is None:
             return
@@ -135,7 +135,7 @@ class TokenState(AnnotateState):
         self.choose_token(self.token + 1)
 
     def clear_tag(self) -> None:
-        """Clear the tags of the chosen token; a suggestion is rejected where there is none."""
+        """Clear the tags of the selected token, or reject its suggestion if it has none."""
         place = self.token_place
         if not self.can_edit or place is None:
             return
@@ -147,7 +147,7 @@ class TokenState(AnnotateState):
             self.context.attempt(annotate.reject, self.project, ids, origin=self)
 
     def accept_tag(self) -> bool:
-        """Accept what is suggested for the chosen token and go on; False if nothing is."""
+        """Accept the suggestion for the selected token and go on; False if there is none."""
         suggested = self.suggested_tags().get(self.token_place, ()) if self.token_place else ()
         if not self.can_edit or not suggested:
             return False

@@ -1,4 +1,4 @@
-"""The Annotate page: queue at the left, paper in the middle, suggestions and spans at the right, acts at the bottom."""
+"""The Annotate page: queue on the left, text in the middle, suggestions and spans on the right."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from workbench.ui.widgets.layout import bar, row
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, KeyCap, set_tone
 
-LONGEST_FIND = 100  # code points of chosen text that Ctrl+F takes over
+LONGEST_FIND = 100  # code points of selected text that Ctrl+F uses as the query
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 
 
@@ -85,13 +85,13 @@ class AnnotateView(View):
     def _build_header(self) -> None:
         self._layers = QMenu(self)
         self._layers_button = Button(
-            _("Layers"), "tags", menu=self._layers, tip=_("Which layers are being labelled")
+            _("Layers"), "tags", menu=self._layers, tip=_("Select layers to label")
         )
         self._guideline = Button(
             _("Guideline"),
             "info",
             on=self.toggle_guideline,
-            tip=_("What the labels mean, beside the text (Ctrl+G)"),
+            tip=_("Show the labelling guideline beside the text (Ctrl+G)"),
         )
         train = Button(_("Train"), "play", on=lambda: self.state.context.go("train"))
         self._header = PageHeader(_("Annotate"), "", self._layers_button, self._guideline, train)
@@ -117,21 +117,29 @@ class AnnotateView(View):
             margins=(24, 8, 24, 8),
         )
         self._errors = Callout(
-            "", "accent",
-            Button(_("Leave"), kind="quiet", small=True, name=_("Leave errors"), on=state.leave_errors), icon="scan-search",
-        )  # fmt: skip
+            "",
+            "accent",
+            Button(
+                _("Exit"),
+                kind="quiet",
+                small=True,
+                name=_("Exit error review"),
+                on=state.leave_errors,
+            ),
+            icon="scan-search",
+        )
         self._accept_answer = Button(
             _("Accept prediction"),
             "check",
             small=True,
             on=state.accept_answer,
-            tip=_("Make the answer of the run gold and open the next error"),
+            tip=_("Make the prediction gold and open the next error"),
         )
         on_next = Button(
             _("Next error"),
             small=True,
             on=lambda: state.next_error(1),
-            tip=_("Keep gold as it is and open the next error"),
+            tip=_("Keep gold unchanged and open the next error"),
         )
         acts = (self._accept_answer, KeyCap("A"), 8, on_next, KeyCap("F8"), None)
         self._errors.layout().addWidget(row(*acts, gap=6, margins=(25, 0, 0, 0)))
@@ -174,7 +182,7 @@ class AnnotateView(View):
             "x",
             "quiet",
             on=state.discard,
-            tip=_("Set aside: not to do, not training data (Ctrl+Backspace)"),
+            tip=_("Exclude the document from labelling and training data (Ctrl+Backspace)"),
         )
         self._said = Elided("", "small", "muted")
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -182,14 +190,14 @@ class AnnotateView(View):
             _("Skip"),
             "skip-forward",
             on=state.skip,
-            tip=_("Nothing changes; the document comes last in the queue"),
+            tip=_("Leave the document unchanged and move it to the end of the queue"),
         )
         self._submit = Button(
             _("Submit"),
             "check",
             "primary",
             on=state.submit,
-            tip=_("Submit in the layers shown and go on"),
+            tip=_("Submit in the selected layers and open the next document"),
         )
         self._caps = KeyCap(_("Space")), KeyCap("Ctrl ↵")
         return bar(
@@ -208,7 +216,7 @@ class AnnotateView(View):
         return super().eventFilter(watched, event)
 
     def _fit_acts(self) -> None:
-        """Where the middle is narrow, the keys give their room to the buttons."""
+        """Hide the key hints if the middle is too narrow for the buttons."""
         for cap in self._caps:
             cap.setVisible(self._centre.width() >= theme.px(500))
 
@@ -222,13 +230,13 @@ class AnnotateView(View):
             EmptyState(
                 "highlighter",
                 _("No documents yet"),
-                _("Bring texts in: JSONL, CSV, CoNLL or plain text."),
+                _("Import text: JSONL, CSV, CoNLL or plain text."),
                 to_import,
             ),
             EmptyState(
                 "tags",
                 _("No labels yet"),
-                _("Say what to label: classes, spans or sentence pairs."),
+                _("Define what to label: classes, spans or sentence pairs."),
                 to_labels,
             ),
         )
@@ -236,7 +244,7 @@ class AnnotateView(View):
     def _watch_text(self, text: TextView) -> None:
         self._keys.watch(text)
         self._menus.watch(text)
-        text.word_steps = False  # Ctrl+Left and Ctrl+Right lead to the neighbouring documents
+        text.word_steps = False  # Ctrl+Left and Ctrl+Right go to the neighbouring documents
         text.set_zoom(int(self._kept.get("annotate.zoom", 100)))
         text.borders_move = self.state.can_write
         text.span_clicked.connect(self.state.choose)
@@ -272,7 +280,7 @@ class AnnotateView(View):
     def _show_page(self) -> None:
         state = self.state
         wanted = 1 if not state.total and state.doc is None else 2 if not state.has_labels else 0
-        if wanted and self._stack.count() == 1:  # rarely seen, so made only now
+        if wanted and self._stack.count() == 1:  # rarely shown, so created on first use
             for part in self._build_empties():
                 self._stack.addWidget(part)
         self._stack.setCurrentIndex(wanted)
@@ -298,7 +306,7 @@ class AnnotateView(View):
         self._header.set_hint(
             _("Labelling: {layers}").format(layers=", ".join(on))
             if on
-            else _("No layer for this document is switched on")
+            else _("No layer for this document is selected")
         )
         self._guideline.setEnabled(bool(state.guideline))
 
@@ -316,7 +324,7 @@ class AnnotateView(View):
         self._state_chip.set(term(kind), tone=STATE_TONES[kind])
         for part in (self._discard, self._submit, self._undo, self._redo):
             part.setEnabled(state.can_edit)
-        self._discard.set_text(_("Take back") if kind == "discarded" else _("Discard"))
+        self._discard.set_text(_("Restore") if kind == "discarded" else _("Discard"))
         if state.project.read_only:
             said, tone = _("read-only"), "warn"
         elif state.without_label:
@@ -356,7 +364,7 @@ class AnnotateView(View):
         if state.predicted is None:
             told.append(_("The prediction for this text is no longer stored."))
         elif not any(differences):
-            told.append(_("It agrees with gold now."))
+            told.append(_("The prediction now agrees with gold."))
         self._errors.set(" ".join(told))
         self._accept_answer.setEnabled(
             state.can_edit and state.predicted is not None and any(differences)
@@ -366,7 +374,7 @@ class AnnotateView(View):
         if self._stack.currentIndex() == 0:
             self._paper.focus_text(self._paper.texts[0])
         else:
-            self._stack.currentWidget().findChild(Button).setFocus()  # the one thing to do next
+            self._stack.currentWidget().findChild(Button).setFocus()  # the recommended next action
 
     def _restyle(self) -> None:
         self._paper.restyle()
@@ -376,10 +384,12 @@ class AnnotateView(View):
         self._fit_acts()
         self._sides.fit(self.width())
 
-    # ------------------------------------------------------------ acts that need the view
+    # ------------------------------------------------------------ actions that need the view
 
     def label(self, label_id: int) -> None:
-        """A label was picked by key, chip or palette: for the chosen span, the chosen text or the word at the caret."""
+        """A label was picked by key, chip or palette: apply it to the selected span, text or word
+        at the caret.
+        """
         text = self._paper.text
         target = text.target
         before = self.state.chosen
@@ -387,7 +397,7 @@ class AnnotateView(View):
         if self.state.chosen != before and text.selection:
             text.select(
                 text.caret, text.caret, show=False
-            )  # the words are a span now, and that is chosen
+            )  # the words are now a span, which is selected
 
     def open_palette(self) -> None:
         if not self.state.can_edit:
@@ -402,7 +412,7 @@ class AnnotateView(View):
     # ------------------------------------------------------------ find
 
     def find(self) -> None:
-        """Find in the text; a few chosen words are what is searched for."""
+        """Find in the text; a short selection becomes the query."""
         text = self._paper.text
         start, end = text.selection or (text.caret, text.caret)
         chosen = text.text.text[start : min(end, start + LONGEST_FIND)]
@@ -415,7 +425,7 @@ class AnnotateView(View):
         self.state.finder.step(way, text.field, text.caret)
 
     def leave_find(self) -> None:
-        """Close the search; the current match stays chosen, so that a key can label it."""
+        """Close the search; the current match stays selected, so that a key can label it."""
         self.state.finder.close_search()
         self._paper.focus_text()
 
@@ -461,7 +471,7 @@ class AnnotateView(View):
             self.state.say_all_is_done()
 
     def panes(self) -> list[QWidget]:
-        """The text, suggestions, spans, the queue: those that are there."""
+        """The text, suggestions, spans and queue, as far as they are visible."""
         tables = [
             table
             for table in (self.right.suggestions, self.right.spans)
@@ -474,7 +484,7 @@ class AnnotateView(View):
         ]
 
     def next_pane(self, way: int) -> None:
-        """The next pane, and from the last to the first."""
+        """Focus the next pane; after the last comes the first."""
         panes, now = self.panes(), QApplication.focusWidget()
         at = next(
             (
@@ -487,7 +497,7 @@ class AnnotateView(View):
         if panes:
             panes[(at + way) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    # ------------------------------------------------------------ folding, guideline, zoom
+    # ------------------------------------------------------------ collapsing, guideline, zoom
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
@@ -514,7 +524,7 @@ class AnnotateView(View):
 
     @property
     def zoomed_by(self) -> int:
-        """The zoom of the reading text, in per cent."""
+        """Set the zoom of the reading text, in percent."""
         return self._paper.texts[0].zoom
 
     def zoom(self, step: int) -> None:

@@ -1,4 +1,4 @@
-"""Data: the documents of the project, found and filtered; bulk acts; import and export."""
+"""Data: search and filter documents, bulk edits, import and export."""
 
 from __future__ import annotations
 
@@ -25,12 +25,38 @@ def _may_split(window) -> bool:
 
 class DataPanel(Panel):
     commands = (
-        Command("data.clear", _("&Clear all filters"), lambda panel: panel.state.clear_filters(), "Edit", "Ctrl+Shift+F", enabled=lambda panel: panel.state.filtered, group="find"),
-        Command("data.splits", _("Make s&plits…"), lambda panel: panel.view.ask_splits(), "File", enabled=_can_split, anywhere=True, possible=_may_split, group="data"),
-        Command("data.delete", _("&Delete the selected documents"), lambda panel: panel.view.delete_chosen(), "Edit", enabled=_some, group="choose"),
-        Command("data.delete-key", _("Delete the selected documents"), keys="Delete", shown_only=True),
-        Command("data.open", _("Show the document in Annotate"), keys="Return", shown_only=True),
-    )  # fmt: skip
+        Command(
+            "data.clear",
+            _("&Clear all filters"),
+            lambda panel: panel.state.clear_filters(),
+            "Edit",
+            "Ctrl+Shift+F",
+            enabled=lambda panel: panel.state.filtered,
+            group="find",
+        ),
+        Command(
+            "data.splits",
+            _("Create s&plits…"),
+            lambda panel: panel.view.ask_splits(),
+            "File",
+            enabled=_can_split,
+            anywhere=True,
+            possible=_may_split,
+            group="data",
+        ),
+        Command(
+            "data.delete",
+            _("&Delete the selected documents"),
+            lambda panel: panel.view.delete_chosen(),
+            "Edit",
+            enabled=_some,
+            group="choose",
+        ),
+        Command(
+            "data.delete-key", _("Delete the selected documents"), keys="Delete", shown_only=True
+        ),
+        Command("data.open", _("Open the document in Annotate"), keys="Return", shown_only=True),
+    )
 
     def build(self, context):
         from workbench.ui.panels.data.state import DataState

@@ -1,4 +1,4 @@
-"""What the Data page asks before it deletes many documents."""
+"""Confirmation before many documents are deleted on the Data page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.words import words
 
-ASKED_ABOVE = 100  # documents: a key pressed by mistake could take as many away unseen
+# number of documents from which deletion is confirmed, as an accidental key press might go
+# unnoticed
+ASKED_ABOVE = 100
 
 
 class DeleteDocuments(Dialog):

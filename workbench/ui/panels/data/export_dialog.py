@@ -1,4 +1,4 @@
-"""The export dialog: format, split, whose labels, and what the format cannot hold."""
+"""The export dialog: format, split, labels, and what the format cannot represent."""
 
 from __future__ import annotations
 
@@ -31,20 +31,23 @@ TABLES = ("csv", "tsv")
 
 
 class ExportDialog(Dialog):
-    """Writes off the main thread; stays open and tells what was written, so another format can follow."""
+    """Writes off the main thread and stays open with the result, so another format can follow."""
 
     def __init__(self, parent, context):
         super().__init__(
             parent,
             _("Export data"),
-            _("Documents and labels as a file for other programs, or complete in our own format."),
+            _(
+                "Export documents and labels to a file for other programs, or without loss in "
+                "Glossbench's own format."
+            ),
             width=640,
         )
         self._context, self._project = context, context.project
         self._formats = {one.id: one for one in corpus.formats()}
         self._runs = [one for one in runs.all_runs(self._project) if one.layer_id is not None]
         self._written: Path | None = None
-        self._replaceable: Path | None = None  # chosen in a dialog that asked
+        self._replaceable: Path | None = None  # the file was confirmed in a file dialog
         self._format = combo(
             [(one.id, _(one.title)) for one in self._formats.values()], name=_("Format")
         )
@@ -52,7 +55,7 @@ class ExportDialog(Dialog):
             [
                 ("", _("All documents")),
                 *((one, term(one)) for one in ("train", "dev", "test")),
-                ("none", _("in no split")),
+                ("none", _("no split")),
             ],
             name=_("Split"),
         )
@@ -83,7 +86,7 @@ class ExportDialog(Dialog):
         self._meter = Meter(None, name=_("Export progress"))
         self._meter.hide()
         self._count = self._total = (
-            0  # documents read so far by the thread that writes, and how many there are
+            0  # number of documents read so far by the writing thread, and their total
         )
         self._cancelled = False
         self._clock = QTimer(self)
@@ -121,7 +124,7 @@ class ExportDialog(Dialog):
         return self._formats[self._format.currentData()].options.get("suffix", "")
 
     def _format_changed(self, *, first: bool = False) -> None:
-        """The path keeps its name and takes the ending of the format."""
+        """Keep the name of the path and change its suffix to that of the format."""
         known = {one.options.get("suffix", "") for one in self._formats.values()}
         if first:
             path = paths.documents_folder() / f"{self._project.name}{self._suffix()}"
@@ -136,12 +139,12 @@ class ExportDialog(Dialog):
         several = bool(self._formats[format].options.get("several"))
         self._source.button("both").setEnabled(several and bool(self._runs))
         plain.set_tip(
-            self._source.button("both"), "" if several else _("This format has no room for both")
+            self._source.button("both"), "" if several else _("This format cannot hold both")
         )
         self._source.button("predictions").setEnabled(bool(self._runs))
         plain.set_tip(
             self._source.button("predictions"),
-            "" if self._runs else _("There is no run with predictions yet"),
+            "" if self._runs else _("No run with predictions yet"),
         )
         if not several and self._source.value() == "both":
             self._source.set("gold")
@@ -158,7 +161,7 @@ class ExportDialog(Dialog):
         self.adjustSize()
 
     def _chosen_run(self) -> Run | None:
-        """Whose predictions are wanted; None where only gold is."""
+        """The run whose predictions are exported; None for gold only."""
         chosen = self._run.currentData() if self._source.value() != "gold" else None
         return next((one for one in self._runs if one.id == chosen), None)
 
@@ -176,11 +179,11 @@ class ExportDialog(Dialog):
     def start(self) -> None:
         self.fault("")
         if not self._path.text().strip():
-            self._path_field.set_error(_("A file name is needed."))
+            self._path_field.set_error(_("Enter a file name."))
             return
         path = Path(self._path.text().strip()).expanduser()
         if path.is_file() and path not in (self._replaceable, self._written):
-            self._path_field.set_error(_("This file exists. Browse… asks before it is replaced."))
+            self._path_field.set_error(_("This file exists. Use Browse… to confirm replacing it."))
             return
         values = {
             "format": self._format.currentData(),
@@ -211,13 +214,13 @@ class ExportDialog(Dialog):
         self._clock.start()
 
     def _progress(self, count: int) -> None:
-        """Called by the thread that writes."""
+        """Called by the writing thread."""
         self._count = count
         if self._cancelled:
-            raise Cancelled(_("The export was cancelled; nothing was written."))
+            raise Cancelled(_("Export cancelled. No file was written."))
 
     def _tick(self) -> None:
-        """After a moment, so that a short export shows no bar."""
+        """Started after a delay, so that short exports show no progress bar."""
         self._meter.set(self._count / self._total if self._total else None)
         self._meter.show()
 
@@ -228,7 +231,7 @@ class ExportDialog(Dialog):
         self._close.set_text(_("Close"))
 
     def reject(self) -> None:
-        """Escape and Close; while a file is written they call that off."""
+        """Escape and Close: cancel a running export, else close the dialog."""
         if self._clock.isActive():
             self._cancelled = True
             return

@@ -1,4 +1,4 @@
-"""Step 2 of the import dialog: the first rows, a role above each column, and the records with errors."""
+"""Step 2 of the import dialog: the first rows, a role above each column, and invalid records."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import dress
 from workbench.ui.widgets.words import Elided, words
 
-ROW = 22  # pixels at 100 %: twenty rows and the errors fit into a window of 800
+ROW = 22  # pixels at 100 %: twenty rows and the errors fit into a window 800 pixels high
 CELL = 300  # code points of a cell shown
-COLUMNS_SHOWN = 60  # each takes a box for its role; those that have one are always among them
+COLUMNS_SHOWN = 60  # maximum number of columns shown; those with a role are always included
 _PROBLEM = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -95,7 +95,7 @@ class ImportColumns(QFrame):
             self._override.set_text(_("Import the other records"))
 
     def _show_problems(self) -> None:
-        """How many records have errors, and what is wrong with the current or the first one."""
+        """Show the number of invalid records and the error of the current or first one."""
         preview = self.state.preview
         if preview is None or not preview.failed:
             self._problems.set("")
@@ -123,13 +123,13 @@ class ImportColumns(QFrame):
 
 
 class PreviewTable(QTableWidget):
-    """The rows of a preview with their line numbers; those with an error are marked."""
+    """The rows of a preview with line numbers; invalid ones are marked."""
 
     def __init__(self, state: ImportState):
         super().__init__()
         self.state = state
         self._places: list[int] = []
-        self._shown: object = None  # the preview in the table
+        self._shown: object = None  # the preview displayed by the table
         self.roles = RoleHeader(state, self)
         self.setHorizontalHeader(self.roles)
         dress(self, _("First rows"))
@@ -142,19 +142,21 @@ class PreviewTable(QTableWidget):
         self.restyle()
 
     def sizeHint(self) -> QSize:
-        """A few rows; the table takes what room there is."""
+        """A few rows; the table takes the available height."""
         return QSize(super().sizeHint().width(), theme.px(184))
 
     minimumSizeHint = sizeHint
 
     def restyle(self) -> None:
-        """Sizes and colours of the theme in use."""
+        """Apply sizes and colours of the current theme."""
         self.verticalHeader().setDefaultSectionSize(theme.px(ROW))
         if self._shown is not None:
             self._fill_rows()
 
     def show_preview(self) -> None:
-        """Rows and roles of the state's preview; a change of roles keeps the place."""
+        """Show the rows and roles of the state's preview; a change of roles keeps the scroll
+        position.
+        """
         preview = self.state.preview
         new = preview is not self._shown
         self._shown = preview
@@ -185,9 +187,13 @@ class PreviewTable(QTableWidget):
                 line.setIcon(icons.icon("circle-x", "bad", theme.px(14)))
                 plain.set_tip(line, shown.problem)
             self.setVerticalHeaderItem(number, line)
-            cells = shown.cells if shown.raw else [
-                shown.cells[place] if place < len(shown.cells) else "" for place in self._places
-            ]  # fmt: skip
+            cells = (
+                shown.cells
+                if shown.raw
+                else [
+                    shown.cells[place] if place < len(shown.cells) else "" for place in self._places
+                ]
+            )
             for place, cell in enumerate(cells[: self.columnCount()]):
                 self.setItem(number, place, _item(cell, shown.problem))
             for place in range(len(cells), self.columnCount()):
@@ -220,7 +226,7 @@ class PreviewTable(QTableWidget):
         self._show_current()
 
     def _show_current(self) -> None:
-        """The row that the user was led to stays in sight, whatever appears above the table."""
+        """Keep the row that the user navigated to visible, whatever appears above the table."""
         if (item := self.item(self.currentRow(), 0)) is not None:
             self.scrollToItem(item, QAbstractItemView.ScrollHint.PositionAtCenter)
 
@@ -245,7 +251,7 @@ class PreviewTable(QTableWidget):
         return found if found is not None and found.problem else None
 
     def next_problem(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) row with an error; after the last comes the first."""
+        """Go to the next (1) or previous (-1) invalid row, wrapping around."""
         found = self._problems()
         if not found:
             return
@@ -259,15 +265,15 @@ class PreviewTable(QTableWidget):
 
 
 class _Tinted(QStyledItemDelegate):
-    """Rows with an error have a tinted ground; the style sheet does not draw that of an item.
+    """Rows with an error have a tinted background, which the style sheet does not draw for items.
 
-    Text that is written from right to left begins, and is cut, at the proper side.
+    Right-to-left text is aligned and elided on the correct side.
     """
 
     def initStyleOption(self, option, index) -> None:
         super().initStyleOption(option, index)
         if is_right_to_left(option.text):
-            option.direction = Qt.LayoutDirection.RightToLeft  # turns the alignment around, too
+            option.direction = Qt.LayoutDirection.RightToLeft  # also mirrors the alignment
 
     def paint(self, painter, option, index) -> None:
         if index.data(_PROBLEM):
@@ -276,7 +282,7 @@ class _Tinted(QStyledItemDelegate):
 
 
 class RoleHeader(QHeaderView):
-    """The names of the columns and below each a box with its role, in sight however far one scrolls."""
+    """Column names, with a combo box for the role below each; always visible while scrolling."""
 
     def __init__(self, state: ImportState, table: QTableWidget):
         super().__init__(Qt.Orientation.Horizontal, table)
@@ -336,7 +342,7 @@ def _item(cell: str, problem: str) -> QTableWidgetItem:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether the first letter with a direction is written from right to left."""
+    """Whether the first letter with a direction is right-to-left."""
     for letter in text:
         direction = unicodedata.bidirectional(letter)
         if direction in ("L", "R", "AL"):
@@ -345,7 +351,7 @@ def is_right_to_left(text: str) -> bool:
 
 
 def heading(name: str, preview) -> str:
-    """The name of a column, with the number of its spans if it holds tags."""
+    """The name of a column, with its number of spans if it contains tags."""
     if name not in preview.spans:
         return name[:60]
     count = preview.spans[name]
@@ -357,7 +363,7 @@ def heading(name: str, preview) -> str:
 
 
 def shown_columns(columns, roles) -> list[int]:
-    """Which columns are shown: those with a role of their own, and the first of the others."""
+    """The columns shown: those with a role, then the first of the others."""
     metadata = [
         place for place, name in enumerate(columns) if roles.get(name, "meta").startswith("meta")
     ]
@@ -366,7 +372,7 @@ def shown_columns(columns, roles) -> list[int]:
 
 
 def column_widths(rows, count: int, room: int) -> list[int]:
-    """Pixels for each column: by its longest cell, but all within `room` where roles stay legible."""
+    """Column widths in pixels, from the longest cells; fit to `room` if roles stay readable."""
     least, most = theme.px(170), theme.px(420)
     longest = [
         max((len(cells[n]) for cells in rows if n < len(cells)), default=0) for n in range(count)

@@ -1,8 +1,7 @@
-"""The import dialog, three steps on one page: file and format, columns, import.
+"""The import dialog: three steps on one page (file and format, columns, import).
 
-The choices stand at the left, so that the preview has the height; its place is taken by the result.
-
-It never closes on an error.
+The options are on the left, so that the preview gets the full height; the result replaces the
+preview. The dialog never closes on an error.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ ENCODINGS = (
     "shift_jis",
     "euc-kr",
 )
-DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Bar")))
-SIDE = 300  # pixels at 100 %, of the column with file, format and choices
-SHOWN = 2000  # skipped records that are listed; their number is shown in any case
+DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Vertical bar")))
+SIDE = 300  # pixels at 100 %: width of the column with file, format and options
+SHOWN = 2000  # maximum number of skipped records listed; their count is always shown
 
 
 class ImportDialog(Dialog):
@@ -74,7 +73,7 @@ class ImportDialog(Dialog):
         room = self.screen().availableGeometry()
         self.resize(*_size(room))
         parent = self.parentWidget()
-        if parent is not None:  # in the middle of the window, never beyond the screen
+        if parent is not None:  # centred in the window, never beyond the screen
             middle = parent.frameGeometry().center()
             self.move(
                 max(room.left(), middle.x() - self.width() // 2),
@@ -98,7 +97,8 @@ class ImportDialog(Dialog):
             self, _("Import data"), str(start if start.exists() else Path.home()), kinds
         )
         if found:
-            kept["import.folder"] = str(Path(found[0]).parent)  # the next file lies there as a rule
+            # the next file is usually in the same folder
+            kept["import.folder"] = str(Path(found[0]).parent)
             self.state.set_files(found)
 
     def render(self, fields: frozenset[str]) -> None:
@@ -118,10 +118,10 @@ class ImportDialog(Dialog):
             and state.phase == "ready"
             and self.focusWidget() in (None, self._file.choose)
         ):
-            self._start.setFocus()  # everything was guessed: Enter imports
+            self._start.setFocus()  # everything was detected: Enter imports
 
     def reject(self) -> None:
-        """Escape and Cancel: a running import is called off and the dialog stays, else it closes."""
+        """Escape and Cancel: cancel a running import and keep the dialog open, else close it."""
         if self.state.phase == "importing":
             self.state.cancel()
             return
@@ -139,12 +139,12 @@ class ImportDialog(Dialog):
 
 
 def _size(room: QRect) -> tuple[int, int]:
-    """Large enough for a table of texts, and within the screen with its frame."""
+    """Large enough for a table of texts, and within the screen including the frame."""
     return min(theme.px(1240), room.width() - 40), min(theme.px(960), room.height() - 40)
 
 
 class _File(QFrame):
-    """Step 1: which file, in which format and encoding; what was guessed, and why."""
+    """Step 1: file, format and encoding; what was detected, and why."""
 
     def __init__(self, state: ImportState, browse):
         super().__init__()
@@ -228,27 +228,27 @@ def _first_upper(text: str) -> str:
 
 
 class _Choices(QFrame):
-    """Step 3: the last choices, then the progress."""
+    """Step 3: the remaining options, then the progress."""
 
     def __init__(self, state: ImportState):
         super().__init__()
         self.state = state
-        self._split = combo(name=_("Put into split"))
+        self._split = combo(name=_("Assign to split"))
         self._split.activated.connect(lambda _i: state.set_option(split=self._split.currentData()))
         choices = (
-            ("skip", _("Skip it if its key is there, too")),
-            ("skip-text", _("Skip it, whatever its key is")),
-            ("suggest", _("Labels as suggestions if its key is there, too")),
-            ("suggest-text", _("Labels as suggestions, whatever its key is")),
-            ("add", _("Import it again under a new key")),
+            ("skip", _("Skip records whose key also exists")),
+            ("skip-text", _("Skip records regardless of their key")),
+            ("suggest", _("Add labels as suggestions if the key also exists")),
+            ("suggest-text", _("Add labels as suggestions regardless of the key")),
+            ("add", _("Import under a new key")),
         )
         self._duplicates = combo(choices, name=_("Duplicates"))
         self._duplicates.activated.connect(
             lambda _i: state.set_option(duplicates=self._duplicates.currentData())
         )
-        self._split_field = Field(_("Put into split"), self._split)
+        self._split_field = Field(_("Assign to split"), self._split)
         self._duplicates_field = Field(
-            _("If a text is already in the project"), self._duplicates, name=_("Duplicates")
+            _("If a record already exists"), self._duplicates, name=_("Duplicates")
         )
         self._fields = column(self._split_field, self._duplicates_field, gap=10)
         self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
@@ -276,16 +276,16 @@ class _Choices(QFrame):
         self._step.setText(state.progress[1])
 
     def _show_splits(self) -> None:
-        """The choices; splits that the names of the files suggest are one of them."""
+        """Show the choices, including splits suggested by the file names."""
         state = self.state
         offered = state.offered_splits
         choices = [
             *([(corpus.BY_NAME, _("By file name"))] if offered else []),
-            ("", _("As the file says, else none")),
+            ("", _("From the file, else none")),
             *((split, term(split)) for split in ("train", "dev", "test")),
         ]
         fill(self._split, choices, state.split)
-        hint = _("{splits}. A split in the data goes before it.")
+        hint = _("{splits}. Splits in the data take precedence.")
         described = corpus.described_splits(offered)
         by_name = state.split == corpus.BY_NAME
         self._split_field.set_hint(hint.format(splits=described) if by_name else "")
@@ -302,7 +302,7 @@ class _Result(QFrame):
         columns = (
             Column(_("File"), lambda one: Path(one.file).name, 170, tip=lambda one: one.file),
             Column(_("Line"), lambda one: formats.count(one.line), 74, right=True),
-            Column(_("Why it was skipped"), lambda one: one.reason, tip=lambda one: one.reason),
+            Column(_("Reason"), lambda one: one.reason, tip=lambda one: one.reason),
         )
         self._skipped = Table(columns, name=_("Skipped records"))
         body = card(

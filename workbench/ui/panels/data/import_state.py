@@ -1,4 +1,4 @@
-"""What the import dialog shows: files, how they would be read, progress and outcome."""
+"""State of the import dialog: files, how they are read, progress and result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.operations import corpus
 from workbench.operations import labels as schema
 from workbench.text.labels import MARKS, SPANS
 
-MOST_REFUSED = 3  # reasons that are shown
+MOST_REFUSED = 3  # maximum number of reasons shown
 TABULAR = ("csv", "tsv")
 COLUMNS = ("csv", "tsv", "doccano", "conll", "conllu")  # formats whose columns can be given roles
 GUESS = ""
@@ -21,10 +21,10 @@ SHARED = ("tag", "spans")  # roles that several columns may have for the same la
 
 
 class ImportState(State):
-    """`phase`: choosing, looking, ready, importing, done. After an error something else can be chosen.
+    """`phase`: choosing, looking, ready, importing, done. After an error other choices can be made.
 
     `refused`: why files after the first cannot be imported. `anyway`: the user wants the readable
-    records of a file most of whose records have errors.
+    records of a file with mostly invalid records.
     """
 
     def __init__(self, context, files: Sequence[Path | str] = ()):
@@ -32,7 +32,7 @@ class ImportState(State):
         self.context, self.project = context, context.project
         self.files: tuple[Path, ...] = ()
         self.format = self.encoding = self.delimiter = GUESS
-        self.mapping: tuple[tuple[str, str], ...] | None = None  # None: as guessed
+        self.mapping: tuple[tuple[str, str], ...] | None = None  # None: detected automatically
         self.split, self.duplicates = "", "skip"
         self.preview: corpus.Preview | None = None
         self.refused: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class ImportState(State):
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Endings that a file dialog offers."""
+        """File name patterns of the file dialog."""
         return tuple(
             dict.fromkeys(
                 one
@@ -74,7 +74,7 @@ class ImportState(State):
 
     @property
     def roles(self) -> dict[str, str]:
-        """Column → role in use."""
+        """Column → current role."""
         pairs = (
             self.mapping
             if self.mapping is not None
@@ -89,7 +89,7 @@ class ImportState(State):
 
     @property
     def obstacle(self) -> str:
-        """Why Import is disabled although the file can be read, "" if it is not."""
+        """Why Import is disabled although the file can be read; "" if it is not."""
         found = self.preview
         if found is None:
             return ""
@@ -105,14 +105,16 @@ class ImportState(State):
 
     @property
     def can_override(self) -> bool:
-        """Whether the user can have what is not recommended: lines of markup, or the other records."""
+        """Whether the user can override a warning: import lines of markup, or only the valid
+        records.
+        """
         found = self.preview
         if found is None or not self.obstacle:
             return False
         return bool(found.question) or (not self.refused and found.failed < found.checked)
 
     def override(self) -> None:
-        """Import as plain text, or without the records that have errors."""
+        """Import as plain text, or without the invalid records."""
         if self.preview is not None and self.preview.question:
             self.set_form(format="text")
         else:
@@ -124,7 +126,7 @@ class ImportState(State):
         return corpus.suggested_splits(self.files)
 
     def set_files(self, files: Sequence[Path | str]) -> None:
-        """Choose files; splits that their names suggest are preselected."""
+        """Set the files and preselect the splits that their names suggest."""
         self.update(
             files=tuple(Path(file) for file in files),
             format=GUESS,
@@ -137,14 +139,14 @@ class ImportState(State):
         self.look()
 
     def set_form(self, **values: str) -> None:
-        """`format`, `encoding`, `delimiter`: corrected by hand; roles are guessed anew."""
+        """Set `format`, `encoding` or `delimiter` by hand; roles are detected again."""
         self.update(mapping=None, anyway=False, **values)
         self.look()
 
     def set_role(self, column: str, role: str) -> None:
-        """Give a column a role ("" leaves it out).
+        """Set the role of a column ("" leaves it out).
 
-        Another column with that role loses it, except for tags and spans: several columns may hold
+        The role is removed from other columns, except for tags and spans: several columns may hold
         levels of one layer.
         """
         roles = self.roles
@@ -162,7 +164,7 @@ class ImportState(State):
         self.update(**values)
 
     def role_choices(self, column: str) -> list[tuple[str, str]]:
-        """(role, words) that a column can have."""
+        """(role, title) that a column can have."""
         pairs = any(role == "text_b" for role in self.roles.values())
         found = [
             ("", _("Leave out")),
@@ -206,10 +208,10 @@ class ImportState(State):
             ]
         return found
 
-    # ------------------------------------------------------------ looking
+    # ------------------------------------------------------------ preview
 
     def look(self) -> None:
-        """Read the beginnings of the files off the main thread."""
+        """Read the first records of the files off the main thread."""
         if not self.files:
             self.update(phase="choosing", preview=None, refused=())
             return
@@ -234,7 +236,8 @@ class ImportState(State):
         def failed(error: Exception) -> None:
             if asked != self._asked:
                 return
-            # After a wrong choice the last preview stays, so that it can be corrected.
+            # After a wrong choice the last preview stays visible, so that the choice can be
+            # corrected.
             self.update(
                 phase="choosing",
                 error=_words(error),
@@ -279,7 +282,7 @@ class ImportState(State):
     def _import_changed(self) -> None:
         handle = self.handle
         if not handle.ended:
-            share, words = handle.progress  # reading and storing take about as long
+            share, words = handle.progress  # reading and storing take about the same time
             self.update(progress=(share / 2 + (handle.status == "storing") / 2, words))
             return
         if handle.error is not None:
@@ -313,7 +316,8 @@ class ImportState(State):
 def _mostly_wrong(found: corpus.Preview) -> str:
     if found.failed == found.checked:
         return _(
-            "No record can be read. Choose another format, encoding or delimiter, or other columns."
+            "No record could be read. Choose another format, encoding or delimiter, or other "
+            "columns."
         )
     told = (
         ngettext(
@@ -336,5 +340,5 @@ def _words(error: Exception) -> str:
     return (
         str(error)
         if isinstance(error, WorkbenchError)
-        else str(ImportFailed(_("This cannot be read: {error!r}.").format(error=error)))
+        else str(ImportFailed(_("Cannot read the file: {error!r}.").format(error=error)))
     )

@@ -1,4 +1,4 @@
-"""The context menu of the documents on Data: what can be done with those chosen."""
+"""The context menu of selected documents on Data."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def state_choices(state: DataState) -> Choices:
 
 
 def _by_layer(layers, lines) -> Choices:
-    """The lines of the only layer, or a submenu for each."""
+    """The entries of the only layer, or one submenu per layer."""
     if len(layers) == 1:
         return lines(layers[0])
     return tuple(_layer_line(layer, lines(layer)) for layer in layers)

@@ -1,4 +1,4 @@
-"""Make splits: shares, seed, layers, and what becomes of every label, before anything is written."""
+"""Create splits: fractions, seed, layers, and a preview per label before anything is written."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from workbench.ui.widgets.words import call, words
 
 SPLITS = ("train", "dev", "test")
 HEIGHT = 680  # pixels at 100 %
-ROWS = 3  # that stay in sight below the header, whatever is warned of
-SHOWN_AFTER = 200  # milliseconds: a preview that is there by then needs no bar
+ROWS = 3  # minimum number of visible rows below the header
+SHOWN_AFTER = 200  # milliseconds before a progress bar appears for the preview
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of the preview: a label, or all documents where `label` is None."""
+    """A row of the preview: a label, or all documents if `label` is None."""
 
     name: str
     counts: tuple[int, ...]
@@ -42,15 +42,16 @@ class _Row:
 
 
 class SplitsDialog(Dialog):
-    """Accepted with the choice in the state; what it says is then done by the page."""
+    """Accepted with the choice in the state; the page then creates the splits."""
 
     def __init__(self, parent, state: SplitsState, labels: dict[tuple[str, str], Label]):
         super().__init__(
             parent,
-            _("Make splits"),
+            _("Create splits"),
             _(
-                "Divides the submitted documents into train, dev and test, every label by the same "
-                "shares. Documents of one group and equal texts stay together."
+                "Divides the submitted documents into train, dev and test, with the same "
+                "proportions for each label. Documents of one group and documents with equal "
+                "text stay together."
             ),
             width=720,
         )
@@ -59,15 +60,16 @@ class SplitsDialog(Dialog):
         self._boxes: dict[str, QCheckBox] = {}
         self.put(self._numbers(), self._layer_field(), self._kept_field())
         self._told = words("", "small", "muted", wrap=True)
-        self._meter = Meter(None, name=_("Preview is being computed"))
+        self._meter = Meter(None, name=_("Computing preview"))
         policy = self._meter.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # so that nothing jumps
+        # reserves the height, so that the layout does not move
+        policy.setRetainSizeWhenHidden(True)
         self._meter.setSizePolicy(policy)
         self._table = self._make_table()
         self._warning = Callout("", "warn")
         self.put(row(words(_("Preview"), weight=600), (self._told, 1), gap=12))
         self.put(column(self._meter, self._table, gap=4), self._warning)
-        self._make = Button(_("Make splits"), "filter", "primary", on=self.accept)
+        self._make = Button(_("Create splits"), "filter", "primary", on=self.accept)
         self._make.setDefault(True)
         self.end(None, Button(_("Cancel"), on=self.reject), self._make)
         self._delay = QTimer(self)
@@ -94,13 +96,13 @@ class SplitsDialog(Dialog):
         self._share_field = Field(
             _("Shares"),
             row(*((box, 1) for box in self._shares.values()), gap=8),
-            _("Percentages of all documents divided, those that keep their split included"),
+            _("Percentages of all divided documents, including those that keep their split"),
         )
         seed = _spin(2**31 - 1, state.seed, _("Seed"))
         seed.valueChanged.connect(state.set_seed)
         return row(
             (self._share_field, 3),
-            (Field(_("Seed"), seed, _("Equal seeds, equal splits")), 1),
+            (Field(_("Seed"), seed, _("The same seed gives the same splits")), 1),
             gap=16,
         )
 
@@ -117,12 +119,14 @@ class SplitsDialog(Dialog):
             self._boxes[name] = box
             flow.addWidget(box)
         return Field(
-            _("Documents of which layers, balanced by their labels?"), area, name=_("Layers")
+            _("Layers whose documents are divided, stratified by their labels"),
+            area,
+            name=_("Layers"),
         )
 
     def _kept_field(self) -> Field:
         self._kept = Segments(
-            (True, _("Keep their split")), (False, _("Assign anew")), name=_("Existing splits")
+            (True, _("Keep existing splits")), (False, _("Reassign all")), name=_("Existing splits")
         )
         self._kept.chosen.connect(self._state.set_keep)
         return Field(
@@ -179,20 +183,23 @@ class SplitsDialog(Dialog):
 
     def _row(self, one: LabelSplits) -> _Row:
         label = self._labels.get((one.layer, one.label))
-        name = one.label or _("no label")
+        name = one.label or _("unlabelled")
         return _Row(name, tuple(one.counts.values()), one.layer, label)
 
     def _summary(self) -> str:
         state = self._state
         if not any(state.layers.values()):
-            return _("Nothing is submitted yet, so there is nothing to split.")
+            return _("No documents are submitted yet, so there is nothing to split.")
         if not state.chosen:
             return _("Choose a layer.")
         if state.preview is None or state.error:
             return ""
         found = state.preview
         if not found.changed and found.kept and state.keep:
-            return _("All of them have a split. To divide them by these shares, assign them anew.")
+            return _(
+                "All documents already have a split. To apply these percentages, choose "
+                "Reassign all."
+            )
         parts = [
             ngettext("{n:,} document changes", "{n:,} documents change", found.changed).format(
                 n=found.changed
@@ -203,7 +210,9 @@ class SplitsDialog(Dialog):
             parts.append(keep.format(n=found.kept))
         if found.outside:
             others = ngettext(
-                "{n:,} other is not divided", "{n:,} others are not divided", found.outside
+                "{n:,} other document is not divided",
+                "{n:,} other documents are not divided",
+                found.outside,
             )
             parts.append(others.format(n=found.outside))
         return " · ".join(parts)

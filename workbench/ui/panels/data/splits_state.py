@@ -1,4 +1,4 @@
-"""What the dialog "Make splits" chooses, and what its choice would give."""
+"""State of the Create splits dialog, with a preview of the result."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from workbench.operations.splits import SplitChoice, SplitData, SplitPreview
 
 
 class SplitsState(State):
-    """`percent` of train, dev and test; `layers`: names and submitted documents, `chosen` those of them.
+    """`percent` of train, dev and test; `layers`: names and submitted documents; `chosen` layers.
 
-    `preview` is that of the newest choice, and of an older one while `busy` or while `error` says
-    what is wrong with the newest. The documents are read once for each choice of layers, and everything is computed off
-    the main thread, the newest choice alone.
+    `preview` belongs to the newest choice, or to an older one while `busy` or while `error`
+    describes what is wrong with the newest. The documents are read once per choice of layers.
+    Everything is computed off the main thread, for the newest choice only.
     """
 
     def __init__(self, context):
@@ -29,20 +29,20 @@ class SplitsState(State):
         self.error = ""
         self.busy = False
         self._data: SplitData | None = None
-        self._watch: Watch | None = None  # of the computation under way
+        self._watch: Watch | None = None  # of the running computation
         self.listen(self.project.changed, self._project_changed)
         self._look()
 
     @property
     def choice(self) -> SplitChoice:
-        """Raises SpecError where the shares make no sense."""
+        """The current choice. Raises SpecError if the percentages are invalid."""
         return SplitChoice(
             self.chosen, self.seed, splits.checked_shares(**self.percent), keep=self.keep
         )
 
     @property
     def ready(self) -> bool:
-        """Whether there is something to do, and it is what the preview shows."""
+        """Whether the preview is up to date and changes at least one document."""
         current = not self.busy and not self.error and self.preview is not None
         return current and self.preview.changed > 0
 
@@ -74,7 +74,9 @@ class SplitsState(State):
         self._look()
 
     def _look(self) -> None:
-        """Compute the preview of the choice; that of an older choice ends early and is dropped."""
+        """Compute the preview of the current choice; that of an older choice ends early and is
+        dropped.
+        """
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None

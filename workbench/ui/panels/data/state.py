@@ -1,4 +1,4 @@
-"""What the Data page shows: which documents pass the filters, how many there are, and acts on those chosen."""
+"""State of the Data page: documents that pass the filters, counts, and bulk edits."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from workbench.operations.splits import SplitChoice, SplitPreview
 from workbench.text.labels import Label, Layer
 from workbench.ui import shown_layers
 
-MOST_COPIED = 1000  # documents whose texts go to the clipboard at once
+MOST_COPIED = 1000  # maximum number of documents whose text is copied to the clipboard
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body")
 
 
 class DataState(State):
-    """`ids` are the documents that pass. `layers`: those that can be labelled; `off`: ids of hidden ones.
+    """`ids`: the documents that pass the filters.
 
-    Classes, spans, states and their counts are those of the layers shown, taken together as in
-    Annotate. `searching` is true while documents are looked up, `acting` during a long act.
+    `layers`: available ones; `off`: ids of hidden ones.
+
+    Classes, spans, states and counts cover the visible layers, as in Annotate. `searching` is true
+    while documents are looked up, `acting` during a long operation.
     """
 
     def __init__(self, context):
@@ -34,18 +36,16 @@ class DataState(State):
         self.split: str | None = None
         self.label: tuple[int, int | None] | None = None  # layer id, label id
         self.state: str | None = None
-        self.only: tuple[tuple[int, ...], str] | None = (
-            None  # these documents alone, and what they are
-        )
+        self.only: tuple[tuple[int, ...], str] | None = None  # only these documents, with a caption
         self.order: corpus.Order | None = None
         self.ids = array("q")
-        self.found_by = ""  # the text by which `ids` were found
+        self.found_by = ""  # the search text that `ids` belong to
         self.counts: corpus.Counts | None = None
         self.layers: tuple[Layer, ...] = ()
         self.off: frozenset[int] = frozenset()
         self.labels: dict[tuple[str, str], Label] = {}
         self.chosen: Sequence[int] = ()
-        self.touched: frozenset[int] | None = frozenset()  # rows to be read again; None: all
+        self.touched: frozenset[int] | None = frozenset()  # rows to read again; None: all
         self.searching = self.acting = False
         self.stale = False
         self._asked = 0
@@ -56,7 +56,7 @@ class DataState(State):
         self._read_schema()
         self.look()
 
-    # ------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------ queries
 
     @property
     def editable(self) -> bool:
@@ -72,7 +72,7 @@ class DataState(State):
 
     @property
     def shown(self) -> tuple[Layer, ...]:
-        """The layers that are not switched off."""
+        """The layers that are not hidden."""
         return tuple(layer for layer in self.layers if layer.id not in self.off)
 
     @property
@@ -105,7 +105,7 @@ class DataState(State):
         return corpus.rows(self.project, ids, self.shown_ids, found_by=self.found_by)
 
     def set_filter(self, **values: Any) -> None:
-        """`text`, `split`, `label`, `state`, `only`: change some and look again."""
+        """`text`, `split`, `label`, `state`, `only`: change any of them and search again."""
         self.update(**values)
         self.look()
 
@@ -113,7 +113,7 @@ class DataState(State):
         self.set_filter(text="", split=None, label=None, state=None, only=None)
 
     def order_by(self, by: str) -> None:
-        """Sort by a column; again: the other way round; once more: as the documents came in."""
+        """Sort by a column; again: reversed; a third time: in import order."""
         now = self.order
         if now is None or now.by != by:
             order = corpus.Order(by)
@@ -123,17 +123,17 @@ class DataState(State):
         self.look()
 
     def show_only(self, ids: Sequence[int], caption: str) -> None:
-        """These documents alone, until the caption is closed."""
+        """Show only these documents, until the caption is closed."""
         self.set_filter(
             text="",
             split=None,
             label=None,
             state=None,
-            only=(tuple(ids), caption or _("Chosen documents")),
+            only=(tuple(ids), caption or _("Selected documents")),
         )
 
     def look(self) -> None:
-        """Look up ids and counts off the main thread; an answer that is out of date is dropped."""
+        """Look up ids and counts off the main thread; outdated results are dropped."""
         self._asked += 1
         asked, wanted, order, project = self._asked, self.filter, self.order, self.project
         layers = self.shown_ids
@@ -156,7 +156,7 @@ class DataState(State):
         self.context.run(work, done, failed)
 
     def look_again(self) -> None:
-        """When the page is shown and something changed meanwhile."""
+        """Called when the page is shown and the project has changed meanwhile."""
         if self.stale:
             self.update(touched=None)
             self.look()
@@ -178,14 +178,14 @@ class DataState(State):
         self._drop_lost_filter()
 
     def _drop_lost_filter(self) -> None:
-        """A filter by a label that is deleted, or of a layer that is not shown, would hide all."""
+        """Remove a filter by a deleted label or hidden layer, which would hide every document."""
         there = {(layer.id, None) for layer in self.shown}
         there |= {(layer.id, label.id) for layer in self.shown for label in layer.labels}
         if self.label is not None and self.label not in there:
             self.update(label=None)
 
     def switch_layer(self, layer_id: int, on: bool) -> None:
-        """Show a layer or not, here and in Annotate; remembered for this project."""
+        """Show or hide a layer, here and in Annotate; stored for this project."""
         off = self.off - {layer_id} if on else self.off | {layer_id}
         shown_layers.hide(self.context, [layer for layer in self.layers if layer.id in off])
 
@@ -194,7 +194,7 @@ class DataState(State):
         self._drop_lost_filter()
         self.look()
 
-    # ------------------------------------------------------------ acts on the chosen
+    # ------------------------------------------------------------ actions on the selection
 
     def choose(self, ids: Sequence[int]) -> None:
         self.update(chosen=ids)
@@ -207,11 +207,11 @@ class DataState(State):
         return 0 < len(self.chosen) <= MOST_COPIED
 
     def copied(self) -> str:
-        """The texts of the documents chosen, one below the other."""
+        """The texts of the selected documents, one below the other."""
         return "\n".join(corpus.texts(self.project, self.chosen)) if self.can_copy else ""
 
     def keys(self) -> str:
-        """Their keys, one a line."""
+        """Their keys, one per line."""
         return "\n".join(one.key for one in self.rows(self.chosen)) if self.can_copy else ""
 
     def inspect(self, document_id: int) -> None:
@@ -245,7 +245,7 @@ class DataState(State):
         )
 
     def suggest(self) -> None:
-        """Results asks which run shall suggest labels for the documents chosen."""
+        """Open Results to choose the run that suggests labels for the selected documents."""
         self.context.go("results", suggest=tuple(self.chosen))
 
     def set_class(self, layer: Layer, label: Label | None) -> None:
@@ -254,11 +254,15 @@ class DataState(State):
 
         def told(n: int) -> str:
             words = (
-                ngettext("{n:,} document now {label}.", "{n:,} documents now {label}.", n)
+                ngettext(
+                    "Class of {n:,} document set to {label}.",
+                    "Class of {n:,} documents set to {label}.",
+                    n,
+                )
                 if label
                 else ngettext(
-                    "{n:,} document now without a class.",
-                    "{n:,} documents now without a class.",
+                    "Class of {n:,} document cleared.",
+                    "Class of {n:,} documents cleared.",
                     n,
                 )
             )
@@ -278,8 +282,8 @@ class DataState(State):
 
         def told(n: int) -> str:
             words = ngettext(
-                "{n:,} document now {state} in layer {layer}.",
-                "{n:,} documents now {state} in layer {layer}.",
+                "State of {n:,} document set to {state} in layer {layer}.",
+                "State of {n:,} documents set to {state} in layer {layer}.",
                 n,
             )
             return words.format(n=n, state=term(state), layer=layer.name)
@@ -294,14 +298,14 @@ class DataState(State):
         def told(found: SplitPreview) -> str:
             counts = _("{train:,} train, {dev:,} dev, {test:,} test").format(**found.counts)
             moved = ngettext(
-                "{n:,} document put into splits: {counts}.",
-                "{n:,} documents put into splits: {counts}.",
+                "{n:,} document assigned to splits: {counts}.",
+                "{n:,} documents assigned to splits: {counts}.",
                 found.changed,
             )
             return moved.format(n=found.changed, counts=counts)
 
         self._act(
-            _("Make splits"),
+            _("Create splits"),
             lambda watch: splits.divide(self.project, choice, watch=watch),
             told,
             lambda found: bool(found.changed),
@@ -314,7 +318,7 @@ class DataState(State):
         told: Callable[[Any], str],
         changed: Callable[[Any], bool] = bool,
     ) -> None:
-        """A bulk act off the main thread, which can be called off; the note line offers to undo it."""
+        """Run a bulk edit off the main thread. It can be cancelled; a message offers to undo it."""
         if not self.acting and self.editable:
             self.context.long(
                 title, act, lambda result: self.context.note(told(result), undo=changed(result))

@@ -1,4 +1,4 @@
-"""The Data page: search and filters above, the table, acts for what is chosen below."""
+"""The Data page: search and filters, the table, and below it actions on the selection."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, line, row
 from workbench.ui.widgets.words import Elided, call, words
 
-TYPED = 180  # milliseconds after the last letter until the search begins
+TYPED = 180  # milliseconds after the last key press until the search starts
 STATES = (
     ("pending", _("Pending")),
     ("draft", _("Draft")),
@@ -42,7 +42,7 @@ class DataView(View):
         super().__init__(state)
         self._import = Button(_("Import…"), "download", "primary", on=self.ask_import)
         self._export = Button(_("Export…"), "upload", on=self.ask_export)
-        self._splits = Button(_("Make splits…"), "filter", "quiet", on=self.ask_splits)
+        self._splits = Button(_("Create splits…"), "filter", "quiet", on=self.ask_splits)
         plain.set_tip(
             self._splits,
             _("Divide the submitted documents into train, dev and test, with a preview"),
@@ -52,7 +52,7 @@ class DataView(View):
             _("Layers"),
             "tags",
             menu=self._layers,
-            tip=_("Classes, spans and states are those of the layers chosen, here and in Annotate"),
+            tip=_("Classes, spans and states of the selected layers, here and in Annotate"),
         )
         self._header = PageHeader(
             _("Data"), "", self._layers_button, self._splits, self._export, self._import
@@ -70,15 +70,16 @@ class DataView(View):
         self._wants_focus = False
         self._stack = QStackedLayout()
         hint = _(
-            "Bring texts as JSONL, CSV, TSV, CoNLL or plain text, with labels or without. You can also drag files here."
+            "Import text as JSONL, CSV, TSV, CoNLL or plain text, labelled or unlabelled. You "
+            "can also drag files here."
         )
         self._first_import = Button(_("Import data…"), "download", "primary", on=self.ask_import)
         self._empty = EmptyState("database", _("No documents yet"), hint, self._first_import)
         clear = Button(_("Clear all filters"), "x", on=state.clear_filters)
         self._none = EmptyState(
             "search",
-            _("No document fits"),
-            _("Nothing passes the search and the filters above."),
+            _("No matching documents"),
+            _("No document matches the search and the filters above."),
             clear,
         )
         for part in (self.table, self._none, self._empty):
@@ -92,7 +93,7 @@ class DataView(View):
         layout.addLayout(self._stack, 1)
         layout.addWidget(self._acts)
 
-    # ------------------------------------------------------------ dialogs and acts
+    # ------------------------------------------------------------ dialogs and actions
 
     def ask_import(self, files: Sequence[Path] = ()) -> None:
         from workbench.ui.panels.data.import_dialog import ImportDialog
@@ -121,11 +122,11 @@ class DataView(View):
         ExportDialog(self.window(), self.state.context).exec()
 
     def _row_choices(self) -> tuple:
-        self.state.choose(self.table.chosen_ids())  # the table tells a moment later
+        self.state.choose(self.table.chosen_ids())  # the table reports the selection with a delay
         return row_menu.choices(self.state, self.delete_chosen)
 
     def delete_chosen(self) -> None:
-        """By key, menu or button; asks where it is many."""
+        """Called by key, menu or button; asks for confirmation if there are many."""
         from workbench.ui.panels.data.dialogs import ASKED_ABOVE, DeleteDocuments
 
         state = self.state
@@ -142,7 +143,7 @@ class DataView(View):
     def take_focus(self) -> None:
         self._wants_focus = (
             self.state.counts is None
-        )  # while the first look is under way: the table, or the button where it is empty
+        )  # during the first search: the table, or the button if the project is empty
         (
             self._first_import if self._stack.currentWidget() is self._empty else self.table
         ).setFocus()
@@ -199,7 +200,7 @@ class DataView(View):
         self._header.set_hint(" · ".join(parts))
 
     def _show_layers(self) -> None:
-        """The menu of layers, and the columns that the layers shown need."""
+        """Update the layer menu and the columns of the visible layers."""
         state = self.state
         self._layers_button.setVisible(len(state.layers) > 1)
         self._layers.clear()
@@ -225,7 +226,7 @@ class DataView(View):
 
 
 class _Filters(QWidget):
-    """Search, states, splits, labels; what was sent here from another page as a caption that can be closed."""
+    """Search, states, splits, labels; and a caption for documents sent from another page."""
 
     def __init__(self, state: DataState):
         super().__init__()
@@ -235,7 +236,7 @@ class _Filters(QWidget):
         self._glass = QAction(icons.icon("search", "muted", 16), "", self.search)
         self.search.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
         self.search.setMinimumWidth(theme.px(180))
-        found = _("Words in the texts or a part of a key, found as you type")
+        found = _("Search words in texts, or part of a key")
         call(self.search, _("Search"), found)
         plain.set_tip(self.search, found)
         self._typed = QTimer(self)
@@ -278,7 +279,7 @@ class _Filters(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Beside one another where there is room, else the search on a line of its own."""
+        """One row if there is room, else the search field has a row of its own."""
         widths = {self._split: theme.px(128), self._label: theme.px(168)}
         needed = (
             theme.px(200) + self._states.sizeHint().width() + sum(widths.values()) + 3 * 10 + 2 * 24
@@ -336,26 +337,26 @@ class _Filters(QWidget):
         self._states.set(state.state or "")
         for one, title in STATES:
             self._states.set_words(one, f"{title}  {formats.count(counts.get(one, 0))}")
-        # Most projects discard nothing; the choice would only take room.
+        # Most projects discard nothing, so the choice is hidden then.
         self._states.button("discarded").setVisible(
             bool(counts.get("discarded")) or state.state == "discarded"
         )
         self._fit()
 
     def _explain_states(self) -> None:
-        """How one state comes of several layers; the rule is that of `storage.states.overall`."""
+        """Explain how the states of several layers are combined, as in `storage.states.overall`."""
         outside = self.state.counts.outside if self.state.counts else 0
         every = ngettext(
-            "All documents. {n} of them belongs to none of the layers shown and has no state.",
-            "All documents. {n} of them belong to none of the layers shown and have no state.",
+            "All documents. {n} of them belongs to none of the selected layers and has no state.",
+            "All documents. {n} of them belong to none of the selected layers and have no state.",
             outside,
         )
         tips = {
             "": every.format(n=outside) if outside else _("All documents"),
-            "pending": _("Nothing was done yet in any of the layers shown"),
-            "draft": _("Begun: a draft in a layer, or submitted in some layers and not in others"),
-            "submitted": _("Submitted in all layers shown, but for those in which it is discarded"),
-            "discarded": _("Discarded in all layers shown"),
+            "pending": _("Not started in any of the selected layers"),
+            "draft": _("Draft in a layer, or submitted in only some of the selected layers"),
+            "submitted": _("Submitted in all selected layers in which it is not discarded"),
+            "discarded": _("Discarded in all selected layers"),
         }
         for state, tip in tips.items():
             plain.set_tip(self._states.button(state), tip)
@@ -378,7 +379,7 @@ class _Filters(QWidget):
 
 
 class _Acts(QWidget):
-    """What can be done with the documents chosen; at the right how many are where."""
+    """Actions on the selected documents, and the number of documents per state and split."""
 
     def __init__(self, state: DataState, delete: Callable[[], None]):
         super().__init__()
@@ -402,7 +403,7 @@ class _Acts(QWidget):
             small=True,
             on=state.suggest,
             name=_("Suggest labels for the selected documents"),
-            tip=_("Choose the run on Results"),
+            tip=_("Choose the run on the Results page"),
         )
         self._parts = (
             self._count,
@@ -413,7 +414,9 @@ class _Acts(QWidget):
             self._delete,
         )
         self._hint = words(
-            _("Select rows to change many at once; Enter opens one in Annotate"), "small", "muted"
+            _("Select rows to edit several documents; press Enter to open one in Annotate"),
+            "small",
+            "muted",
         )
         self._told = words("", "small", "muted")
         fillers = (row_menu.class_choices, row_menu.split_choices, row_menu.state_choices)

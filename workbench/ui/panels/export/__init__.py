@@ -1,4 +1,4 @@
-"""Export: a run's model as folders for other programs, checked against the original on the user's own texts."""
+"""Export: a run's model as folders for other programs, checked against the original model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,32 @@ from workbench.ui.panel import Panel
 
 class ExportPanel(Panel):
     commands = (
-        Command("export.start", _("&Export model"), lambda p: p.state.start(), "Run", "Ctrl+Return", enabled=lambda p: p.state.ready, group="export"),
-        Command("export.folder", _("Open exported &folder"), lambda p: p.view.open_folder(), "Run", enabled=lambda p: bool(p.state.result), group="export"),
-        Command("export.code", _("&Copy loading code"), lambda p: p.view.copy_code(), "Run", enabled=lambda p: bool(p.state.result), group="export"),
-    )  # fmt: skip
+        Command(
+            "export.start",
+            _("&Export model"),
+            lambda p: p.state.start(),
+            "Run",
+            "Ctrl+Return",
+            enabled=lambda p: p.state.ready,
+            group="export",
+        ),
+        Command(
+            "export.folder",
+            _("Open exported &folder"),
+            lambda p: p.view.open_folder(),
+            "Run",
+            enabled=lambda p: bool(p.state.result),
+            group="export",
+        ),
+        Command(
+            "export.code",
+            _("&Copy loading code"),
+            lambda p: p.view.copy_code(),
+            "Run",
+            enabled=lambda p: bool(p.state.result),
+            group="export",
+        ),
+    )
 
     def build(self, context):
         from workbench.ui.panels.export.state import ExportState

@@ -1,4 +1,4 @@
-"""What the Export page shows: which run, which formats, which folder; an export under way and what its check found."""
+"""State of the Export page: run, formats, folder, progress, and the result of the check."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checked:
-    """One text of the check: the largest difference of its logits, and whether all its labels are equal."""
+    """One checked text: the largest logit difference, and whether all labels are equal."""
 
     number: int
     format: str
@@ -40,12 +40,12 @@ class ExportState(State):
         self.formats: tuple[str, ...] = tuple(one.id for one in export.FORMATS if not one.has)
         self.sizes: Mapping[str, int] = {}
         self.job: Job | None = None
-        self.stage = ""  # what is under way, in words
-        self.share: float | None = None  # of the check, done of 1
+        self.stage = ""  # title of the running operation
+        self.share: float | None = None  # progress of the check, in [0, 1]
         self.rows: tuple[Checked, ...] = ()
         self.result: Mapping = {}
-        self.problem, self.details = "", ""  # why the last export failed
-        self._own_folder = False  # typed or chosen by the user, so it is not replaced
+        self.problem, self.details = "", ""  # error of the last export
+        self._own_folder = False  # entered or chosen by the user, so it is not replaced
         self._drop = lambda: None
         self.listen(self.project.changed, self._project_changed)
         self.look()
@@ -53,7 +53,7 @@ class ExportState(State):
     # ---------------------------------------------------------------- choices
 
     def look(self) -> None:
-        """Read the runs again; the latest one with a model is chosen where none is."""
+        """Read the runs again; if none is selected, select the latest one with a model."""
         runs = export.exportable_runs(self.project)
         self.update(runs=runs)
         if runs and self.run_id not in {one.id for one in runs}:
@@ -70,7 +70,7 @@ class ExportState(State):
         return next((one for one in self.runs if one.id == self.run_id), None)
 
     def choose(self, run_id: int) -> None:
-        """Take another run. What an earlier export found is no longer shown."""
+        """Select another run and clear the result of an earlier export."""
         if run_id == self.run_id or run_id not in {one.id for one in self.runs}:
             return
         self.run_id = run_id
@@ -86,7 +86,7 @@ class ExportState(State):
         self.context.commands_changed()
 
     def _free_folder(self) -> Path:
-        """A folder that does not exist yet, beside other documents."""
+        """A folder that does not exist yet, next to other documents."""
         chosen = self.context.settings.documents_folder
         home = Path(chosen).expanduser() if chosen else paths.documents_folder()
         return paths.free_name(home, f"{self.project.name} {self.run.name}".replace("/", "-"), "")
@@ -103,13 +103,13 @@ class ExportState(State):
 
     @property
     def missing(self) -> str:
-        """What still has to be chosen, "" when the export can begin."""
+        """What is missing for an export; "" if it can start."""
         if self.run is None:
-            return _("No run with a model of its own yet.")
+            return _("There is no run with a model of its own yet.")
         if not self.formats:
             return _("Choose at least one format.")
         if not self.folder:
-            return _("Name a folder.")
+            return _("Enter a folder.")
         return ""
 
     @property
@@ -125,11 +125,10 @@ class ExportState(State):
     def start(self) -> None:
         if not self.ready:
             return
-        if not self._own_folder and Path(self.folder).exists():  # an earlier export lies there
+        # the folder contains an earlier export
+        if not self._own_folder and Path(self.folder).exists():
             self.update(folder=str(self._free_folder()))
-        self.update(
-            rows=(), result={}, problem="", details="", share=None, stage=_("Waiting for its turn")
-        )
+        self.update(rows=(), result={}, problem="", details="", share=None, stage=_("Queued"))
         try:
             job = export.start(
                 self.project, self.queue, self.run, Path(self.folder).expanduser(), self.formats
@@ -144,7 +143,7 @@ class ExportState(State):
     def cancel(self) -> None:
         if self.busy:
             self.job.cancel()
-            self.update(stage=_("Cancelling; what was written is cleared away"), share=None)
+            self.update(stage=_("Cancelling; removing partial files"), share=None)
 
     def _heard(self, event) -> None:
         if isinstance(event, Started):
@@ -158,7 +157,7 @@ class ExportState(State):
     def _told(self, payload: Mapping) -> None:
         kind = payload.get("kind")
         if self.job is not None and self.job.ending:
-            return  # what it still tells on its way out is no news
+            return  # ignore further messages of a cancelled job
         if kind == "stage":
             self.update(stage=str(payload["title"]), share=None)
         elif kind == "checked":
@@ -191,15 +190,15 @@ class ExportState(State):
             problem=problem,
             details=event.details,
         )
-        self._own_folder = self._own_folder and not done  # the next export gets a folder of its own
+        self._own_folder = self._own_folder and not done  # the next export gets a new folder
         self.changed.emit(frozenset({"job"}))
         self.context.commands_changed()
         if event.status == "cancelled":
-            self.context.note(_("The export was cancelled; nothing was kept."))
+            self.context.note(_("Export cancelled. No files were kept."))
         if done:
             self.context.note(_("Exported to {folder}").format(folder=self.where))
 
-    # ---------------------------------------------------------------- what came out
+    # ---------------------------------------------------------------- result
 
     @property
     def where(self) -> str:
@@ -208,7 +207,7 @@ class ExportState(State):
 
     @property
     def sentence(self) -> str:
-        """ "N of M labels equal, largest difference D", "" before the check has ended."""
+        """ "N of M labels equal, largest difference D"; "" until the check has finished."""
         return export.sentence(self.result.get("check") or {}) if self.result else ""
 
     @property
@@ -230,7 +229,7 @@ class ExportState(State):
         return sum(one["bytes"] for one in self.result.get("files", ()))
 
     def code(self) -> str:
-        """Python that loads what was exported, ONNX too where it was."""
+        """Python code that loads the export, including the ONNX model if exported."""
         folders = self.result.get("folders", {})
         task = (self.run.spec.get("task") if self.run else "") or "classify"
         return "\n".join(

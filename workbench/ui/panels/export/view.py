@@ -1,4 +1,4 @@
-"""The Export page: what and where at the left, the check as it goes and what came out at the right."""
+"""The Export page: options on the left; progress and result of the check on the right."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
 
-REDRAW = 150  # milliseconds between two fillings of the table while the check runs
+REDRAW = 150  # milliseconds between two updates of the table while the check runs
 SHORT = {"hf": _("HF"), "onnx": _("ONNX")}
 
 
@@ -60,7 +60,8 @@ class ExportView(View):
             PageHeader(
                 _("Export"),
                 _(
-                    "The model of a run for other programs, checked against the original on your own texts"
+                    "Export the model of a run for other programs, checked against the "
+                    "original on your own texts"
                 ),
             )
         )
@@ -81,7 +82,7 @@ class ExportView(View):
 
 
 class _Choices(QFrame):
-    """Which run, which formats, which folder; Export model."""
+    """Run, formats, folder, and the Export model button."""
 
     def __init__(self, state: ExportState):
         super().__init__()
@@ -98,7 +99,7 @@ class _Choices(QFrame):
         self._folder_field = Field(
             _("Folder"),
             self.folder,
-            _("A new or empty folder; each format gets one of its own in it."),
+            _("A new or empty folder. Each format is written to a subfolder."),
         )
         self._problem = Callout(tone="bad")
         self._problem.hide()
@@ -129,7 +130,9 @@ class _Choices(QFrame):
         super().changeEvent(event)
 
     def _fit(self) -> None:
-        """As wide as the words need at the text size in use; what does not fit would be cut, as the column never scrolls sideways."""
+        """As wide as the contents need at the current text size: the column does not scroll
+        sideways.
+        """
         self.setMinimumWidth(theme.px(340))
         self.setMaximumWidth(theme.px(440))
 
@@ -159,7 +162,9 @@ class _Choices(QFrame):
         self._show_buttons()
 
     def _show_buttons(self) -> None:
-        """The focus goes with what can be done: a button that is switched off would throw it to the rail."""
+        """Update the buttons and move the focus to an enabled one; else Qt would pass it to the
+        rail.
+        """
         state = self.state
         focused = next((one for one in (self.start, self.cancel) if one.hasFocus()), None)
         self.cancel.setVisible(state.busy)
@@ -187,7 +192,7 @@ def _run_told(run) -> str:
 
 
 class _FormatCard(QFrame):
-    """A format with its size and what it is for."""
+    """A format with its size and purpose."""
 
     def __init__(self, state: ExportState, format):
         super().__init__()
@@ -219,7 +224,7 @@ class _FormatCard(QFrame):
 
 
 class _Outcome(QFrame):
-    """The check, text by text; then the result in words, with Open folder and Copy loading code."""
+    """The check, text by text; then a summary, with Open folder and Copy loading code."""
 
     def __init__(self, state: ExportState):
         super().__init__()
@@ -238,12 +243,16 @@ class _Outcome(QFrame):
         self._card = card(
             (self._table, 1),
             title=_("Check on your own texts"),
-            note=_("difference of the raw scores, the largest of batched and single"),
+            note=_(
+                "Largest difference between the logits of the original and the exported "
+                "model, batched or single"
+            ),
         )
         hint = _(
-            "After the export every dev and test text (up to 500) is asked of the original and of the exported model, and the answers are compared here."
+            "After the export, the original and the exported model are run on up to 500 dev "
+            "and test texts, and their predictions are compared here."
         )
-        self._outline = EmptyState("list-checks", _("The check comes here"), hint)
+        self._outline = EmptyState("list-checks", _("No check yet"), hint)
         below = QFrame()
         self._stack = QStackedLayout(below)
         self._stack.addWidget(self._outline)
@@ -278,12 +287,12 @@ class _Outcome(QFrame):
         rows = self.state.rows
         self._table.set_rows(
             tuple(reversed(rows)) if self.state.busy else rows
-        )  # the newest on top while it grows
+        )  # newest first while it grows
         unequal = sum(not one.equal for one in rows)
         told = (
             ngettext(
-                "{n} text compared, {unequal} with another label",
-                "{n} texts compared, {unequal} with another label",
+                "{n} text compared, {unequal} with different labels",
+                "{n} texts compared, {unequal} with different labels",
                 len(rows),
             )
             if unequal
@@ -311,7 +320,7 @@ class _Outcome(QFrame):
     def copy_code(self) -> None:
         if self.state.result:
             QGuiApplication.clipboard().setText(self.state.code())
-            self.state.context.note(_("The code that loads the model is in the clipboard"))
+            self.state.context.note(_("Loading code copied to the clipboard."))
 
 
 def _columns() -> tuple[Column, ...]:

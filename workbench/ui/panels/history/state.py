@@ -1,4 +1,4 @@
-"""What the History dock shows: the steps of the project, those undone first."""
+"""State of the History dock: the steps of the project, undone ones first."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SHOWN = 200
 
 @dataclass(frozen=True)
 class StepRow:
-    """`place`: how many steps lie between now and this one; positive: undo so many to take it back, negative: redo so many.
+    """`place`: number of steps from the current state.
 
-    `current` is the newest step that is not undone: what the project is like now. `when` is
-    short, `moment` in full.
+    Positive: the number of steps to undo to revert this one; negative: the number to redo.
+    `current` is the newest step that is not undone. `when` is short, `moment` the full time.
     """
 
     id: int
@@ -37,7 +37,7 @@ class HistoryState(State):
         super().__init__()
         self.context, self.project = context, context.project
         self.steps: tuple[StepRow, ...] = ()
-        self.end = ""  # why the list ends where it ends
+        self.end = ""  # why the list does not go back further
         self._stale = False
         self.listen(self.project.changed, self._project_changed)
         self.look()
@@ -64,20 +64,20 @@ class HistoryState(State):
     def _end(self, count: int) -> str:
         if count >= SHOWN:
             told = ngettext(
-                "The last step is shown; undo reaches further back.",
-                "The last {n} steps are shown; undo reaches further back.",
+                "Only the last step is listed; more steps can be undone.",
+                "Only the last {n} steps are listed; more steps can be undone.",
                 SHOWN,
             )
             return told.format(n=SHOWN)
         if why := self.project.history_end:
-            return _("Earlier steps are gone: {why}.").format(why=why)
-        return _("Undo survives closing the project.") if count else ""
+            return _("Earlier steps cannot be undone: {why}.").format(why=why)
+        return _("The history is kept when the project is closed.") if count else ""
 
     @property
     def editable(self) -> bool:
         return not self.project.read_only
 
     def go_to(self, step: StepRow) -> None:
-        """Undo back to just before this step, or redo up to and with it."""
+        """Undo up to and including this step, or redo up to and including it."""
         (self.context.redo if step.undone else self.context.undo)(abs(step.place))
         self.look_again()

@@ -17,7 +17,7 @@ from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided
 
-ROWS = 2  # the column that goes where the dock is narrow
+ROWS = 2  # this column is hidden if the dock is narrow
 NARROWEST, NARROW = 300, 460  # pixels at 100 %
 
 
@@ -42,7 +42,7 @@ class HistoryView(View):
         self.table = self.first = Table(
             columns, name=_("History"), key=lambda one: (one.id, one.undone)
         )
-        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names stand at the end
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names are at the end
         RowMenu(self.table, self._choices)
         self.table.opened.connect(state.go_to)
         self.table.chosen.connect(self._enable)
@@ -50,7 +50,7 @@ class HistoryView(View):
         self._told = Elided("", "small", "muted")
         self._stack = QStackedLayout()
         self._stack.addWidget(self.table)
-        self._stack.addWidget(EmptyState("history", _("Nothing has been changed yet")))
+        self._stack.addWidget(EmptyState("history", _("No changes yet")))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -69,7 +69,7 @@ class HistoryView(View):
         self._enable()
 
     def _show_current(self) -> None:
-        """Into view, with a step that can be redone above it."""
+        """Scroll to the current step, with a step that can be redone above it."""
         place = next((n for n, one in enumerate(self.state.steps) if one.current), 0)
         if place != self._current:
             self._current = place

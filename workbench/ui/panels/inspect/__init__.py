@@ -1,4 +1,4 @@
-"""Inspect: what a model sees of a text, and what it says of it."""
+"""Inspect: how a model reads a text, and what it predicts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def _document(panel) -> bool:
 
 
 class InspectPanel(Panel):
-    """The model stays loaded in its own process until another is chosen or the project closes."""
+    """The model stays loaded in its own process until another is selected or the project closes."""
 
     commands = (
         Command(
             "inspect.ask",
-            _("&Ask the model"),
+            _("&Run model"),
             lambda panel: panel.state.ask(),
             "Run",
             "F5",
@@ -49,7 +49,7 @@ class InspectPanel(Panel):
         ),
         Command(
             "inspect.correct",
-            _("&Correct the gold"),
+            _("&Fix gold labels"),
             lambda panel: panel.state.correct(),
             "Run",
             "Ctrl+E",

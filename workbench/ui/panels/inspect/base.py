@@ -1,4 +1,4 @@
-"""What a view of an inspector is. The contract for built-in views and those of plugins."""
+"""Base class of inspector views, both built-in and from plugins."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from workbench.ui.panels.inspect.state import InspectState
 
 
 class InspectorView(QWidget):
-    """Shows the result of one inspector. Named `view` in the index, made when first shown.
+    """Shows the result of one inspector. Named `view` in the index, created when first shown.
 
     A subclass builds its widgets in `__init__(state)`, adds them to `self.layout()`, and implements
     `show_result`. It reads `self.state` (result, options, asking) and `self.page` (document, gold,
-    labels, chosen_token), and calls their methods for what a person does.
+    labels, chosen_token), and calls their methods on user actions.
     """
 
     def __init__(self, state: Shown):
@@ -32,7 +32,7 @@ class InspectorView(QWidget):
     def show_state(self, fields: frozenset[str]) -> None:
         """Fields of the inspector's state or of the page have changed.
 
-        The result before stays in sight until the next one of the same model comes.
+        The previous result stays visible until the next one of the same model arrives.
         """
         if concerns(fields, "result", "gold", "labels", "choice"):
             if self.state.result is not None:
@@ -43,7 +43,7 @@ class InspectorView(QWidget):
                 self.clear()
 
     def show_result(self, result) -> None:
-        """Show a result; also called when gold or labels are others."""
+        """Show a result; also called when gold or labels have changed."""
         raise NotImplementedError
 
     def clear(self) -> None:

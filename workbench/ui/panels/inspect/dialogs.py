@@ -14,13 +14,13 @@ from workbench.ui.widgets.table import Column, Table
 
 
 class PickDocument(Dialog):
-    """`picked` is the id of the chosen document, None if the dialog was left."""
+    """`picked` is the id of the selected document, None if the dialog was cancelled."""
 
     def __init__(self, parent, state):
         super().__init__(
             parent,
             _("Pick a document"),
-            _("The first that hold the words you search for."),
+            _("Lists the first documents that contain the search words."),
             width=680,
         )
         self._state, self.picked = state, None

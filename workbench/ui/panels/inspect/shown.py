@@ -1,4 +1,4 @@
-"""One inspector on the Inspect page: what is asked of it, and its result for the text on show."""
+"""One inspector on the Inspect page: its options and its result for the current text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Shown(State):
-    """The state that a view is given. `page` has the document, gold, labels and the chosen token.
+    """The state passed to a view. `page` has the document, gold, labels and the selected token.
 
-    result: what the inspector returned, None while there is none for the present text; `answer`
-    is the result with what surrounds it. options: those that differ from the defaults.
-    asking: whether an answer is on its way. error: why there is none.
+    result: what the inspector returned, None if there is none for the current text; `answer` is
+    the result with its metadata. options: those that differ from the defaults. asking: whether
+    a request is running. error: why there is no result.
     """
 
     def __init__(self, page: InspectState, id: str):
@@ -27,28 +27,28 @@ class Shown(State):
         self.answer: Answer | None = None
         self.options: dict[str, Any] = {}
         self.asking, self.error = False, ""
-        self._asked: tuple | None = None  # what the answer that is awaited belongs to
+        self._asked: tuple | None = None  # identifies what the pending request belongs to
 
     @property
     def info(self) -> InspectorInfo | None:
         return light(self.id)
 
     def option(self, name: str) -> Any:
-        """The value of an option as it is asked for."""
+        """The current value of an option."""
         info = self.info
         defaults = {one.name: one.default for one in (info.options if info else ())}
         return self.options.get(name, defaults.get(name))
 
     def set_options(self, **values: Any) -> None:
-        """Ask again with other options; the result before stays until the new one comes."""
+        """Set options and run again; the previous result stays until the new one arrives."""
         if any(self.option(name) != value for name, value in values.items()):
             self.update(options={**self.options, **values})
             self.ask()
 
     def forget(self, *, model: bool = False) -> None:
-        """Another text, or another `model`: there is no result any more.
+        """Discard the result after a change of the text or of the model.
 
-        Options of the text go back to their defaults; with another model all of them do.
+        Options of the text are reset to their defaults; with another `model`, all options are.
         """
         self._asked = None
         of_text = self.info.of_text if self.info is not None else ()
@@ -57,11 +57,11 @@ class Shown(State):
         self.update(result=None, answer=None, asking=False, error="", options=options)
 
     def ask(self) -> None:
-        """Ask about the text on show."""
+        """Run the inspector on the current text."""
         self._ask(self.options, None)
 
     def ask_more(self, **options: Any) -> None:
-        """Ask with further options and join: the result becomes `result.joined(new)`."""
+        """Run with further options and join the results: `result.joined(new)`."""
         if self.result is not None and not self.asking:
             self._ask({**self.options, **options}, self.result)
 

@@ -1,4 +1,4 @@
-"""What the Inspect page shows: a model, a text, and an inspector's result for both."""
+"""State of the Inspect page: a model, a text, and an inspector's result for both."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SAMPLE_TEXT = _("The 42 tram from Harbour Gate to Northfield was twenty minutes 
 
 
 class InspectState(State):
-    """`choice` is the model, `document` the text (`document_id` None for a typed one).
+    """`choice` is the model, `document` the text (`document_id` is None for a typed one).
 
-    offers: every inspector with whether it fits the model. view: the id of the one on show, ""
-    while there is none; `current` is its state. gold: of the run's layer, None for a typed text.
-    labels: the run's labels as they are today, by name. chosen_token: its place in the text.
+    offers: every inspector, with whether it supports the model. view: id of the current one, "" if
+    there is none; `current` is its state. gold: of the run's layer, None for a typed text.
+    labels: the current labels of the run's layer, by name. chosen_token: its index in the text.
     """
 
     def __init__(self, context):
@@ -36,7 +36,7 @@ class InspectState(State):
         self.labels: Mapping[str, Any] = {}
         self.status, self.fault = "asleep", ""
         self.chosen_token: int | None = None
-        self._chosen_view = ""  # by a person: kept for every model that it fits
+        self._chosen_view = ""  # chosen by the user: kept for every model that supports it
         self._shown: dict[str, Shown] = {}
         self._inspector = inspect.Inspector(
             dispatch=context.dispatch, spare=context.queue.spare, device=context.settings.device
@@ -53,7 +53,7 @@ class InspectState(State):
     # ---------------------------------------------------------------- the model
 
     def look(self) -> None:
-        """Read runs and models again; the latest finished run is chosen if nothing is yet."""
+        """Read runs and models again; select the latest finished run if nothing is selected."""
         found = inspect.choices(self.project, self.context.settings)
         keys = [one.key for one in found]
         self.update(choices=found)
@@ -64,7 +64,7 @@ class InspectState(State):
                 self.update(choice=None, offers=(), view="")
 
     def choose(self, key: str) -> None:
-        """Another model; the same text is asked again."""
+        """Select another model and run it on the same text."""
         found = next((one for one in self.choices if one.key == key), None)
         if found is None or found == self.choice:
             return
@@ -81,7 +81,7 @@ class InspectState(State):
             self.ask()
 
     def choose_model(self, model: str) -> None:
-        """A pretrained model by name or folder."""
+        """Select a pretrained model by name or folder."""
         names = {
             name: one.key
             for one in self.choices
@@ -92,13 +92,15 @@ class InspectState(State):
 
     @property
     def texts(self) -> int:
-        """How many texts the model reads."""
+        """Number of texts in an input of the model."""
         return self.choice.texts if self.choice else 1
 
     # ---------------------------------------------------------------- the text
 
     def _begin(self) -> None:
-        """A text to start with: the first of dev for a run, else any that fits, else ours."""
+        """The initial text: the first dev document for a run, else any suitable one, else an
+        example.
+        """
         found = inspect.first_of_dev(self.project, self.choice)
         if found is not None:
             self._take(found, found.id)
@@ -106,11 +108,11 @@ class InspectState(State):
             self._take(inspect.typed(SAMPLE_TEXT, SAMPLE_TEXT if self.texts == 2 else None), None)
 
     def type_text(self, text: str, text_b: str | None = None) -> None:
-        """A text that is in no project."""
+        """Use a text that is not in a project."""
         self._take(inspect.typed(text, (text_b or "") if self.texts == 2 else None), None)
 
     def pick(self, document_id: int) -> None:
-        """A document of the project."""
+        """Select a document of the project."""
         try:
             self._take(inspect.document(self.project, document_id), document_id)
         except KeyError:
@@ -125,7 +127,7 @@ class InspectState(State):
             self.pick(found)
 
     def find(self, text: str) -> tuple:
-        """Documents to pick from."""
+        """Documents to choose from."""
         return inspect.find(self.project, text, texts=self.texts)
 
     def _take(self, document, document_id: int | None) -> None:
@@ -135,21 +137,21 @@ class InspectState(State):
         self.context.commands_changed()
         self.ask()
 
-    # ---------------------------------------------------------------- what is shown of it
+    # ---------------------------------------------------------------- views
 
     @property
     def current(self) -> Shown | None:
-        """The state of the inspector on show."""
+        """The state of the current inspector."""
         return self.of(self.view) if self.view else None
 
     def of(self, id: str) -> Shown:
-        """The state of an inspector; its view is given it."""
+        """The state of an inspector, which is passed to its view."""
         if id not in self._shown:
             self._shown[id] = Shown(self, id)
         return self._shown[id]
 
     def show(self, view: str) -> None:
-        """Another inspector; it is asked unless its result for this text is there."""
+        """Switch to an inspector; it is run unless its result for this text is available."""
         if any(one.id == view and not one.refused for one in self.offers):
             self._chosen_view = view
             self.update(view=view)
@@ -161,35 +163,35 @@ class InspectState(State):
         return self.choice is not None and self.document is not None and not self.asking
 
     def ask(self) -> None:
-        """Ask the inspector on show about the present text, again if it has answered."""
+        """Run the current inspector on the current text, again if it has a result."""
         if self.current is not None:
             self.update(fault="")
             self.current.ask()
 
     def ask_host(self, id: str, options: Mapping[str, Any], done: Callable) -> None:
-        """For `Shown`: put a question to the process with the model."""
+        """For `Shown`: send a request to the process with the model."""
         self._inspector.ask(id, self.document, done, options=options)
 
     def choose_token(self, number: int | None) -> None:
-        """A token of the text; it is chosen in every view."""
+        """Select a token of the text in every view."""
         self.update(chosen_token=number)
 
     def compare(self, spans: Sequence) -> tuple:
-        """Gold beside predicted spans; () without gold."""
+        """Compare gold and predicted spans; () without gold."""
         return inspect.compare(self.gold, spans) if self.gold is not None else ()
 
     def save(self, write: Callable[[], object], path: Path) -> None:
-        """Write a file of a view, and say so."""
+        """Write a file of a view, and show a message."""
         try:
             write()
         except OSError as error:
-            told = _("{path} cannot be written: {why}.")
+            told = _("Cannot write {path}: {why}.")
             self.context.fail(WorkbenchError(told.format(path=path, why=error.strerror or error)))
         else:
             self.context.note(_("Saved {path}").format(path=path))
 
     def save_matrix(self, path: Path, values: Any, names: Sequence[str]) -> None:
-        """A matrix (T, T) with the names of its rows and columns as CSV, or as .npy alone."""
+        """Save a matrix (T, T) with row and column names as CSV, or without names as .npy."""
         self.save(lambda: inspect.write_matrix(path, values, names), path)
 
     def _forget(self, *, model: bool = False) -> None:
@@ -198,7 +200,7 @@ class InspectState(State):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be said about the answer on show."""
+        """Warnings about the current result."""
         answer = self.current.answer if self.current is not None else None
         if answer is None or self.document is None:
             return ()
@@ -207,12 +209,12 @@ class InspectState(State):
             inspect.token_warning(self.choice, self.document),
         ]
         if answer.cut:
-            found.append(_("The text is longer than the model takes; its end was not read."))
+            found.append(_("The text exceeds the model's maximum length; the end was truncated."))
         return tuple(one for one in found if one)
 
     @property
     def error(self) -> str:
-        """Why there is no answer."""
+        """Why there is no result."""
         return self.fault or (self.current.error if self.current is not None else "")
 
     @property
@@ -228,7 +230,7 @@ class InspectState(State):
         if self.document_id is not None:
             self.context.go("annotate", document=self.document_id)
 
-    # ---------------------------------------------------------------- news
+    # ---------------------------------------------------------------- events
 
     def _labels(self, choice: Choice) -> Mapping[str, Any]:
         found = inspect.layer(self.project, choice)

@@ -1,4 +1,4 @@
-"""Inspect: models and views on the left; the text on top, below it one view of it."""
+"""Inspect: models and views on the left; the text at the top, and one view of it below."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import IconLabel, words
 
 SIDE = 236  # pixels at 100 %
-PAUSE = 600  # milliseconds after the last letter until a typed text is asked about
+PAUSE = 600  # milliseconds after the last key press until a typed text is sent to the model
 
 
 class InspectView(View):
     def __init__(self, state: InspectState, parent: QWidget | None = None):
         super().__init__(state, parent)
         self._correct = Button(
-            _("Correct the gold"),
+            _("Fix gold labels"),
             "arrow-up-right",
             "primary",
             on=state.correct,
@@ -48,7 +48,7 @@ class InspectView(View):
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE)
         self._pause.timeout.connect(self._typed)
-        self._views: dict[str, InspectorView] = {}  # by inspector, made when first shown
+        self._views: dict[str, InspectorView] = {}  # by inspector, created when first shown
         self._listed = ViewList()
         self._listed.chosen.connect(state.show)
         self._warning, self._fault = (
@@ -64,11 +64,11 @@ class InspectView(View):
         )
         self._empty = EmptyState(
             "scan-search",
-            _("Ask a model about a text"),
-            _("Type a text above and press Return, or pick a document."),
+            _("Run a model on a text"),
+            _("Type a text above and press Enter, or pick a document."),
         )
-        hint = _("It stays loaded, so the answers after the first one come at once.")
-        self._opening = EmptyState("scan-search", _("The model is being loaded"), hint)
+        hint = _("The model stays loaded, so later results appear immediately.")
+        self._opening = EmptyState("scan-search", _("Loading the model"), hint)
         self._stand_ins = (self._empty, self._opening)
         self._answered: dict[str, object] = {}  # inspector → the model of its last result
         self._shows = words("", "caption", "muted", wrap=True)
@@ -102,7 +102,9 @@ class InspectView(View):
         layout.setSpacing(0)
         layout.addWidget(
             PageHeader(
-                _("Inspect"), _("What the model reads, what it answers, and why"), self._correct
+                _("Inspect"),
+                _("How the model reads a text, what it predicts, and why"),
+                self._correct,
             )
         )
         layout.addLayout(below, 1)
@@ -156,7 +158,7 @@ class InspectView(View):
             self.state.type_text(text, self._second.text())
 
     def _ask_at_once(self) -> None:
-        """Return asks even about an unchanged text; a document on show stays that document."""
+        """Enter runs the model even on an unchanged text; a selected document stays selected."""
         waiting = self._pause.isActive()
         self._pause.stop()
         if waiting or self.state.document is None:
@@ -165,7 +167,7 @@ class InspectView(View):
             self.state.ask()
 
     def pick(self) -> None:
-        """Choose a document of the project from a list with search."""
+        """Choose a document of the project from a searchable list."""
         from workbench.ui.panels.inspect.dialogs import PickDocument
 
         dialog = PickDocument(self.window(), self.state)
@@ -193,7 +195,7 @@ class InspectView(View):
             view.show_state(ALL if concerns(fields, "view") else fields)
 
     def _shown_changed(self, id: str, fields: frozenset[str]) -> None:
-        """The state of one inspector has changed."""
+        """The state of an inspector has changed."""
         if id == self.state.view and self.isVisible():
             self._show_answer()
             if (view := self._views.get(id)) is not None:
@@ -211,7 +213,7 @@ class InspectView(View):
         self._foot.setVisible(bool(told) and self._pages.currentWidget() not in self._stand_ins)
 
     def _view_of(self, id: str) -> InspectorView | None:
-        """The view of an inspector, made when first shown."""
+        """The view of an inspector, created when first shown."""
         if id and id not in self._views:
             shown = self.state.of(id)
             make = self.state.context.attempt(registry().view, "inspector", id) or PlainView
@@ -221,7 +223,7 @@ class InspectView(View):
         return self._views.get(id)
 
     def _page(self) -> QWidget:
-        """A view once it has something to show; its last result stays until the next one comes."""
+        """Show a view once it has a result; its last result stays until the next one arrives."""
         state, shown = self.state, self.state.current
         view = self._view_of(state.view)
         if shown is None or view is None:
@@ -253,6 +255,6 @@ class InspectView(View):
         if state.loading:
             told = _("Loading the model…")
         elif state.asking:
-            told = _("Asking…")
+            told = _("Running the model…")
         self._loading.setText(told)
         self._loading.setVisible(bool(told))

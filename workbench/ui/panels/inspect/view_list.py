@@ -1,4 +1,4 @@
-"""The views of the Inspect page in a list, grouped by the question that each answers."""
+"""The views of the Inspect page, grouped by the question that they answer."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from workbench.ui.widgets.layout import column, scrolled
 from workbench.ui.widgets.words import words
 
 VIEW = Qt.ItemDataRole.UserRole
-FRAME = 4  # pixels of the focus ring and the space inside
+FRAME = 4  # width of the focus ring and the padding, in pixels
 
 
 class ViewList(QFrame):
-    """Views that fit the model can be chosen; the others are listed below with the reason.
+    """Views that support the model can be selected; the others are listed below with the reason.
 
-    `chosen(id)` is emitted when a person chooses a view.
+    `chosen(id)` is emitted when the user selects a view.
     """
 
     chosen = Signal(str)
@@ -52,7 +52,7 @@ class ViewList(QFrame):
         self.destroyed.connect(lambda *_: drop())
 
     def set(self, offers: Sequence[Offer], view: str) -> None:
-        """Show other views, or another one as chosen; emits nothing."""
+        """Set the views or the current one; emits nothing."""
         if offers is not self._offers:
             self._offers = offers
             self._view = view

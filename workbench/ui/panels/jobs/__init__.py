@@ -6,7 +6,7 @@ from workbench.ui.panel import Panel
 
 
 class JobsPanel(Panel):
-    """A dock; the work goes on whether it is shown or not."""
+    """A dock. Jobs continue whether it is shown or not."""
 
     needs_project = False
 

@@ -1,4 +1,4 @@
-"""What the Jobs dock shows: the queue's jobs, those under way first, then those that wait, then the ended, newest first."""
+"""State of the Jobs dock: running jobs, then queued ones, then finished ones, newest first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ORDER = {"running": 0, "waiting": 1}
 
 
 class JobsState(State):
-    """`jobs` is the list in its order; `told` the job that the last event was about."""
+    """`jobs` is the list in display order; `told` is the job of the last event."""
 
     def __init__(self, queue: Queue):
         super().__init__()
@@ -26,17 +26,17 @@ class JobsState(State):
         return tuple(job for job in self.jobs if job.over)
 
     def clear(self) -> None:
-        """Take the ended ones off the list."""
+        """Remove finished jobs from the list."""
         for job in self.ended:
             self.forget(job)
 
     def forget(self, job: Job) -> None:
-        """Take an ended job off the list."""
+        """Remove a finished job from the list."""
         self.queue.forget(job)
 
     def _heard(self, job: Job, event) -> None:
         self.told, own = job, isinstance(event, Output)
-        if not own:  # others may wait for another one now
+        if not own:  # other jobs may now be waiting for a different one
             self._read()
         self.changed.emit(frozenset({"told"} if own else {"told", "jobs"}))
 

@@ -1,4 +1,4 @@
-"""The Jobs dock: one row a job."""
+"""The Jobs dock: one row per job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class JobsView(View):
     def __init__(self, state: JobsState, parent: QWidget | None = None):
         super().__init__(state, parent)
         self._count = words("", "small", "muted")
-        self.clear = Button(_("Clear ended"), "x", "quiet", small=True, on=state.clear)
+        self.clear = Button(_("Clear finished"), "x", "quiet", small=True, on=state.clear)
         self.list = JobList()
         self._filled = column(
             row(self._count, None, self.clear, margins=(12, 4, 8, 4)),
@@ -45,10 +45,10 @@ class JobsView(View):
             self.list.show_job(self.state.told)
         active = sum(not job.over for job in self.state.jobs)
         self._count.setText(
-            ngettext("{n} job running or waiting", "{n} jobs running or waiting", active).format(
+            ngettext("{n} job running or queued", "{n} jobs running or queued", active).format(
                 n=active
             )
             if active
-            else _("No job is running")
+            else _("No jobs are running")
         )
         self.clear.setEnabled(bool(self.state.ended))

@@ -10,13 +10,46 @@ from workbench.ui.panel import Panel
 
 class LabelsPanel(Panel):
     commands = (
-        Command("labels.layer", _("Add &layer…"), lambda panel: panel.view.ask_layer(), "Labels", enabled=lambda panel: panel.state.editable, group="schema", anywhere=True, possible=can_write),
-        Command("labels.add", _("&Add label"), lambda panel: panel.view.ask_label(), "Labels", "Ctrl+Shift+L", enabled=lambda panel: panel.state.can_add, group="schema"),
-        Command("labels.up", _("Move label &up"), lambda panel: panel.state.move(-1), "Labels", "Alt+Up", enabled=lambda panel: panel.state.can_move(-1), group="schema"),
-        Command("labels.down", _("Move label &down"), lambda panel: panel.state.move(1), "Labels", "Alt+Down", enabled=lambda panel: panel.state.can_move(1), group="schema"),
-        Command("labels.edit", _("Edit the cell"), keys="F2", shown_only=True),
-        Command("labels.delete", _("Delete the label"), keys="Delete", shown_only=True),
-    )  # fmt: skip
+        Command(
+            "labels.layer",
+            _("Add &layer…"),
+            lambda panel: panel.view.ask_layer(),
+            "Labels",
+            enabled=lambda panel: panel.state.editable,
+            group="schema",
+            anywhere=True,
+            possible=can_write,
+        ),
+        Command(
+            "labels.add",
+            _("&Add label"),
+            lambda panel: panel.view.ask_label(),
+            "Labels",
+            "Ctrl+Shift+L",
+            enabled=lambda panel: panel.state.can_add,
+            group="schema",
+        ),
+        Command(
+            "labels.up",
+            _("Move label &up"),
+            lambda panel: panel.state.move(-1),
+            "Labels",
+            "Alt+Up",
+            enabled=lambda panel: panel.state.can_move(-1),
+            group="schema",
+        ),
+        Command(
+            "labels.down",
+            _("Move label &down"),
+            lambda panel: panel.state.move(1),
+            "Labels",
+            "Alt+Down",
+            enabled=lambda panel: panel.state.can_move(1),
+            group="schema",
+        ),
+        Command("labels.edit", _("Edit cell"), keys="F2", shown_only=True),
+        Command("labels.delete", _("Delete label"), keys="Delete", shown_only=True),
+    )
 
     def build(self, context):
         from workbench.ui.panels.labels.state import LabelsState

@@ -16,13 +16,13 @@ from workbench.ui.widgets.words import words
 
 
 class AddLayer(Dialog):
-    """Stays open on a fault."""
+    """Stays open if the layer cannot be created."""
 
     def __init__(self, parent, state):
         super().__init__(
             parent,
             _("Add layer…"),
-            _("One thing that is labelled, with labels of its own."),
+            _("A layer is one kind of annotation with its own labels."),
             width=480,
         )
         self._state = state
@@ -34,7 +34,7 @@ class AddLayer(Dialog):
         self.labels.setTabChangesFocus(True)
         self.labels.setMinimumHeight(theme.px(110))
         self._name_field = Field(_("Name"), self.name, name=_("Name of the layer"))
-        hint = _("One a line, or between commas. More can be added at any time.")
+        hint = _("One per line, or separated by commas. More can be added at any time.")
         self.put(
             column(self.kind, self._told, gap=6),
             self._name_field,

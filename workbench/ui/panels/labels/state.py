@@ -1,4 +1,4 @@
-"""What the Labels page shows: layers, the labels of one of them, and what deleting would take along."""
+"""State of the Labels page: layers, labels, and what deleting would remove."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workbench.text.labels import Label, Layer
 
 COUNTED = ("mark", "span", "state", "suggestion", "document")
 
-MANY = 5_000  # marks and spans
+MANY = 5_000  # tables of class labels and spans
 
 
 @dataclass(frozen=True)
 class LayerRow:
-    """`submitted`: documents that are training data for it."""
+    """`submitted`: number of documents that are training data for the layer."""
 
     layer: Layer
     submitted: int
@@ -29,7 +29,7 @@ class LayerRow:
 
     @property
     def kind(self) -> str:
-        """The kind in words."""
+        """The kind as text."""
         traits = self.layer.traits
         title = traits.title_of_pair if self.layer.texts == 2 else traits.title
         return _(title)
@@ -37,7 +37,7 @@ class LayerRow:
 
 @dataclass(frozen=True)
 class LabelRow:
-    """`count`: marks and spans with it."""
+    """`count`: number of class labels and spans with this label."""
 
     label: Label
     count: int
@@ -55,7 +55,7 @@ class LabelsState(State):
         self.layer: LayerRow | None = None
         self.labels: tuple[LabelRow, ...] = ()
         self.chosen: tuple[int, ...] = ()  # label ids
-        self.will_go = ""  # what deleting the chosen labels takes along
+        self.will_go = ""  # number of annotations that deleting the selected labels would remove
         self.layer_will_go = ""
         self._stale = False
         self.listen(self.project.changed, self._project_changed)
@@ -69,7 +69,7 @@ class LabelsState(State):
     def can_add(self) -> bool:
         return self.editable and self.layer is not None
 
-    # ---------------------------------------------------------------- looking
+    # ---------------------------------------------------------------- queries
 
     def _project_changed(self, changes) -> None:
         if changes.touches("layer") or changes.touches("label"):
@@ -79,7 +79,7 @@ class LabelsState(State):
             self.update(stale=object())
 
     def look_again(self) -> None:
-        """Count again if something was labelled since."""
+        """Count again if labels have changed since."""
         if self._stale:
             self.look()
 
@@ -115,7 +115,7 @@ class LabelsState(State):
         )
         self.context.commands_changed()
 
-    # ---------------------------------------------------------------- choosing
+    # ---------------------------------------------------------------- selection
 
     def choose_layer(self, layer_id: int) -> None:
         if self.layer is None or self.layer.id != layer_id:
@@ -136,7 +136,7 @@ class LabelsState(State):
     # ---------------------------------------------------------------- layers
 
     def add_layer(self, name: str, kind: str, texts: int, labels: Sequence[str]) -> None:
-        """Raises WorkbenchError where a name does not fit; the dialog shows it."""
+        """Add a layer. Raises WorkbenchError if the name is invalid; the dialog shows it."""
         id = operations.add_layer(self.project, name, kind, texts=texts, labels=labels, origin=self)
         self.choose_layer(id)
 
@@ -152,7 +152,7 @@ class LabelsState(State):
         )
 
     def set_guideline(self, layer_id: int, text: str) -> None:
-        """A layer that is gone meanwhile takes its guideline along."""
+        """Save the guideline; ignored if the layer was deleted meanwhile."""
         row = next((one for one in self.layers if one.id == layer_id), None)
         if row is not None and row.layer.guideline != text:
             self._try(operations.set_guideline, layer_id, text)
@@ -160,7 +160,7 @@ class LabelsState(State):
     # ---------------------------------------------------------------- labels
 
     def add_label(self, name: str) -> bool:
-        """Whether it could be added; it is the chosen one then."""
+        """Add a label and select it. Returns whether it could be added."""
         made: list[int] = []
         if self.layer is None or not self._try(
             lambda project, *a, **k: made.append(operations.add_label(project, *a, **k)),
@@ -181,7 +181,7 @@ class LabelsState(State):
         self._try(operations.describe_label, label_id, description)
 
     def recolour(self, colour: str) -> None:
-        """All chosen labels; "" for the colours of their places."""
+        """Set the colour of all selected labels; "" for the default by position."""
         if self.chosen:
             self._try(operations.recolour_labels, self.chosen, colour)
 
@@ -194,7 +194,7 @@ class LabelsState(State):
         )
 
     def move(self, step: int) -> None:
-        """The chosen label one place up (-1) or down (1)."""
+        """Move the selected label one position up (-1) or down (1)."""
         if self.can_move(step):
             place = self.labels.index(self.chosen_rows[0])
             self._try(operations.move_label, self.chosen[0], place + step)
@@ -210,7 +210,7 @@ class LabelsState(State):
         )
 
     def _delete(self, rows: int, act: Callable, what: object, told: str) -> None:
-        """At once, or off the main thread where so many rows go along that the window would stand still."""
+        """Delete immediately, or off the main thread if that would block the window."""
         if rows <= MANY:
             if self._try(act, what):
                 self.context.note(told, True)
@@ -225,7 +225,7 @@ class LabelsState(State):
             )
 
     def _try(self, act: Callable, *values) -> bool:
-        """Do it in the project; a fault is told and gives False, and the page shows again what is so."""
+        """Run an operation on the project; on error, show it, reload the state and return False."""
         try:
             act(self.project, *values, origin=self)
         except WorkbenchError as error:

@@ -1,4 +1,4 @@
-"""The Labels page: layers left, the labels of one and its guideline in the middle, what is chosen at the right."""
+"""The Labels page: layers on the left, labels and guideline in the middle, details on the right."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from workbench.ui.widgets.swatches import Swatches
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
-SIDE_WIDTH, CHOSEN_WIDTH = 230, 270  # pixels; large text wraps in them
-NAMES, CHIP_PAD = 190, 24  # pixels: of the names at 100 % at the least; beside a chip
-SAVE_AFTER = 1500  # milliseconds after the last letter typed into the guideline
+SIDE_WIDTH, CHOSEN_WIDTH = 230, 270  # pixels; large text is wrapped
+NAMES, CHIP_PAD = 190, 24  # pixels: minimum width of names at 100 %; margin beside a chip
+SAVE_AFTER = 1500  # milliseconds after the last key press in the guideline
 
 
 class LabelsView(View):
@@ -41,7 +41,7 @@ class LabelsView(View):
         self._add_layer = Button(_("Add layer…"), "plus", "primary", on=self.ask_layer)
         self._header = PageHeader(
             _("Labels"),
-            _("What is labelled, with which labels and keys, and the rules for it"),
+            _("Layers with their labels, keys and annotation guidelines"),
             self._add_layer,
         )
         self._side, self._middle, self._chosen = _Layers(state), _Labels(state), _Chosen(state)
@@ -54,10 +54,11 @@ class LabelsView(View):
             page.setStretchFactor(page.count() - 1, stretch)
         page.setSizes([SIDE_WIDTH, 690, CHOSEN_WIDTH])
         hint = _(
-            "A layer is one thing that is labelled: a class for each text, or spans in it. Each has labels of its own."
+            "A layer is one kind of annotation: a class for each text, or spans in it. Each "
+            "layer has its own labels."
         )
-        self._first_layer = Button(_("Add the first layer…"), "plus", "primary", on=self.ask_layer)
-        self._empty = EmptyState("tags", _("Nothing to label with yet"), hint, self._first_layer)
+        self._first_layer = Button(_("Add first layer…"), "plus", "primary", on=self.ask_layer)
+        self._empty = EmptyState("tags", _("No layers yet"), hint, self._first_layer)
         self._stack = QStackedWidget()
         self._stack.addWidget(page)
         self._stack.addWidget(self._empty)
@@ -105,13 +106,13 @@ class LabelsView(View):
 
 
 def _mark(table: Table, ids: set[int]) -> None:
-    """Choose these rows; where they are chosen already the current cell stays as it is."""
+    """Select these rows; if they are selected already, keep the current cell."""
     if {one.id for one in table.chosen_rows()} != ids:
         table.choose(ids)
 
 
 class _Layers(QFrame):
-    """The layers; the one chosen is shown in the middle."""
+    """The layers; the selected one is shown in the middle."""
 
     def __init__(self, state: LabelsState):
         super().__init__()
@@ -119,7 +120,10 @@ class _Layers(QFrame):
         self.setProperty("part", "side")
         self.setMinimumWidth(180)
         self.setMaximumWidth(320)
-        icon = lambda one: ("highlighter" if one.layer.traits.in_text else "tags", "muted")  # noqa: E731
+
+        def icon(one):
+            return ("highlighter" if one.layer.traits.in_text else "tags", "muted")
+
         columns = (
             Column(
                 _("Layer"),
@@ -139,7 +143,7 @@ class _Layers(QFrame):
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
-        self.table.setColumnHidden(1, self.width() < theme.px(160))  # the name goes first
+        self.table.setColumnHidden(1, self.width() < theme.px(160))  # the name shrinks first
 
     def _choose(self) -> None:
         if rows := self.table.chosen_rows():
@@ -155,7 +159,7 @@ class _Layers(QFrame):
 
 
 class _NewLabel(QLineEdit):
-    """Where nothing is left to undo in the line itself, Ctrl+Z takes back the label just added."""
+    """If the line edit has nothing to undo, Ctrl+Z undoes the last added label."""
 
     def event(self, event) -> bool:
         if (
@@ -169,7 +173,7 @@ class _NewLabel(QLineEdit):
 
 
 class _Labels(QFrame):
-    """Heading, labels, the line for a new one, the guideline."""
+    """Heading, labels, the line for a new label, and the guideline."""
 
     def __init__(self, state: LabelsState):
         super().__init__()
@@ -192,7 +196,7 @@ class _Labels(QFrame):
         )
         adding = bar((self.new, 1), self._add_button, margins=(12, 8, 12, 8))
         self._none = EmptyState(
-            "tags", _("No labels yet"), _("Type the first one below and press Enter.")
+            "tags", _("No labels yet"), _("Type the first label below and press Enter.")
         )
         self._stack = QStackedLayout()
         self._stack.addWidget(self.table)
@@ -221,11 +225,39 @@ class _Labels(QFrame):
         state = self.state
         chip = lambda one: (one.label.name, one.label, "")  # noqa: E731
         columns = (
-            Column(_("Label"), lambda one: one.label.name, NAMES, chip=chip, tip=lambda one: one.label.name, edit=lambda one, text: state.rename(one.id, text)),
-            Column(_("Key"), lambda one: one.label.key, 60, hint=_("One letter or digit that labels the selection in Annotate; classes have 1 to 9 there while no span layer is shown"), edit=lambda one, text: state.set_key(one.id, text)),
-            Column(_("Count"), lambda one: formats.count(one.count), 76, right=True, hint=_("Texts and spans that bear it")),
-            Column(_("Description"), lambda one: one.label.description, tip=lambda one: one.label.description, prose=True, edit=lambda one, text: state.describe(one.id, text)),
-        )  # fmt: skip
+            Column(
+                _("Label"),
+                lambda one: one.label.name,
+                NAMES,
+                chip=chip,
+                tip=lambda one: one.label.name,
+                edit=lambda one, text: state.rename(one.id, text),
+            ),
+            Column(
+                _("Key"),
+                lambda one: one.label.key,
+                60,
+                hint=_(
+                    "A letter or digit that applies the label in Annotate. Classes have the keys 1 "
+                    "to 9 while no span layer is shown."
+                ),
+                edit=lambda one, text: state.set_key(one.id, text),
+            ),
+            Column(
+                _("Count"),
+                lambda one: formats.count(one.count),
+                76,
+                right=True,
+                hint=_("Number of texts and spans with this label"),
+            ),
+            Column(
+                _("Description"),
+                lambda one: one.label.description,
+                tip=lambda one: one.label.description,
+                prose=True,
+                edit=lambda one, text: state.describe(one.id, text),
+            ),
+        )
         table = Table(columns, name=_("Labels of the layer"), key=lambda one: one.id, many=True)
         table.chosen.connect(lambda: state.choose([one.id for one in table.chosen_rows()]))
         table.removed.connect(state.delete_chosen)
@@ -235,7 +267,7 @@ class _Labels(QFrame):
     def _add(self) -> None:
         name = self.new.text().strip()
         if name and self.state.add_label(name):
-            self.new.setText("")  # unlike clear(), nothing is left there to undo
+            self.new.setText("")  # unlike clear(), this leaves nothing to undo in the line edit
             self.table.scrollToBottom()
         self.new.setFocus()
 
@@ -265,7 +297,7 @@ class _Labels(QFrame):
         self._fit_names()
 
     def _fit_names(self) -> None:
-        """The longest name in full, in half of the width at most."""
+        """Show the longest name in full, in at most half of the width."""
         widest = max((chip_width(one.label.name) for one in self.state.labels), default=0)
         room = self.table.viewport().width() // 2
         if room > theme.px(NAMES):
@@ -282,7 +314,10 @@ class _Labels(QFrame):
 
 
 class _Guideline(QFrame):
-    """The rules of a layer in Markdown: written here, read beside the text in Annotate. Kept as soon as typing pauses."""
+    """The guideline of a layer in Markdown, edited here and shown beside the text in Annotate.
+
+    Saved when typing pauses.
+    """
 
     def __init__(self, state: LabelsState):
         super().__init__()
@@ -293,14 +328,15 @@ class _Guideline(QFrame):
         self._editor = QPlainTextEdit()
         self._editor.setPlaceholderText(
             _(
-                "What each label means, with examples and doubtful cases. Markdown: # heading, - list, **bold**."
+                "Describe each label, with examples and borderline cases. Markdown: # heading, "
+                "- list, **bold**."
             )
         )
         self._editor.setTabChangesFocus(True)
         self._editor.textChanged.connect(self._typed)
         call(self._editor, _("Guideline text"))
         self._reader = MarkdownView(
-            _("Guideline to read"), _("No guideline yet. Choose Write to begin one.")
+            _("Guideline preview"), _("No guideline yet. Select Write to start one.")
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._reader)
@@ -322,7 +358,7 @@ class _Guideline(QFrame):
             self._clock.start()
 
     def save(self) -> None:
-        """Keep what was typed; without a change nothing happens."""
+        """Save the text if it has changed."""
         self._clock.stop()
         document = self._editor.document()
         if document.isModified() and self._layer_id is not None:
@@ -360,7 +396,7 @@ class _Guideline(QFrame):
 
 
 class _Chosen(QFrame):
-    """The label or labels chosen: colour, and what deleting would take along; below the same for the layer."""
+    """The selected labels: their colour, and what deleting would remove; below, the layer."""
 
     def __init__(self, state: LabelsState):
         super().__init__()
@@ -375,8 +411,24 @@ class _Chosen(QFrame):
         self._delete = Button(
             _("Delete label"), "trash-2", "danger", small=True, on=state.delete_chosen
         )
-        self._hint = words(_("Choose a label to give it another colour or to delete it. A double click or F2 edits name, key and description."), "small", "muted", wrap=True)  # fmt: skip
-        self._label = card(flow(self._chip, None, self._count), words(_("Colour"), "small", "muted", weight=500), self._swatches, 4, self._will_go, row(self._delete, None), gap=8)  # fmt: skip
+        self._hint = words(
+            _(
+                "Select a label to change its colour or to delete it. "
+                "Double-click or press F2 to edit name, key and description."
+            ),
+            "small",
+            "muted",
+            wrap=True,
+        )
+        self._label = card(
+            flow(self._chip, None, self._count),
+            words(_("Colour"), "small", "muted", weight=500),
+            self._swatches,
+            4,
+            self._will_go,
+            row(self._delete, None),
+            gap=8,
+        )
         self._layer_words = words("", "small", "muted", wrap=True)
         self._delete_layer = Button(
             _("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer

@@ -1,4 +1,4 @@
-"""Models: what can be trained from or asked, and how to get more."""
+"""Models: pretrained models for training and inspection, and how to add more."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ModelsPanel(Panel):
         ),
         Command(
             "models.again",
-            _("Look for models again"),
+            _("Rescan models"),
             lambda panel: panel.state.look(),
             "View",
             "F5",

@@ -1,4 +1,4 @@
-"""Download by id, and the question before pickled weights are opened."""
+"""Download by id, and confirmation before pickled weights are loaded."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
 PICKLE = _(
-    "Its weights are pickled: opening such a file can run any program that its maker put in. "
-    "Trust it only if you know where it comes from."
+    "The weights are pickled. Loading such a file can run arbitrary code. Trust it only if you "
+    "know its source."
 )
 
 
 class Download(Dialog):
-    """Asks for an id, tells size and licence, then fetches; stays open on a fault."""
+    """Asks for an id, shows size and license, then downloads. Stays open on errors."""
 
     def __init__(self, parent, state: DownloadState):
         hint = _(
-            "From the Hugging Face hub into its cache on this computer. Nothing is fetched before you have seen size and licence."
+            "Downloads from the Hugging Face Hub to its local cache. Size and license are "
+            "shown before the download starts."
         )
         super().__init__(parent, _("Download by id…"), hint, width=520)
         self.state = state
@@ -37,12 +38,12 @@ class Download(Dialog):
         self.id.textEdited.connect(lambda _text: state.again())
         self._field = Field(_("Model id"), self.id)
         self._offline = Callout(
-            _("Glossbench works offline."),
+            _("Offline mode is on."),
             "warn",
             Button(_("Allow downloads"), small=True, on=state.go_online),
         )
         self._told = Callout("", "accent")
-        self._trust = QCheckBox(_("I trust where it comes from"))
+        self._trust = QCheckBox(_("I trust the source"))
         self._trust.toggled.connect(state.set_trust)
         self._pickle = Callout(PICKLE, "warn")
         self._meter, self._file = (
@@ -61,7 +62,7 @@ class Download(Dialog):
             self._done,
         )
         self.cancel = Button(_("Cancel"), on=self._cancel)
-        self.act = Button(_("Show size and licence"), "search", "primary", on=self._act)
+        self.act = Button(_("Show size and license"), "search", "primary", on=self._act)
         self.act.setDefault(True)
         self.end(None, self.cancel, self.act)
         self.id.setFocus()
@@ -84,7 +85,7 @@ class Download(Dialog):
             self.reject()
 
     def done(self, result: int) -> None:
-        """Also when closed by Escape or the cross: what runs is cancelled."""
+        """Also called on Escape and the close button: cancel the running job."""
         self.state.close()
         super().done(result)
 
@@ -101,15 +102,15 @@ class Download(Dialog):
         self._meter.setVisible(state.busy)
         self._meter.set(state.share)
         self._file.setVisible(state.busy)
-        self._file.setText(_("Asking the hub …") if stage == "looking" else state.file)
+        self._file.setText(_("Querying the Hub…") if stage == "looking" else state.file)
         self._done.set(
-            _("{id} is in the cache and can be used now.").format(id=state.told.get("id", ""))
+            _("{id} is in the cache and can now be used.").format(id=state.told.get("id", ""))
             if stage == "done"
             else ""
         )
         self.fault(state.error)
         title = {"told": _("Download"), "fetching": _("Download"), "done": _("Close")}.get(
-            stage, _("Show size and licence")
+            stage, _("Show size and license")
         )
         self.act.set_text(title)
         self.act.set_icon(
@@ -123,35 +124,35 @@ class Download(Dialog):
             self._fit()
 
     def _fit(self) -> None:
-        """As high as what is shown now."""
+        """Adapt the height to the contents."""
         self.layout().activate()
         self.resize(self.width(), self.layout().totalHeightForWidth(self.width()))
 
 
-MOST_FILES = 8  # named in a question
+MOST_FILES = 8  # maximum number of files named in a question
 
 
 class Trust(Dialog):
-    """Before pickled weights are opened: the card, and what that means. Return leaves them closed."""
+    """Confirmation before pickled weights are loaded, with the model card. Enter cancels."""
 
     def __init__(self, parent, info: ModelInfo):
         super().__init__(parent, _("Trust pickled weights?"), width=520)
         self.put(words(info.name, weight=600, wrap=True), _figures(info), _files(info))
         self.put(Callout(PICKLE, "warn"))
-        leave = Button(_("Leave it"), kind="primary", on=self.reject)
+        leave = Button(_("Cancel"), kind="primary", on=self.reject)
         leave.setDefault(True)
-        self.end(None, Button(_("Trust and use"), kind="danger", on=self.accept), leave)
+        self.end(None, Button(_("Trust and load"), kind="danger", on=self.accept), leave)
         leave.setFocus()
 
 
 class Delete(Dialog):
-    """Before downloaded files are deleted, which cannot be undone."""
+    """Confirmation before downloaded files are deleted, which cannot be undone."""
 
     def __init__(self, parent, info: ModelInfo):
         super().__init__(parent, _("Delete {name}?").format(name=info.name), width=480)
         told = _(
-            "Its downloaded files ({size}) are deleted. This cannot be undone; models that were "
-            "trained from it stay. It can be downloaded again."
+            "Its downloaded files ({size}) are deleted. This cannot be undone. Models that "
+            "were fine-tuned from it are kept. It can be downloaded again."
         )
         self.put(words(told.format(size=formats.size(info.size_bytes)), wrap=True))
         back = Button(_("Go back"), on=self.reject)
@@ -160,7 +161,7 @@ class Delete(Dialog):
 
 
 def _figures(info: ModelInfo) -> QWidget:
-    """The facts that are known, in two columns."""
+    """The known facts, in two columns."""
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Download by id, without Qt: ask the hub, tell size and licence, fetch with progress."""
+"""Download by id, without Qt: query the Hub, show size and license, download with progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ STAGES = ("ask", "looking", "told", "fetching", "done")
 
 
 class DownloadState(State):
-    """`stage` is one of STAGES; `told` is what the hub said: id, licence, size_bytes, files, pickled, family, gated."""
+    """`stage` is one of STAGES. `told` is the Hub's answer.
+
+    Its fields: id, licence, size_bytes, files, pickled, family, gated.
+    """
 
     def __init__(self, context):
         super().__init__()
@@ -39,7 +42,7 @@ class DownloadState(State):
         return self.stage == "told" and (self.trust or not self.told.get("pickled"))
 
     def go_online(self) -> None:
-        """The person allows downloads; the setting keeps it."""
+        """Turn off offline mode in the settings."""
         self.context.settings.offline = False
         self.context.settings.save()
         self.update(error="", network=object())
@@ -48,7 +51,7 @@ class DownloadState(State):
         self.update(trust=trust)
 
     def again(self) -> None:
-        """Another id is typed."""
+        """The user is typing another id."""
         if not self.busy and self.stage != "ask":
             self.update(stage="ask", told={}, error="", trust=False)
 
@@ -108,7 +111,9 @@ class DownloadState(State):
         elif job.status in ("cancelled", "stopped", "done"):
             self.update(
                 stage=before,
-                error=_("Cancelled. What has come in is kept; a new try goes on from there.")
+                error=_(
+                    "Cancelled. The files downloaded so far are kept; a new download resumes there."
+                )
                 if before == "told"
                 else "",
             )
@@ -117,17 +122,17 @@ class DownloadState(State):
 
 
 def told_words(told: Mapping) -> str:
-    """Licence and size before anything is fetched."""
+    """License and size, shown before the download starts."""
 
     licence, files = told.get("licence") or _("not stated"), len(told["files"])
     parts = [
         ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
             size=formats.size(told["size_bytes"]), n=files
         ),
-        _("Licence: {it}.").format(it=licence),
+        _("License: {it}.").format(it=licence),
     ]
     if told.get("family"):
         parts.append(_("Family: {it}.").format(it=told["family"]))
     if told.get("gated"):
-        parts.append(_("Its makers give it only to people who accepted their terms on the hub."))
+        parts.append(_("Gated model: accept its terms on the Hugging Face Hub first."))
     return " ".join(parts)

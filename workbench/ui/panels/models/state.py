@@ -1,4 +1,4 @@
-"""What the Models page shows: a card for every model at hand, usable or broken."""
+"""State of the Models page: a card for every available model, usable or broken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.models.spec import ModelInfo
 from workbench.operations import models as operations
 from workbench.ui import formats
 
-UNKNOWN = "–"  # in the place of a figure
+UNKNOWN = "–"  # for an unknown figure
 ORIGINS = {"starter": _("starter"), "folder": _("folder"), "cache": _("Hugging Face cache")}
 
 
@@ -28,7 +28,7 @@ class ModelsState(State):
         self.cards: tuple[ModelInfo, ...] | None = None
         self.busy = False
         self.adding = ""
-        self._again = False  # something changed while the cards were being read
+        self._again = False  # the list changed while the cards were being read
 
     @property
     def can_train(self) -> bool:
@@ -40,7 +40,7 @@ class ModelsState(State):
         return self.context.settings.offline
 
     def look(self) -> None:
-        """Read all cards again, off the main thread: folders may lie on a slow disk."""
+        """Read all cards again, off the main thread, as folders may be on a slow disk."""
         self._again = self.busy
         if self.busy:
             return
@@ -49,7 +49,7 @@ class ModelsState(State):
         self.context.run(lambda: operations.list(settings), self._found, self._failed)
 
     def _found(self, cards: tuple[ModelInfo, ...]) -> None:
-        same = cards == self.cards  # widgets of unchanged cards stay
+        same = cards == self.cards  # keep the widgets of unchanged cards
         self.update(busy=False, cards=self.cards if same else cards)
         if self._again:
             self.look()
@@ -61,12 +61,12 @@ class ModelsState(State):
     # ---------------------------------------------------------------- adding and removing
 
     def examine(self, folder: Path, then: Callable[[ModelInfo], None]) -> None:
-        """Read the card of any folder, off the main thread; `then(card)` on it."""
+        """Read the card of a folder off the main thread, then call `then(card)`."""
         allowed = str(folder.absolute()) in self.context.settings.pickle_allowed
         self.context.run(lambda: spec.card(folder.absolute(), allow_pickle=allowed), then)
 
     def add(self, folder: Path, *, trust: bool = False) -> None:
-        """Put a folder on the list, if it is a usable model; else the window says why not."""
+        """Add a folder to the list if it is a usable model; else show why it is not."""
         if self.adding:
             return
         allowed = trust or str(folder.absolute()) in self.context.settings.pickle_allowed
@@ -80,7 +80,7 @@ class ModelsState(State):
         card = operations.remember(found, self.context.settings)
         self.look()
         self.context.note(
-            _("{name} can be used now.").format(name=card.name),
+            _("{name} can now be used.").format(name=card.name),
             lambda: self._forget(card),
             action=_("Undo"),
         )
@@ -90,14 +90,14 @@ class ModelsState(State):
         self.context.fail(error)
 
     def trust(self, name: str) -> None:
-        """The pickled weights of a listed model were confirmed."""
+        """The user has confirmed loading the pickled weights of a listed model."""
         if self.context.attempt(operations.allow_pickle, name, self.context.settings) is not None:
             self.look()
 
     def forget(self, card: ModelInfo) -> None:
-        """Take an added folder off the list; its files stay."""
+        """Remove an added folder from the list; its files are kept."""
         self._forget(card)
-        said = _("{name} was removed from the list; its files stay.").format(name=card.name)
+        said = _("{name} was removed from the list. Its files are kept.").format(name=card.name)
         self.context.note(said, lambda: self._remember(card), action=_("Undo"))
 
     def _forget(self, card: ModelInfo) -> None:
@@ -109,17 +109,17 @@ class ModelsState(State):
         self.look()
 
     def delete(self, card: ModelInfo) -> None:
-        """Delete what was downloaded of a model. Cannot be undone; the view has asked."""
+        """Delete the downloaded files of a model. Cannot be undone; the view has asked."""
         self.context.run(
             lambda: operations.delete_files(card), lambda freed: self._deleted(card, freed)
         )
 
     def _deleted(self, card: ModelInfo, freed: int) -> None:
         self._forget(card)
-        said = _("{name} was deleted; {size} are free again.")
+        said = _("{name} was deleted ({size} freed).")
         self.context.note(said.format(name=card.name, size=formats.size(freed)))
 
-    # ---------------------------------------------------------------- leading on
+    # ---------------------------------------------------------------- navigation
 
     def train(self, card: ModelInfo) -> None:
         self.context.go("train", model=card.name)
@@ -129,7 +129,7 @@ class ModelsState(State):
 
 
 def number_words(count: int) -> str:
-    """22,893,116 → "22.9 M"; "–" where it is not known."""
+    """22,893,116 → "22.9 M"; "–" if unknown."""
     for limit, words in ((1e9, _("{n:.1f} B")), (1e6, _("{n:.1f} M")), (1e3, _("{n:.1f} k"))):
         if count >= limit:
             return words.format(n=count / limit)
@@ -137,16 +137,16 @@ def number_words(count: int) -> str:
 
 
 def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
-    """(name, value) of a card, in the order of reading; "–" where it is not known."""
+    """(name, value) pairs of a card in display order; "–" if unknown."""
     shape = f"{card.layers} × {card.width}" if card.layers and card.width else ""
     found = (
         (_("Family"), card.architecture),
         (_("Parameters"), number_words(card.parameters)),
-        (_("Layers × width"), shape),
+        (_("Layers × hidden size"), shape),
         (_("Vocabulary"), formats.count(card.vocabulary) if card.vocabulary else ""),
         (
             _("Maximum length"),
-            ngettext("{n} subword", "{n} subwords", card.max_length).format(
+            ngettext("{n} token", "{n} tokens", card.max_length).format(
                 n=formats.count(card.max_length)
             )
             if card.max_length
@@ -154,7 +154,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         ),
         (_("Size"), formats.size(card.size_bytes) if card.size_bytes else ""),
         (_("Weights"), _weights_words(card)),
-        (_("Licence"), card.licence or (_("not stated") if card.architecture else "")),
+        (_("License"), card.licence or (_("not stated") if card.architecture else "")),
     )
     return tuple((name, value or UNKNOWN) for name, value in found)
 
@@ -166,10 +166,10 @@ def _weights_words(card: ModelInfo) -> str:
 
 
 def problem_words(card: ModelInfo) -> str:
-    """What is wrong with the folder, as one or more sentences."""
+    """The problem of the folder in one or more sentences."""
     return " ".join(f"{_sentence(one)}." for one in card.problems)
 
 
 def _sentence(text: str) -> str:
-    """With a capital, unless it begins with the name of a file."""
+    """Capitalize, unless the text starts with a file name."""
     return text if "." in text.split()[0] else text[0].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""The Models page: cards in two columns, one where the window is narrow."""
+"""The Models page: cards in two columns, or one in a narrow window."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import clear, column, row, scrolled
 from workbench.ui.widgets.words import Elided, words
 
-NARROW = 840  # pixels at 100 %, below which one column stands
+NARROW = 840  # pixels at 100 %, below which there is one column
 FACTS_A_ROW = 2
 
 
@@ -61,10 +61,13 @@ class ModelsView(View):
 
     def _hint(self) -> str:
         if self.state.adding:
-            return _("Reading {name} …").format(name=self.state.adding)
+            return _("Reading {name}…").format(name=self.state.adding)
         if self.state.cards is None:
-            return _("Reading the cards …")
-        return _("Pretrained models to train from or to ask; no weights are loaded to show them")
+            return _("Reading model cards…")
+        return _(
+            "Pretrained models for training and inspection. Weights are loaded only when "
+            "a model is used."
+        )
 
     def _make_cards(self) -> None:
         held = next(
@@ -93,14 +96,14 @@ class ModelsView(View):
         super().resizeEvent(event)
         self._place()
 
-    # ---------------------------------------------------------------- questions
+    # ---------------------------------------------------------------- confirmations
 
     def ask_folder(self) -> None:
         if chosen := QFileDialog.getExistingDirectory(self.window(), _("Add model from folder")):
             self.add(Path(chosen))
 
     def add(self, folder: Path) -> None:
-        """Add a folder to the list; pickled weights only after the question."""
+        """Add a folder to the list, after confirmation if its weights are pickled."""
         self.state.examine(folder, lambda card: self._add_examined(folder, card))
 
     def _add_examined(self, folder: Path, card: ModelInfo) -> None:
@@ -143,7 +146,7 @@ def _asked(dialog: QDialog) -> bool:
 
 
 class ModelCard(QFrame):
-    """One model: what it is, what it is good for, what can be done with it; a broken one says what is missing."""
+    """One model: description, purpose and actions; a broken one shows what is missing."""
 
     def __init__(self, page: ModelsView, info: ModelInfo):
         super().__init__()
@@ -183,7 +186,7 @@ class ModelCard(QFrame):
         return (
             column(top, where, gap=2)
             if info.origin != "starter"
-            else column(top, words(_("Comes with Glossbench"), "caption", "faint"), gap=2)
+            else column(top, words(_("Included with Glossbench"), "caption", "faint"), gap=2)
         )
 
     def _facts(self, info: ModelInfo) -> QGridLayout:
@@ -225,7 +228,7 @@ class ModelCard(QFrame):
         elif info.only_untrusted:
             found.append(
                 Button(
-                    _("Trust its weights…"),
+                    _("Trust weights…"),
                     "triangle-alert",
                     small=True,
                     on=lambda: page.ask_trust(info),
@@ -233,15 +236,15 @@ class ModelCard(QFrame):
                 )
             )
         if info.origin == "folder":
-            tip = _("Removes it from this list; the files stay")
+            tip = _("Removes the model from this list; its files are kept")
             found.append(
                 Button(
-                    _("Forget"),
+                    _("Remove"),
                     "x",
                     "quiet",
                     small=True,
                     on=lambda: state.forget(info),
-                    name=_("Forget {name}").format(name=name),
+                    name=_("Remove {name}").format(name=name),
                     tip=tip,
                 )
             )
@@ -270,7 +273,7 @@ def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
             Choice(_("&Inspect"), lambda: state.inspect(info), open_project),
         ]
     elif info.only_untrusted:
-        found.append(Choice(_("T&rust its weights…"), lambda: page.ask_trust(info)))
+        found.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
     there = Path(info.path).is_dir()
     found += [
         SEPARATOR,

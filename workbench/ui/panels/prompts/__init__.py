@@ -1,4 +1,4 @@
-"""Prompts: a few-shot prompt, shown exactly as the model gets it and scored like a run."""
+"""Prompts: a few-shot prompt, shown exactly as the model receives it and evaluated like a run."""
 
 from __future__ import annotations
 
@@ -8,15 +8,49 @@ from workbench.ui.panel import Panel
 
 
 class PromptsPanel(Panel):
-    """A run over dev continues in the background whichever page is shown."""
+    """A run on dev continues in the background while other pages are shown."""
 
     commands = (
-        Command("prompts.run", _("&Run on dev"), lambda panel: panel.view.run_on_dev(), "Run", "Ctrl+R", enabled=lambda panel: panel.state.ready),
-        Command("prompts.try", _("&Try on this text"), lambda panel: panel.view.try_text(), "Run", "F5", enabled=lambda panel: panel.state.preview is not None),
-        Command("prompts.next", _("&Next text"), lambda panel: panel.state.step(1), "Run", "Ctrl+Right", enabled=lambda panel: panel.state.dev > 1),
-        Command("prompts.previous", _("&Previous text"), lambda panel: panel.state.step(-1), "Run", "Ctrl+Left", enabled=lambda panel: panel.state.dev > 1),
-        Command("prompts.stop", _("&Stop the prompt run"), lambda panel: panel.state.stop(), "Run", enabled=lambda panel: panel.state.running),
-    )  # fmt: skip
+        Command(
+            "prompts.run",
+            _("&Run on dev"),
+            lambda panel: panel.view.run_on_dev(),
+            "Run",
+            "Ctrl+R",
+            enabled=lambda panel: panel.state.ready,
+        ),
+        Command(
+            "prompts.try",
+            _("&Try on this text"),
+            lambda panel: panel.view.try_text(),
+            "Run",
+            "F5",
+            enabled=lambda panel: panel.state.preview is not None,
+        ),
+        Command(
+            "prompts.next",
+            _("&Next text"),
+            lambda panel: panel.state.step(1),
+            "Run",
+            "Ctrl+Right",
+            enabled=lambda panel: panel.state.dev > 1,
+        ),
+        Command(
+            "prompts.previous",
+            _("&Previous text"),
+            lambda panel: panel.state.step(-1),
+            "Run",
+            "Ctrl+Left",
+            enabled=lambda panel: panel.state.dev > 1,
+        ),
+        Command(
+            "prompts.stop",
+            _("&Stop prompt run"),
+            lambda panel: panel.state.stop(),
+            "Run",
+            enabled=lambda panel: panel.state.running,
+        ),
+    )
 
     def build(self, context):
         from workbench.ui.panels.prompts.state import PromptsState
@@ -25,7 +59,7 @@ class PromptsPanel(Panel):
         state = PromptsState(context)
         return state, PromptsView(state)
 
-    _new = True  # the state has just read the project
+    _new = True  # the state has just loaded the project
 
     def shown(self, **_args) -> None:
         if not self._new:

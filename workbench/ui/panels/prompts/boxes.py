@@ -1,4 +1,4 @@
-"""The two boxes of the Prompts page: the template with line numbers, and the exact prompt with its candidate marked."""
+"""Text boxes of the Prompts page: the template with line numbers, and the rendered prompt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAP = 8  # pixels between a line number and the text
 
 
 class MonoBox(QPlainTextEdit):
-    """Fixed pitch, wrapped; Tab moves the focus."""
+    """Monospaced and wrapped; Tab moves the focus."""
 
     def __init__(self, name: str):
         super().__init__()
@@ -30,13 +30,13 @@ class MonoBox(QPlainTextEdit):
         self.setProperty("kind", "mono")
         self.setFont(
             theme.font("mono")
-        )  # family and size come from the style sheet, features do not
+        )  # family and size are set by the style sheet, font features are not
         self.setTabChangesFocus(True)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTabStopDistance(4 * QFontMetricsF(theme.font("mono")).horizontalAdvance(" "))
 
     def highlight(self, cursor: QTextCursor | None, ground: str, *, whole_line: bool) -> None:
-        """Give a place a coloured ground; None removes it."""
+        """Set the background of a range; None removes it."""
         if cursor is None:
             self.setExtraSelections([])
             return
@@ -49,7 +49,7 @@ class MonoBox(QPlainTextEdit):
 
 
 class TemplateBox(MonoBox):
-    """Where the template is written. `mark` shows which line has an error."""
+    """The template editor. `mark` shows which line has an error."""
 
     def __init__(self, name: str):
         super().__init__(name)
@@ -61,11 +61,11 @@ class TemplateBox(MonoBox):
         self._make_room()
 
     def source(self) -> str:
-        """The template as typed. `toPlainText` would turn no-break spaces into spaces."""
+        """The template as typed. `toPlainText` would replace no-break spaces by spaces."""
         return self.document().toRawText().replace("\u2029", "\n")
 
     def mark(self, line: int | None, message: str = "") -> None:
-        """Mark a line (1-based) and tell screen readers why; None removes the mark."""
+        """Mark a line (1-based) and report the reason to screen readers; None removes the mark."""
         block = self._block(line)
         self._wrong = block.blockNumber() if block else None
         self.highlight(QTextCursor(block) if block else None, "bad_soft", whole_line=True)
@@ -74,14 +74,14 @@ class TemplateBox(MonoBox):
         self._numbers.update()
 
     def go_to(self, line: int) -> None:
-        """Put the cursor at the start of a line and show it."""
+        """Move the cursor to the start of a line and scroll to it."""
         if block := self._block(line):
             self.setTextCursor(QTextCursor(block))
             self.centerCursor()
             self.setFocus()
 
     def shows(self, line: int) -> bool:
-        """Whether the line can be seen without scrolling."""
+        """Whether the line is visible without scrolling."""
         block = self._block(line)
         return bool(block) and self.viewport().rect().intersects(self._place(block))
 
@@ -112,7 +112,7 @@ class TemplateBox(MonoBox):
 
     def changeEvent(self, event) -> None:
         super().changeEvent(event)
-        if hasattr(self, "_numbers"):  # another theme or text size
+        if hasattr(self, "_numbers"):  # the theme or text size has changed
             self._make_room()
             self._numbers.update()
 
@@ -121,7 +121,7 @@ class TemplateBox(MonoBox):
         return found if found is not None and found.isValid() else None
 
     def _place(self, block: QTextBlock) -> QRect:
-        """Of a line in the viewport, all its wrapped parts."""
+        """Rectangle of a line in the viewport, including all its wrapped parts."""
         return self.blockBoundingGeometry(block).translated(self.contentOffset()).toAlignedRect()
 
     def _make_room(self) -> None:
@@ -139,7 +139,7 @@ class TemplateBox(MonoBox):
 
 
 class _Numbers(QWidget):
-    """The line numbers, beside the text that they belong to."""
+    """The line numbers beside the text."""
 
     def __init__(self, box: TemplateBox):
         super().__init__(box)
@@ -155,7 +155,10 @@ class _Numbers(QWidget):
 
 
 class PreviewBox(MonoBox):
-    """The exact prompt, read only. Where its candidate is written has a ground; an outdated prompt is dimmed."""
+    """The rendered prompt, read-only.
+
+    The candidate is highlighted; an outdated prompt is dimmed.
+    """
 
     def __init__(self, name: str):
         super().__init__(name)
@@ -165,7 +168,7 @@ class PreviewBox(MonoBox):
         self._shown: tuple[str, str, str] | None = None
 
     def show_prompt(self, parts: tuple[str, str, str]) -> None:
-        """before, answer, after. The candidate is scrolled into view where the prompt is another one."""
+        """Show before, answer, after. Scrolls to the candidate if the prompt has changed."""
         if parts != self._shown:
             self._shown = parts
             self.setPlainText(_displayed("".join(parts)))
@@ -174,7 +177,7 @@ class PreviewBox(MonoBox):
             end.setValue(end.maximum())
 
     def mark_candidate(self) -> None:
-        """Give the candidate its ground, in the colours in use."""
+        """Highlight the candidate in colours of the current theme."""
         if self._shown is None:
             return
         before, answer, _after = map(_displayed, self._shown)
@@ -184,7 +187,7 @@ class PreviewBox(MonoBox):
         self.highlight(cursor, "accent_soft", whole_line=False)
 
     def resizeEvent(self, event) -> None:
-        """The end, where the candidate usually is, stays in view."""
+        """Keep the end visible, where the candidate usually is."""
         bar = self.verticalScrollBar()
         at_end = bar.value() == bar.maximum()
         super().resizeEvent(event)
@@ -198,7 +201,7 @@ class PreviewBox(MonoBox):
 
 
 def _displayed(text: str) -> str:
-    """As Qt shows it: CR LF is one line break, other control characters have a picture."""
+    """As displayed by Qt: CR LF is one line break, other control characters have symbols."""
     return DisplayText(text).shown.replace("\r\n", "\n")
 
 

@@ -1,4 +1,4 @@
-"""Below the exact prompt: the active run, its scores, and the answers for the text shown."""
+"""Below the prompt: the active run, its scores, and the predictions for the current text."""
 
 from __future__ import annotations
 
@@ -32,29 +32,32 @@ SCORES = (
 )
 
 
-RUN, TEXT = range(2)  # the two sides
-SUBWORDS = 3  # column of the answers
+RUN, TEXT = range(2)  # indices of the two pages
+SUBWORDS = 3  # column of the predictions
 NARROW = 480  # pixels at 100 %
 CALIBRATED = {
     "none": _("not calibrated"),
     "content-free": _("calibrated with content-free texts"),
-    "pmi": _("calibrated by PMI"),
+    "pmi": _("calibrated with PMI"),
 }
 SCORE_HELP = _(
-    "Mean log-probability of the label's subwords at its place in the prompt, nearer to 0 is more probable. Causal models: each "
-    "subword given all before it. Masked models: one mask for each subword, filled from left to right."
+    "Mean log-probability of the label's subwords at its position in the prompt; values closer "
+    "to 0 are more probable. Causal models: each subword given all preceding ones. Masked "
+    "models: one mask per subword, filled from left to right."
 )
-PRIOR_HELP = _("Share of the label without the text, by which its probability is divided")
+PRIOR_HELP = _("Probability of the label without the text, by which its probability is divided")
 
 
 class Outcome(QFrame):
-    """Two sides: the run over dev, and the answers for one text."""
+    """Two pages: the run on dev, and the predictions for one text."""
 
     def __init__(self, state: PromptsState):
         super().__init__()
         self.state = state
         self._which = Segments(
-            ("run", _("Run on dev: scores")), ("text", _("Answers for this text")), name=_("Below")
+            ("run", _("Run on dev: scores")),
+            ("text", _("Predictions for this text")),
+            name=_("Results"),
         )
         self._which.chosen.connect(self._show_side)
         self._note = Elided("", "caption", "muted")
@@ -75,9 +78,10 @@ class Outcome(QFrame):
 
     def _no_run(self) -> EmptyState:
         hint = _(
-            "“Run on dev” asks the model about every document of dev and gives the same score table as a trained run."
+            "“Run on dev” runs the prompt on every dev document and computes the same scores "
+            "as for a trained run."
         )
-        return EmptyState("message-square-quote", _("Not measured yet"), hint)
+        return EmptyState("message-square-quote", _("No scores yet"), hint)
 
     def _live_run(self) -> QFrame:
         state = self.state
@@ -90,7 +94,7 @@ class Outcome(QFrame):
             "square",
             small=True,
             on=state.stop,
-            name=_("Stop the run and keep its answers"),
+            name=_("Stop the run and keep its predictions"),
         )
         self._cancel = Button(
             _("Cancel"), "x", small=True, on=state.cancel, name=_("Cancel the run")
@@ -136,7 +140,8 @@ class Outcome(QFrame):
                 70,
                 right=True,
                 hint=_(
-                    "Mean log-probability of the label's subwords; nearer to 0 is more probable"
+                    "Mean log-probability of the label's subwords; values closer to 0 are more "
+                    "probable"
                 ),
             ),
             Column(
@@ -148,32 +153,34 @@ class Outcome(QFrame):
             ),
             Column(_("Subwords"), lambda row: str(row.subwords), 84, right=True),
             Column(
-                _("Share, %"),
+                _("Probability, %"),
                 lambda row: formats.points(row.share),
                 None,
                 share=lambda row: row.share,
                 hint=_("Probability of the label among all labels, after calibration"),
             ),
         ]
-        self._answers = Table(columns, name=_("Answers"), key=lambda row: row.label, sortable=True)
+        self._answers = Table(
+            columns, name=_("Predictions"), key=lambda row: row.label, sortable=True
+        )
         self._fit_answers()
         self._text_pages = LaterStack(self._not_asked, self._asking, lambda: self._answers)
-        self._text_pages.widget(2)  # owns the table from now on
+        self._text_pages.widget(2)  # takes ownership of the table
         return self._text_pages
 
     def _not_asked(self) -> EmptyState:
-        ask = Button(_("Ask now"), on=self.state.try_text)
-        hint = _("“Try on this text” asks about the text above.")
-        return EmptyState("message-square-quote", _("Not asked yet"), hint, ask)
+        ask = Button(_("Try on this text"), on=self.state.try_text)
+        hint = _("Runs the prompt on the text above.")
+        return EmptyState("message-square-quote", _("No predictions yet"), hint, ask)
 
     def _asking(self) -> QFrame:
-        told = words(_("Asking the model. The first question loads it."), "small", "muted")
-        return column(told, Meter(None, name=_("Asking the model")), None)
+        told = words(_("Running the model. The first request loads it."), "small", "muted")
+        return column(told, Meter(None, name=_("Running the model")), None)
 
     # ---------------------------------------------------------------- showing
 
     def resizeEvent(self, event) -> None:
-        """In a narrow place the number of subwords goes, so that the shares stay in view."""
+        """In narrow layouts, hide the number of subwords to keep the probabilities visible."""
         super().resizeEvent(event)
         if self._text_pages is not None:
             self._fit_answers()
@@ -187,7 +194,7 @@ class Outcome(QFrame):
         self._show_note()
 
     def _show_note(self) -> None:
-        """How to read the table below."""
+        """Explain the columns of the table below."""
         state = self.state
         if self._which.value() != "text" or not state.answers:
             self._note.setText("")
@@ -209,7 +216,8 @@ class Outcome(QFrame):
                 self._show_answers()
             self._show_note()
         if concerns(fields, "live", "preparing", "prepared", "evaluation", "prior"):
-            # Once, at its start: while it runs, the other side may be looked at.
+            # Switch pages only once, when it starts: the user may look at the other page while it
+            # runs.
             if state.preparing and "preparing" in fields:
                 self._show_side("run")
             self._show_run()
@@ -237,7 +245,7 @@ class Outcome(QFrame):
         self._table.setVisible(scored)
         self._space.setVisible(not scored)
         if state.preparing or live is None:
-            self._status.setText(_("Filling the prompts…") if state.preparing else "")
+            self._status.setText(_("Rendering prompts…") if state.preparing else "")
             self._time.setText("")
             self._progress.set(state.prepared if state.preparing else None)
             return

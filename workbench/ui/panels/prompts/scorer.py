@@ -1,4 +1,4 @@
-"""Asks a model about single prompts in a host, and remembers what it answered."""
+"""Scores single prompts with a model in an inference host, and caches the results."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations import prompt
 from workbench.operations.prompt import Preview, PromptSpec, PromptTable
 
-MOST = 2000  # remembered tables
+MOST = 2000  # maximum number of cached tables
 
 LogProbs = Mapping[str, Sequence[float]]
 Done = Callable[[WorkbenchError | None], None]
 
 
 class Scorer:
-    """One loaded model at a time. Answers are kept by model and exact prompts, so that a prompt is asked about once."""
+    """One loaded model at a time. Results are cached by model and exact prompts."""
 
     def __init__(self, context):
         self._context = context
         self._host = None
-        self._asked = ""  # the model that the host has loaded
+        self._asked = ""  # the model loaded by the host
         self._known: OrderedDict[str, LogProbs] = OrderedDict()
 
     def knows(self, spec: PromptSpec, table: PromptTable) -> bool:
@@ -32,7 +32,7 @@ class Scorer:
     def logprobs(
         self, spec: PromptSpec, preview: Preview
     ) -> tuple[LogProbs, tuple[LogProbs, ...]] | None:
-        """What the model said to a prompt, and to the same without the text; None where anything was not asked yet."""
+        """Cached log-probabilities of a prompt, with and without its text, or None."""
         keys = [_digest(spec, table) for table in _tables(preview)]
         if not all(key in self._known for key in keys):
             return None
@@ -40,7 +40,10 @@ class Scorer:
         return first, tuple(rest)
 
     def ask(self, spec: PromptSpec, preview: Preview, done: Done) -> None:
-        """Ask what is not known yet, then call `done(error or None)`; not if a younger request replaces this one."""
+        """Compute what is not cached, then call `done(error or None)`.
+
+        `done` is not called if a newer request replaces this one.
+        """
         keys = {_digest(spec, table): table for table in _tables(preview)}
         missing = {key: table for key, table in keys.items() if key not in self._known}
         if not missing:
@@ -91,6 +94,6 @@ def _model(spec: PromptSpec) -> str:
 
 
 def _digest(spec: PromptSpec, table: PromptTable) -> str:
-    """Names a model with exact prompts, and takes less memory than they do."""
+    """Cache key of a model with exact prompts, smaller than the prompts themselves."""
     raw = json.dumps([_model(spec), table]).encode()
     return hashlib.blake2b(raw, digest_size=16).hexdigest()

@@ -1,4 +1,6 @@
-"""What the Prompts page shows: a template, the exact prompt it makes, answers to one text, and the run over dev."""
+"""State of the Prompts page: template, rendered prompt, predictions for one text, and the run on
+dev.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ class Known:
 
 @dataclass
 class Live:
-    """The run that is active, or the last one. `share` done, None while the model loads."""
+    """The active run, or the last one. `share` is its progress, None while the model loads."""
 
     run_id: int
     name: str
@@ -46,7 +48,7 @@ class Live:
     total: int = 0
     seconds_left: float | None = None
     message: str = ""
-    ending: str = ""  # what was asked for: "", stop, cancel
+    ending: str = ""  # requested by the user: "", stop, cancel
 
     @property
     def active(self) -> bool:
@@ -73,19 +75,19 @@ class PromptsState(State):
         self.preview: Preview | None = None
         self.problem, self.dev = "", 0
         self.no_document = False  # the project has none for the layer
-        self.line: int | None = None  # of the template, where the problem is; 1-based
+        self.line: int | None = None  # line of the error in the template, 1-based
         self.answers: tuple[LabelAnswer, ...] = ()
         self.asking, self.preparing = False, False
-        self.asked = 0  # how often someone asked about a text
-        self.prepared = 0.0  # share of the run's prompts that are filled
+        self.asked = 0  # number of requests for a text
+        self.prepared = 0.0  # share of the run's prompts that are rendered
         self.live: Live | None = None
         self.evaluation = None
         self.prior: Mapping[str, float] | None = None  # of the run, by label
         self._fillers = prompt.Fillers(self.project)
-        self._token = Token()  # of the preview that is being worked out
+        self._token = Token()  # of the preview being computed
         self._preparing: Watch | None = None
         self._scorer = Scorer(context)
-        self._pending: Preview | None = None  # what the model is being asked about
+        self._pending: Preview | None = None  # request sent to the model
         self.listen(self.queue.changed, self._heard)
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._plugins_changed)
@@ -103,7 +105,7 @@ class PromptsState(State):
     # ---------------------------------------------------------------- choices
 
     def refresh(self) -> None:
-        """Read layers, models, templates and the document again; what is chosen stays where it still exists."""
+        """Reload layers, models, templates and the document; keep the selection if possible."""
         layers = tuple((layer.name, count) for layer, count in prompt.fitting_layers(self.project))
         choices = prompt_models.choices(self.context.settings)
         layer = _still(self.layer, [name for name, _count in layers])
@@ -123,7 +125,7 @@ class PromptsState(State):
         self._fill()
 
     def _document_again(self):
-        """The document shown, as it is now; None if it was deleted."""
+        """The current document in its present form; None if it was deleted."""
         if self.document is None:
             return None
         try:
@@ -135,7 +137,7 @@ class PromptsState(State):
         return next((one.id for one in self.known if one.source == source), OWN)
 
     def _first_template(self) -> None:
-        """One that works for the layer."""
+        """The first template that fits the layer."""
         source = prompt.default_template(self._layer())
         self.update(template=source, chosen=self._id_of(source))
 
@@ -156,7 +158,7 @@ class PromptsState(State):
             self._fill()
 
     def set_template(self, source: str) -> None:
-        """The template as edited."""
+        """Set the edited template."""
         if source != self.template:
             self.update(template=source, chosen=self._id_of(source))
             self._fill()
@@ -183,12 +185,12 @@ class PromptsState(State):
         self._fill()
 
     def show_label(self, label: str) -> None:
-        """Show the prompt with another candidate."""
+        """Show the prompt with another candidate label."""
         self.update(label=label)
         self._fill()
 
     def step(self, direction: int) -> None:
-        """Another document of dev for the preview."""
+        """Use another dev document for the preview."""
         ids = self._dev_ids()
         if not ids:
             return
@@ -237,7 +239,7 @@ class PromptsState(State):
 
     @property
     def teaching(self) -> bool:
-        """Whether the model is one of the small ones that ship with the application."""
+        """Whether the model is one of the small teaching models included with the application."""
         return self.model in STARTERS
 
     @property
@@ -247,10 +249,10 @@ class PromptsState(State):
             self.preview and not self.problem and self.dev and idle and not self.project.read_only
         )
 
-    # ---------------------------------------------------------------- the exact prompt
+    # ---------------------------------------------------------------- rendered prompt
 
     def _fill(self) -> None:
-        """Work the preview out off the main thread; only the latest counts."""
+        """Compute the preview off the main thread; only the latest request counts."""
         self._token.cancel()
         token = self._token = Token()
         if not self.layer or not self.model:
@@ -301,7 +303,7 @@ class PromptsState(State):
     # ---------------------------------------------------------------- one text
 
     def try_text(self) -> None:
-        """Ask the model about the text of the preview."""
+        """Run the prompt on the text of the preview."""
         if self.preview is not None and self.choice is not None and not self.problem:
             self.update(asked=self.asked + 1)
             self._ask(self.preview)
@@ -320,7 +322,7 @@ class PromptsState(State):
         self._show_answers()
 
     def _show_answers(self) -> None:
-        """Those to the prompt shown, where the model has given them already, also at another time."""
+        """Show cached predictions for the current prompt, if available."""
         preview, pending = self.preview, self._pending
         found = self._scorer.logprobs(self.spec, preview) if preview and self.choice else None
         rows = prompt.ranked(found[0], self.calibration, found[1]) if found else ()
@@ -338,7 +340,7 @@ class PromptsState(State):
         return bool(self.live and self.live.active)
 
     def run_on_dev(self) -> None:
-        """Fill the prompts of dev and start; a template that was edited is kept in the project."""
+        """Render the prompts of dev and start the run; an edited template is saved."""
         if not self.ready:
             return
         self._keep_template()
@@ -364,7 +366,7 @@ class PromptsState(State):
         )
 
     def _prepared_share(self, share: float) -> None:
-        """Called on the thread that fills the prompts."""
+        """Called on the thread that renders the prompts."""
         self.context.dispatch(lambda: self.update(prepared=share) if self.preparing else None)
 
     def _keep_template(self) -> None:
@@ -377,14 +379,14 @@ class PromptsState(State):
         self.context.attempt(lambda: prompt.save(self.project, name, self.template))
 
     def stop(self) -> None:
-        """End the run with the answers so far."""
+        """End the run and keep the predictions so far."""
         if self.live and (job := self._job()):
             self.live.ending = "stop"
             job.stop()
             self.changed.emit(frozenset({"live"}))
 
     def cancel(self) -> None:
-        """End the run, or filling its prompts, and keep nothing."""
+        """End the run, or the rendering of its prompts, and keep nothing."""
         if self.preparing and self._preparing is not None:
             self._preparing.cancel()
         elif self.live and (job := self._job()):
@@ -431,7 +433,7 @@ class PromptsState(State):
                 evaluation = prompt.evaluation(self.project, run)
                 self.update(evaluation=evaluation, prior=run.result.get("prior"))
             except KeyError:
-                pass  # nothing was answered before the stop, so the run is gone
+                pass  # the run was stopped before the first prediction, so it no longer exists
         if live.status == "cancelled":
             self.update(live=None)
         self.context.commands_changed()
@@ -441,7 +443,7 @@ class PromptsState(State):
             self.context.go("results", run=self.live.run_id)
 
     def make_suggestions(self) -> None:
-        """Put the prompt's answers beside the documents that nobody has labelled."""
+        """Store the run's predictions as suggestions for unlabelled documents."""
         if self.live is None or self.live.active:
             return
         run = results.run(self.project, self.live.run_id)
@@ -453,15 +455,15 @@ class PromptsState(State):
                 look = partial(self.context.go, "annotate", run=run.id, suggestions=True)
                 some = bool(outcome.suggestions)
                 self.context.note(
-                    suggest.told(outcome), look if some else False, action=_("Look at them")
+                    suggest.told(outcome), look if some else False, action=_("Show suggestions")
                 )
 
         self.context.attempt(suggest.suggest, self.project, self.queue, run, told)
 
-    # ---------------------------------------------------------------- news
+    # ---------------------------------------------------------------- events
 
     def _plugins_changed(self) -> None:
-        """Backends may have come or gone, or have other code than before."""
+        """Backends may have been added, removed or changed."""
         self._fillers.forget_models()
         self._scorer.forget()
         self.refresh()
@@ -476,5 +478,5 @@ class PromptsState(State):
 
 
 def _still(chosen: str, names: list[str]) -> str:
-    """What was chosen if it still exists, else the first; "" if there is none."""
+    """The previous choice if it still exists, else the first; "" if there is none."""
     return chosen if chosen in names else next(iter(names), "")

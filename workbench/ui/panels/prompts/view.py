@@ -1,4 +1,4 @@
-"""Prompts: the template on the left; the exact prompt, answers and the run on the right."""
+"""Prompts: the template on the left; the rendered prompt, predictions and run on the right."""
 
 from __future__ import annotations
 
@@ -27,26 +27,28 @@ from workbench.ui.widgets.layout import TurningRow, card, column, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
 
-PAUSE = 350  # milliseconds after the last keystroke until the preview is computed
-LEAST_TEMPLATE, LEAST_OUTCOME = 96, 200  # pixels at 100 %; below, the sides scroll
+PAUSE = 350  # milliseconds after the last key press until the preview is computed
+LEAST_TEMPLATE, LEAST_OUTCOME = 96, 200  # pixels at 100 %; the sides scroll if they are smaller
 NO_LAYER, NO_MODEL, PAGE = range(3)
 
 
 VARIABLES_HELP = _(
-    "Variables: text (text_b in pairs), label, labels, descriptions[label], examples (each with text, label)."
+    "Variables: text (text_b for pairs), label, labels, descriptions[label], examples (each "
+    "with text, label)."
 )
-TEACHING = _("{model} is a small teaching model: expect scores far below fine-tuning.")
+TEACHING = _("{model} is a small teaching model. Expect scores far below those of fine-tuning.")
 OUTDATED = _("Outdated: the template has an error. This is the last valid prompt.")
-ORDERS = [("balanced", _("balanced")), ("random", _("at random"))]
+ORDERS = [("balanced", _("balanced")), ("random", _("random"))]
 CALIBRATIONS = [
     ("content-free", _("Content-free")),
     ("pmi", _("PMI")),
     ("none", _("None")),
 ]
 CALIBRATION_HELP = _(
-    "A model prefers some labels whatever the text says. Calibration divides the probability of a label by its prior, the "
-    "probability that it has without the text. Content-free: the mean for the texts “N/A”, a mask and an empty one (Zhao et al. "
-    "2021). PMI: pointwise mutual information, for whole labels and an empty text (Holtzman et al. 2021)."
+    "Models prefer some labels regardless of the text. Calibration divides the probability of "
+    "a label by its prior, its probability without the text. Content-free: the mean over the "
+    "texts “N/A”, a mask token and the empty text (Zhao et al. 2021). PMI: pointwise mutual "
+    "information, for whole labels and an empty text (Holtzman et al. 2021)."
 )
 
 
@@ -58,10 +60,10 @@ class PromptsView(View):
         self._pause.setInterval(PAUSE)
         self._pause.timeout.connect(self.take_template)
         self._suggest = Button(
-            _("Make suggestions"),
+            _("Create suggestions"),
             "sparkles",
             on=state.make_suggestions,
-            tip=_("For documents that nobody has labelled, from the last run"),
+            tip=_("Suggest labels for unlabelled documents, from the last run"),
         )
         page = row((self._left(), 5), (self._right(), 5), gap=0)
         self._stack = LaterStack(self._no_layer, self._no_model, lambda: page)
@@ -71,25 +73,26 @@ class PromptsView(View):
         layout.setSpacing(0)
         layout.addWidget(
             PageHeader(
-                _("Prompts"), _("Build a few-shot prompt and measure it like a run"), self._suggest
+                _("Prompts"), _("Build a few-shot prompt and evaluate it like a run"), self._suggest
             )
         )
         layout.addWidget(self._stack, 1)
         self.first = self._template
 
     def take_template(self) -> None:
-        """Give the state what was typed, at once."""
+        """Pass the typed template to the state immediately."""
         self._pause.stop()
         self.state.set_template(self._template.source())
 
-    # ---------------------------------------------------------------- empty
+    # ---------------------------------------------------------------- empty states
 
     def _no_layer(self) -> EmptyState:
         labels = Button(
             _("Go to Labels"), "tags", "primary", on=lambda: self.state.context.go("labels")
         )
         hint = _(
-            "A prompt asks for one of the classes of a layer. Add a layer with classes, or import labelled data."
+            "A prompt predicts one of the classes of a layer. Add a layer with classes, or "
+            "import labelled data."
         )
         return EmptyState("message-square-quote", _("No layer with classes"), hint, labels)
 
@@ -102,10 +105,10 @@ class PromptsView(View):
 
     def _no_documents(self) -> EmptyState:
         data = Button(_("Go to Data"), "database", on=lambda: self.state.context.go("data"))
-        hint = _("Import texts on the Data page to see the exact prompt of one.")
+        hint = _("Import texts on the Data page to see the rendered prompt for a text.")
         return EmptyState("database", _("No documents"), hint, data)
 
-    # ---------------------------------------------------------------- left: what is asked
+    # ---------------------------------------------------------------- left: the template
 
     def _left(self) -> QWidget:
         self._known = combo(name=_("Templates"))
@@ -132,7 +135,9 @@ class PromptsView(View):
         return column((scrolled(above), 1), acts, gap=0, part="surface")
 
     def _choices(self) -> QWidget:
-        """Layer and model above examples, drawing, seed and calibration; also makes the buttons below."""
+        """Layer and model above examples, sampling, seed and calibration; also creates the buttons
+        below.
+        """
         state = self.state
         self._layer, self._model = combo(name=_("Layer")), combo(name=_("Model"))
         self._layer.activated.connect(lambda _i: state.choose_layer(self._layer.currentData()))
@@ -154,7 +159,7 @@ class PromptsView(View):
         self._try = Button(_("Try on this text"), on=self.try_text)
         drawing = row(
             (Field(_("Examples"), self._shots), 2),
-            (Field(_("Drawn"), self._order, name=_("Drawn")), 3),
+            (Field(_("Sampling"), self._order, name=_("Sampling")), 3),
             gap=10,
         )
         scoring = row(
@@ -189,7 +194,7 @@ class PromptsView(View):
         self._pause.stop()
         self.state.choose_template(self._known.currentData())
 
-    # ---------------------------------------------------------------- right: what the model gets
+    # ---------------------------------------------------------------- right: the rendered prompt
 
     def _right(self) -> QWidget:
         state = self.state
@@ -227,7 +232,7 @@ class PromptsView(View):
         self._right_pages = LaterStack(lambda: self._shown, self._no_documents)
         self._right_pages.setCurrentIndex(0)
         top = card(
-            row(words(_("What the model gets"), weight=600), None, self._count),
+            row(words(_("Prompt as the model receives it"), weight=600), None, self._count),
             (self._right_pages, 1),
             gap=8,
         )
@@ -291,7 +296,7 @@ class PromptsView(View):
     def _show_known(self) -> None:
         items = [(one.id, one.title) for one in self.state.known]
         if self.state.chosen == OWN:
-            items.append((OWN, _("Edited; kept in the project when it is run")))
+            items.append((OWN, _("Edited. Saved in the project when it is run.")))
         fill(self._known, items, self.state.chosen)
 
     def _show_numbers(self) -> None:
@@ -329,7 +334,7 @@ class PromptsView(View):
         self._remark.setVisible(bool(self._remark.text()))
         fill(self._candidate, [(label, label) for label in found.prompts], found.label)
         if state.document is not None:
-            # The isolates keep a text from right to left apart from the key before it.
+            # The isolates separate a right-to-left text from the key before it.
             text = " ".join(state.document.text.split())
             self._document.setText(f"{state.document.key}: \u2068{text}\u2069")
 
@@ -340,7 +345,7 @@ class PromptsView(View):
         )
         self._run.setEnabled(state.ready)
         why = (
-            _("No submitted document of this layer is in the dev split.")
+            _("There is no submitted document of this layer in the dev split.")
             if state.layer and not state.dev
             else ""
         )
@@ -353,17 +358,17 @@ class PromptsView(View):
 
 
 def _remarks(preview) -> str:
-    """What did not fit into the prompt, "" for nothing."""
+    """What was left out of the prompt to fit the model, "" for nothing."""
     found = []
     if n := preview.dropped:
         left_out = ngettext(
-            "{n} example was left out: it does not fit.",
-            "{n} examples were left out: they do not fit.",
+            "{n} example was left out because the prompt is too long.",
+            "{n} examples were left out because the prompt is too long.",
             n,
         )
         found.append(left_out.format(n=n))
     if preview.cut:
-        found.append(_("The end of the text was cut."))
+        found.append(_("The end of the text was truncated."))
     return " ".join(found)
 
 

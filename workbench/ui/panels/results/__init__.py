@@ -1,4 +1,4 @@
-"""Results: every run with its scores, errors and settings; what to do with it next."""
+"""Results: every run with its scores, errors and settings, and actions on it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,77 @@ def _usable(panel) -> bool:
 
 class ResultsPanel(Panel):
     commands = (
-        Command("results.suggest", _("&Suggest with this run"), lambda p: p.state.suggest(), "Run", "Ctrl+Shift+S", enabled=lambda p: p.state.can_suggest, group="one"),
-        Command("results.again", _("Train &again with the same settings"), lambda p: p.state.train_again(), "Run", "Ctrl+Shift+R",
-                enabled=lambda p: p.state.can_train_again, group="one"),
-        Command("results.inspect", _("&Inspect this run"), lambda p: p.state.inspect(), "Run", "Ctrl+Shift+I", enabled=_usable, group="one"),
-        Command("results.apply", _("A&pply to files…"), lambda p: p.view.apply_to_files(), "Run", enabled=_usable, group="one"),
-        Command("results.export", _("&Export model"), lambda p: p.state.export(), "Run", "Ctrl+Shift+E", enabled=_usable, group="one"),
-        Command("results.test", _("Show &test score"), lambda p: p.state.show_test(), "Run", enabled=lambda p: p.state.can_show_test, group="one"),
-        Command("results.errors", _("Go through the e&rrors"), lambda p: p.state.open_first_error(), "Run", "Ctrl+Shift+N",
-                enabled=lambda p: bool(p.state.errors), group="one"),
-        Command("results.delete", _("&Delete run…"), lambda p: p.view.delete(), "Run", "Ctrl+Delete", enabled=lambda p: p.state.can_delete, group="one"),
-    )  # fmt: skip
+        Command(
+            "results.suggest",
+            _("&Suggest with this run"),
+            lambda p: p.state.suggest(),
+            "Run",
+            "Ctrl+Shift+S",
+            enabled=lambda p: p.state.can_suggest,
+            group="one",
+        ),
+        Command(
+            "results.again",
+            _("Train &again with same settings"),
+            lambda p: p.state.train_again(),
+            "Run",
+            "Ctrl+Shift+R",
+            enabled=lambda p: p.state.can_train_again,
+            group="one",
+        ),
+        Command(
+            "results.inspect",
+            _("&Inspect this run"),
+            lambda p: p.state.inspect(),
+            "Run",
+            "Ctrl+Shift+I",
+            enabled=_usable,
+            group="one",
+        ),
+        Command(
+            "results.apply",
+            _("A&pply to files…"),
+            lambda p: p.view.apply_to_files(),
+            "Run",
+            enabled=_usable,
+            group="one",
+        ),
+        Command(
+            "results.export",
+            _("&Export model"),
+            lambda p: p.state.export(),
+            "Run",
+            "Ctrl+Shift+E",
+            enabled=_usable,
+            group="one",
+        ),
+        Command(
+            "results.test",
+            _("Show &test score"),
+            lambda p: p.state.show_test(),
+            "Run",
+            enabled=lambda p: p.state.can_show_test,
+            group="one",
+        ),
+        Command(
+            "results.errors",
+            _("Review e&rrors"),
+            lambda p: p.state.open_first_error(),
+            "Run",
+            "Ctrl+Shift+N",
+            enabled=lambda p: bool(p.state.errors),
+            group="one",
+        ),
+        Command(
+            "results.delete",
+            _("&Delete run…"),
+            lambda p: p.view.delete(),
+            "Run",
+            "Ctrl+Delete",
+            enabled=lambda p: p.state.can_delete,
+            group="one",
+        ),
+    )
 
     def build(self, context):
         from workbench.ui.panels.results.state import ResultsState

@@ -1,4 +1,4 @@
-"""Two runs side by side: scores, and the documents that only one got right."""
+"""Two runs side by side: scores, and the documents that only one of them predicts correctly."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class ComparisonView(QFrame):
         self._title = Elided("", "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle)
         self._words, self._problem = words("", "small", "muted", wrap=True), Callout("", "warn")
         back = Button(
-            _("Show the first alone"),
+            _("Show first only"),
             small=True,
             on=lambda: state.choose(tuple(sorted(state.chosen)[:1])),
         )
         columns = (
-            Column(_("Score on dev, today's gold"), lambda one: one[0]),
+            Column(_("Score on dev, current gold"), lambda one: one[0]),
             Column(_("First"), lambda one: points(one[1]), 110, right=True),
             Column(_("Second"), lambda one: points(one[2]), 110, right=True),
             Column(
@@ -43,8 +43,8 @@ class ComparisonView(QFrame):
             columns, name=_("Scores side by side"), key=lambda one: one[0], sortable=True
         )
         self._first, self._second = (
-            self._documents(_("Only the first is right")),
-            self._documents(_("Only the second is right")),
+            self._documents(_("Only first correct")),
+            self._documents(_("Only second correct")),
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 14, 20, 16)
@@ -74,11 +74,11 @@ class ComparisonView(QFrame):
             Column(_("Text"), lambda one: one.text, tip=lambda one: one.text, prose=True),
             Column(_("Gold"), lambda one: one.gold, 92, tip=lambda one: one.gold),
             Column(
-                _("Answer"),
+                _("Prediction"),
                 lambda one: one.predicted,
                 92,
                 tip=lambda one: one.predicted,
-                hint=_("What the other run said"),
+                hint=_("Prediction of the other run"),
             ),
         )
         table = Table(columns, name=name, key=lambda one: one.document_id, sortable=True)
@@ -89,7 +89,8 @@ class ComparisonView(QFrame):
 
     def resizeEvent(self, event) -> None:
         for table in (self._first, self._second):
-            table.setColumnHidden(0, self.width() < theme.px(1000))  # the key gives way to the text
+            # hide the key in favour of the text
+            table.setColumnHidden(0, self.width() < theme.px(1000))
         super().resizeEvent(event)
 
     def render_part(self, _fields: frozenset[str]) -> None:
@@ -119,7 +120,7 @@ class ComparisonView(QFrame):
         for number, (run, rows) in enumerate(
             ((first, found.only_first), (second, found.only_second))
         ):
-            self._names[number].setText(_("Only {name} is right").format(name=run.name))
+            self._names[number].setText(_("Only {name} correct").format(name=run.name))
             self._counts[number].setText(str(len(rows)))
 
     @staticmethod
@@ -127,15 +128,10 @@ class ComparisonView(QFrame):
         from workbench.metrics.significance import mcnemar
 
         if not found.first.n:
-            return _("There is no document of dev with gold that both have answered.")
+            return _("There is no dev document with gold labels and predictions of both runs.")
         chance = mcnemar(len(found.only_first), len(found.only_second))
-        share = _("less than 1 %") if chance < 0.01 else f"{formats.points(chance, 0)} %"
-        verdict = _("a difference as large would come by chance in {share} of cases").format(
-            share=share
-        )
+        p = _("p < 0.01") if chance < 0.01 else _("p = {p:.2f}").format(p=chance)
         told = _(
-            "Both right: {right}, both wrong: {wrong}, documents: {n}. If the two were equally good, {verdict} (McNemar, exact)."
+            "Both correct: {right}. Both wrong: {wrong}. Documents: {n}. Exact McNemar test: {p}."
         )
-        return told.format(
-            right=found.both_right, wrong=found.both_wrong, n=found.first.n, verdict=verdict
-        )
+        return told.format(right=found.both_right, wrong=found.both_wrong, n=found.first.n, p=p)

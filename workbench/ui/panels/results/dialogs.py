@@ -1,4 +1,4 @@
-"""What the Results page asks: before deleting, and where answers to files go."""
+"""Dialogs of the Results page: deleting runs, and predictions for files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.ui.widgets.words import words
 
 
 class DeleteRuns(Dialog):
-    """The one question on this page: weights on disk do not come back."""
+    """Confirmation, as deleted weights cannot be restored."""
 
     def __init__(self, parent, state, runs):
         names = ", ".join(run.name for run in runs)
@@ -41,11 +41,12 @@ class DeleteRuns(Dialog):
 
 
 class ApplyToFiles(Dialog):
-    """Ask a run about a file or a folder and save the answers; the project stays as it is."""
+    """Run a model on a file or folder and save the predictions; the project is not changed."""
 
     def __init__(self, parent, state):
         hint = _(
-            "Every text is answered and saved as JSON lines or CSV. Nothing is added to the project."
+            "Predictions for all texts are saved as JSON Lines or CSV. Nothing is added to the "
+            "project."
         )
         super().__init__(
             parent, _("Apply {run} to files").format(run=state.run.name), hint, width=600
@@ -53,17 +54,19 @@ class ApplyToFiles(Dialog):
         self._state, self._job = state, None
         self._source, self._out = QLineEdit(), QLineEdit()
         self._source_field = Field(
-            _("File or folder"), self._source, _("Plain text (one a line), JSONL, CSV, TSV, CoNLL.")
+            _("File or folder"),
+            self._source,
+            _("Plain text (one per line), JSONL, CSV, TSV, CoNLL."),
         )
         self._out_field = Field(
-            _("Save answers as"), self._out, _("The ending says how: .jsonl or .csv")
+            _("Save predictions as"), self._out, _("The suffix selects the format: .jsonl or .csv")
         )
         file = Button(_("File…"), on=self._choose_file, name=_("Choose a file"))
         folder = Button(_("Folder…"), on=self._choose_folder, name=_("Choose a folder"))
         save = Button(_("Choose…"), on=self._choose_out, name=_("Choose where to save"))
         self.put(_beside(self._source_field, file, folder), _beside(self._out_field, save))
         self._meter, self._told = (
-            Meter(None, name=_("Progress of the answers")),
+            Meter(None, name=_("Prediction progress")),
             Callout("", "good"),
         )
         self._meter.hide()
@@ -72,7 +75,8 @@ class ApplyToFiles(Dialog):
         self._start = Button(_("Start"), "play", "primary", on=self.start)
         self._close = Button(_("Close"), on=self.reject)
         self.end(None, self._close, self._start)
-        self._replaceable: Path | None = None  # chosen where the user was asked, or written here
+        # confirmed in a file dialog, or written by this dialog
+        self._replaceable: Path | None = None
         self._source.textChanged.connect(lambda _text: self._source_field.set_error(""))
         self._out.textChanged.connect(lambda _text: self._out_field.set_error(""))
 
@@ -83,13 +87,13 @@ class ApplyToFiles(Dialog):
             Path(self._out.text().strip()).expanduser(),
         )
         if not self._source.text().strip() or not source.exists():
-            self._source_field.set_error(_("This file or folder is not there."))
+            self._source_field.set_error(_("This file or folder does not exist."))
             return
         if not self._out.text().strip():
             out = source.with_name(source.stem + ".answers.jsonl")
             self._out.setText(str(out))
         if out.exists() and out != self._replaceable:
-            self._out_field.set_error(_("This file exists. Choose… asks before it is replaced."))
+            self._out_field.set_error(_("This file exists. Use Choose… to confirm replacing it."))
             return
         state = self._state
         try:
@@ -113,8 +117,8 @@ class ApplyToFiles(Dialog):
             return
         self._replaceable = applied.out
         answered = ngettext(
-            "{n} text answered, saved as {out}.",
-            "{n} texts answered, saved as {out}.",
+            "Predictions for {n} text saved as {out}.",
+            "Predictions for {n} texts saved as {out}.",
             applied.documents,
         )
         told = answered.format(n=applied.documents, out=applied.out)
@@ -151,7 +155,7 @@ class ApplyToFiles(Dialog):
 
     def _choose_out(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(
-            self, _("Save answers"), self._out.text(), _("JSON lines (*.jsonl);;CSV (*.csv)")
+            self, _("Save predictions"), self._out.text(), _("JSON Lines (*.jsonl);;CSV (*.csv)")
         )
         if path:
             self._replaceable = Path(path)
@@ -159,5 +163,5 @@ class ApplyToFiles(Dialog):
 
 
 def _beside(field: Field, *buttons: Button):
-    """A field with its buttons on the line of the control, not of the hint."""
+    """A field with its buttons on the row of the control, above the hint."""
     return row((field, 1), *[column(field.above(), button, None, gap=0) for button in buttons])

@@ -1,6 +1,6 @@
-"""Scores of a run: tiles, per label, all scores, the confusion matrix; the test score on request.
+"""Scores of a run: tiles, per label, all scores, the confusion matrix; test scores on request.
 
-Every number says which gold labels it is against: those of the run, or today's.
+Every score states which gold labels it was computed against: those of the run, or the current ones.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.state import Details
 
 SPLITS = {"dev": _("Dev"), "test": _("Test")}
-GOLDS = {"today": _("Today"), "run": _("As run")}
-FEW_LABELS = 10  # so many are read side by side with their matrix in a window of common width
-TILES = 560  # pixels at 100 % that four tiles take
-MANY_ROWS = 30  # rows of the table by label that are shown without a bar of its own
+GOLDS = {"today": _("Current"), "run": _("As run")}
+# maximum number of labels for a table beside the matrix, in a window of common width
+FEW_LABELS = 10
+TILES = 560  # width of four tiles, pixels at 100 %
+MANY_ROWS = 30  # number of visible rows of the table by label without its own scroll bar
 NUMBER_COLUMNS = (84, 66, 58, 58)  # pixels at 100 %: precision, recall, F1 and AP without bars
-RANKING_COLUMN = 4  # AP, only where labels have one
+RANKING_COLUMN = 4  # AP, only if labels have one
 
 
 class ScoresView(QFrame):
@@ -56,7 +57,7 @@ class ScoresView(QFrame):
         )
         self._how.chosen.connect(lambda how: self._matrix.show_shares(how == "rows"))
         self._matrix_hint = words(
-            _("Rows: today's gold. Columns: predicted."),
+            _("Rows: current gold. Columns: predicted."),
             "caption",
             "muted",
             wrap=True,
@@ -79,7 +80,7 @@ class ScoresView(QFrame):
         layout.addLayout(self._beside, 1)
         self._whole = scrolled(whole)
         self._none = EmptyState(
-            "chart-column", _("No scores"), _("This run has no answers on dev.")
+            "chart-column", _("No scores"), _("This run has no predictions on dev.")
         )
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -87,7 +88,7 @@ class ScoresView(QFrame):
         outer.addWidget(self._none)
 
     def _by_label_head(self) -> QFrame:
-        """Which split and which gold labels the table by label is about."""
+        """Controls for the split and gold labels of the table by label."""
         state = self._state
         self._split = Segments(*SPLITS.items(), name=_("Split"))
         self._gold = Segments(*GOLDS.items(), name=_("Gold labels"))
@@ -101,7 +102,9 @@ class ScoresView(QFrame):
         super().resizeEvent(event)
 
     def _arrange(self) -> None:
-        """Table and matrix side by side where both can be read so; many labels need the whole width for each."""
+        """Table and matrix side by side if both are readable; many labels need the full width for
+        each.
+        """
         beside = self.width() > theme.px(760 if len(self._labels.rows()) <= FEW_LABELS else 1150)
         self._beside.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
@@ -113,7 +116,7 @@ class ScoresView(QFrame):
         self._matrix.set_most_height(max(560, self._whole.viewport().height() - theme.px(110)))
 
     def _lay_tiles(self, columns: int) -> None:
-        """Four beside one another, or two by two."""
+        """Four in a row, or two by two."""
         grid = self._tiles_grid
         if grid.count() and columns == self._in_a_row:
             return
@@ -124,7 +127,9 @@ class ScoresView(QFrame):
             grid.setColumnStretch(number, int(number < columns))
 
     def _fit_columns(self, room: int) -> None:
-        """In `room` pixels: names take what they need where there are bars, else what the numbers leave."""
+        """Fit columns into `room` pixels: with bars, names take what they need, else what numbers
+        leave.
+        """
         head, bars = self._labels.horizontalHeader(), room > theme.px(520)
         mode = head.ResizeMode
         for index, width in enumerate(NUMBER_COLUMNS, 1):
@@ -146,13 +151,13 @@ class ScoresView(QFrame):
                 _("Precision"),
                 lambda one: points(one.precision),
                 share=lambda one: one.precision,
-                hint=_("Of what was predicted so, the share that is right"),
+                hint=_("True positives / predicted"),
             ),
             Column(
                 _("Recall"),
                 lambda one: points(one.recall),
                 share=lambda one: one.recall,
-                hint=_("Of what is so in gold, the share that was found"),
+                hint=_("True positives / gold"),
             ),
             Column(
                 _("F1"),
@@ -171,7 +176,7 @@ class ScoresView(QFrame):
                 lambda one: str(one.support),
                 76,
                 right=True,
-                hint=_("How often the label stands in gold"),
+                hint=_("Number of occurrences in gold"),
             ),
         )
         table = Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
@@ -186,16 +191,16 @@ class ScoresView(QFrame):
                 76,
                 right=True,
                 hint=_(
-                    "Against the gold labels when the run ended; on test, when its score was "
-                    "first shown"
+                    "Against the gold labels at the end of the run; on test, when the score "
+                    "was first shown"
                 ),
             ),
             Column(
-                _("Today"),
+                _("Current"),
                 lambda one: points(one.today),
                 76,
                 right=True,
-                hint=_("The same predictions against today's gold labels"),
+                hint=_("The same predictions against the current gold labels"),
             ),
         )
         return Table(columns, name=_("All scores"), key=_score_name, sortable=True)
@@ -258,7 +263,7 @@ class ScoresView(QFrame):
                 _("{score}, dev").format(score=" · ".join(map(tasks.score_title, info.beside))),
             )
         else:
-            told = _("always “{label}”, today's gold") if found.commonest else ""
+            told = _("always “{label}”, current gold") if found.commonest else ""
             told = told.format(label=found.commonest)
             self._third.set(points(found.guessing), told, _("Majority baseline"))
         self._test_tile(info.main)
@@ -278,7 +283,7 @@ class ScoresView(QFrame):
         then = state.evaluation("test", "run")
         if state.gold_changed("test") and then is not None:
             before = points(then.scores.get(main))
-            hint = _("today's gold · as run {score} · {rest}").format(score=before, rest=hint)
+            hint = _("current gold · as run {score} · {rest}").format(score=before, rest=hint)
         title = _("{score}, test").format(score=tasks.score_title(main))
         self._test.set(points(shown.scores.get(main)), hint, title)
 
@@ -298,12 +303,12 @@ def _score_name(row: ScoreRow) -> str:
 
 
 def _gold_told(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
-    """Which documents and gold labels the table by label is about, in sentences."""
+    """Which documents and gold labels the table by label covers, in sentences."""
     if shown is None:
         return ""
     about = {"split": SPLITS[shown.split], "documents": _documents(shown.n)}
     if gold == "today":
-        told = [_("{split}: {documents}, against today's gold labels.").format(**about)]
+        told = [_("{split}: {documents}, against the current gold labels.").format(**about)]
         if changed is not None:
             same = _("Nothing has changed since the run.")
             told.append(_("Documents or labels have changed since the run.") if changed else same)
@@ -315,15 +320,17 @@ def _gold_told(shown: Evaluation | None, gold: str, changed: bool | None) -> str
         told = [text.format(when=when_iso(shown.at), **about)]
     else:
         told = [
-            _("{split}: {documents}, against the gold labels when the run ended.").format(**about)
+            _("{split}: {documents}, against the gold labels at the end of the run.").format(
+                **about
+            )
         ]
     return " ".join((*told, _("0/0 counts as 0.")))
 
 
 def _today_told(found: Details, name: str) -> str:
-    """What stands below a score of the run: the same against today's gold, with its interval.
+    """Text below a score of the run: the score against current gold, with its interval.
 
-    There is no interval where nothing or everything is right: resampling documents says nothing
+    There is no interval if all or no predictions are correct: bootstrapping documents says nothing
     about the uncertainty then.
     """
     today = found.results.today
@@ -331,8 +338,8 @@ def _today_told(found: Details, name: str) -> str:
         return _("as run")
     about = {"score": points(today.scores.get(name)), "documents": _documents(today.n)}
     if name != found.interval_of:
-        return _("as run · today's gold {score}").format(**about)
+        return _("as run · current gold {score}").format(**about)
     if found.low == found.high:
-        return _("as run · today's gold {score} ({documents})").format(**about)
-    text = _("as run · today's gold {score}, 95 %: {low} – {high} ({documents})")
+        return _("as run · current gold {score} ({documents})").format(**about)
+    text = _("as run · current gold {score}, 95 %: {low} – {high} ({documents})")
     return text.format(low=points(found.low), high=points(found.high), **about)

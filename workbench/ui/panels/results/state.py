@@ -1,4 +1,4 @@
-"""What the Results page shows: the runs, one of them in full or two side by side."""
+"""State of the Results page: the runs, one of them in detail, or two side by side."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ GOLD = (
     "layer",
     "document",
     "body",
-)  # tables whose change makes scores stale
+)  # tables whose changes make scores outdated
 
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One score on one split: against the gold of the run, and against today's."""
+    """One score on one split: against the gold labels of the run, and against the current ones."""
 
     name: str
     split: str
@@ -47,10 +47,10 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class Details:
-    """One run in full.
+    """Details of one run.
 
     `low`, `high`: 95 % interval of the score in `interval_of`. `guessing` is the score of always
-    predicting `commonest`. `test_set` is the fingerprint of today's test documents and gold.
+    predicting `commonest`. `test_set` is the fingerprint of the current test documents and gold.
     """
 
     results: Results
@@ -71,11 +71,12 @@ class ResultsState(State):
         self.chosen: tuple[int, ...] = ()
         self.details: Details | None = None
         self.comparison: Comparison | None = None
-        self.problem = ""  # why the chosen cannot be shown in full
+        self.problem = ""  # why the selected run cannot be shown in detail
         self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
-        self.by_label = DEV_TODAY  # (split, gold): which scores the table by label shows
-        self.asked: tuple[int, ...] = ()  # documents chosen on Data that a run shall suggest for
-        self.busy = ""  # what is under way for the chosen run, in words
+        self.by_label = DEV_TODAY  # (split, gold): scores shown in the table by label
+        # documents chosen on Data for which a run should suggest labels
+        self.asked: tuple[int, ...] = ()
+        self.busy = ""  # title of the running operation on the selected run
         self._stale = True
         self._watched = False
         self.listen(self.project.changed, self._project_changed)
@@ -84,7 +85,7 @@ class ResultsState(State):
     # ---------------------------------------------------------------- the list
 
     def look(self) -> None:
-        """Read the runs again; the newest is chosen where none is."""
+        """Read the runs again; if none is selected, select the newest."""
         runs = results.all_runs(self.project)
         known = {one.id for one in runs}
         chosen = tuple(one for one in self.chosen if one in known)
@@ -100,7 +101,7 @@ class ResultsState(State):
             self._load()
 
     def choose(self, ids: tuple[int, ...]) -> None:
-        """One run in full, two side by side."""
+        """Select one run for details, or two to compare."""
         if ids == self.chosen and not self._stale:
             return
         by_label = self.by_label if ids == self.chosen else DEV_TODAY
@@ -108,7 +109,7 @@ class ResultsState(State):
         self._load()
 
     def watch(self, on: bool) -> None:
-        """Whether the page is seen: only then stale scores are computed again."""
+        """Whether the page is visible: outdated scores are recomputed only then."""
         self._watched = on
         if on and self._stale:
             self._load()
@@ -149,7 +150,7 @@ class ResultsState(State):
             self.context.commands_changed()
 
     def _drop_old_test_score(self) -> None:
-        """Hide the test score once the test documents or their gold have changed."""
+        """Hide the test score after the test documents or their gold labels have changed."""
         run, details = self.run, self.details
         shown = self.tests.get(run.id) if run is not None else None
         if shown is not None and details is not None and shown.fingerprint != details.test_set:
@@ -163,11 +164,11 @@ class ResultsState(State):
         elif ids == self.chosen:
             self.update(problem=str(error))
 
-    # ---------------------------------------------------------------- the run chosen
+    # ---------------------------------------------------------------- selected run
 
     @property
     def run(self) -> Run | None:
-        """The one run chosen, None for none or several."""
+        """The single selected run, None for none or several."""
         return next((one for one in self.runs if self.chosen == (one.id,)), None)
 
     def run_of(self, id: int) -> Run | None:
@@ -175,13 +176,13 @@ class ResultsState(State):
 
     @property
     def can_answer(self) -> bool:
-        """Whether the run chosen can be asked: by its own model, or by its prompt."""
+        """Whether the selected run can predict: with its own model, or with its prompt."""
         run = self.run
         return self.usable or (run is not None and run.status in FINISHED and run.kind == "prompt")
 
     @property
     def usable(self) -> bool:
-        """Whether the run chosen has a model of its own."""
+        """Whether the selected run has a model of its own."""
         run = self.run
         return (
             run is not None and run.status in FINISHED and run.kind == "train" and self.weights_here
@@ -237,7 +238,7 @@ class ResultsState(State):
         return self.details.results.matrix if self.details is not None else None
 
     def score_rows(self) -> tuple[ScoreRow, ...]:
-        """The scores of the run chosen: on dev, and on test once its test score is shown."""
+        """Scores of the selected run: on dev, and on test once its test score is shown."""
         if self.details is None:
             return ()
         run, rows = self.details.results.run, []
@@ -254,12 +255,12 @@ class ResultsState(State):
 
     @property
     def splits_shown(self) -> tuple[str, ...]:
-        """Dev, and test once the test score of the run chosen is shown."""
+        """Dev, and test once the test score of the selected run is shown."""
         shown = self.details is not None and self.details.results.run.id in self.tests
         return ("dev", "test") if shown else ("dev",)
 
     def evaluation(self, split: str, gold: str) -> Evaluation | None:
-        """Scores on dev or test against the gold of the run ("run") or today's ("today")."""
+        """Scores on dev or test against gold of the run ("run") or current gold ("today")."""
         if self.details is None or split not in self.splits_shown:
             return None
         found = self.details.results
@@ -268,22 +269,22 @@ class ResultsState(State):
         return found.today if split == "dev" else self.tests[found.run.id]
 
     def gold_changed(self, split: str) -> bool | None:
-        """Whether the split or its gold has changed since the run; None where it is not known."""
+        """Whether the split or its gold has changed since the run; None if unknown."""
         then, today = self.evaluation(split, "run"), self.evaluation(split, "today")
         return None if then is None or today is None else then.fingerprint != today.fingerprint
 
     def show_by_label(self, split: str, gold: str) -> None:
-        """Which scores the table by label shows."""
+        """Select the scores shown in the table by label."""
         if self.evaluation(split, gold) is not None or (split, gold) == DEV_TODAY:
             self.update(by_label=(split, gold))
 
     def settings_rows(self) -> tuple[tuple[str, str], ...]:
-        """Everything that describes the run, in words."""
+        """All settings and facts of the run, as text."""
         run = self.run
         return tuple(describe(run)) if run is not None else ()
 
     def files(self) -> tuple[tuple[str, int], ...]:
-        """(name within the run's folder, bytes)."""
+        """(path in the run's folder, bytes) of each file."""
         if self.run is None:
             return ()
         folder = self.folder
@@ -295,12 +296,12 @@ class ResultsState(State):
         return paths.run_folder(self.project.path, self.run.id)
 
     def command(self) -> str:
-        """The command line that repeats the run, "" where it was not trained."""
+        """The command line that repeats the run, "" if it is not a training."""
         run = self.run
         return results.command(self.project, run) if run is not None and run.kind == "train" else ""
 
     def others(self) -> tuple[Run, ...]:
-        """The runs that the chosen one can be compared with."""
+        """The runs that the selected one can be compared with."""
         run = self.run
         if run is None:
             return ()
@@ -313,14 +314,14 @@ class ResultsState(State):
         ]
         return tuple(one for one in fits if one.status in FINISHED)
 
-    # ---------------------------------------------------------------- acts
+    # ---------------------------------------------------------------- actions
 
     def show_test(self) -> None:
-        """Score on test; the look is counted."""
+        """Score on test; each view is counted."""
         run = self.run
         if run is None or not self.can_show_test:
             return
-        self.update(busy=_("Scoring on test …"))
+        self.update(busy=_("Scoring on test…"))
 
         def scored(found, error) -> None:
             self.update(busy="")
@@ -342,11 +343,11 @@ class ResultsState(State):
         )
 
     def suggest(self, ids: tuple[int, ...] | None = None) -> None:
-        """Pre-label the unlabelled documents (all, or those named) in the background."""
+        """Suggest labels for unlabelled documents (all, or the given ones) in the background."""
         if not self.can_answer or self.busy:
             return
         run = self.run
-        self.update(busy=_("Suggesting …"))
+        self.update(busy=_("Predicting…"))
 
         def suggested(found, error) -> None:
             self.update(busy="")
@@ -354,13 +355,16 @@ class ResultsState(State):
                 self.context.fail(error)
             elif not found.documents:
                 self.context.note(
-                    _("Nothing is left to label: every document of this layer has been begun.")
+                    _(
+                        "There is nothing left to label: all documents of this layer have been "
+                        "started."
+                    )
                 )
             elif not found.suggestions:
                 self.context.note(suggest.told(found))
             else:
                 look = partial(self.context.go, "annotate", run=run.id, suggestions=True)
-                self.context.note(suggest.told(found), look, action=_("Look at them"))
+                self.context.note(suggest.told(found), look, action=_("Show suggestions"))
 
         self._attempt(
             suggest.suggest,
@@ -373,13 +377,13 @@ class ResultsState(State):
         )
 
     def suggest_asked(self) -> None:
-        """Pre-label the documents that were chosen on Data."""
+        """Suggest labels for the documents chosen on Data."""
         ids = self.asked
         self.update(asked=())
         self.suggest(ids)
 
     def train_again(self) -> None:
-        """The same settings on today's labels."""
+        """Train with the same settings on the current labels."""
         if not self.can_train_again:
             return
         old = self.run
@@ -393,7 +397,7 @@ class ResultsState(State):
             )
             if started is not None:
                 self.context.note(
-                    _("{name} has started with the settings of {old}.").format(
+                    _("{name} was started with the settings of {old}.").format(
                         name=started.name, old=old.name
                     )
                 )
@@ -408,7 +412,7 @@ class ResultsState(State):
         self.context.go("export", run=self.run.id)
 
     def open_error(self, document_id: int) -> None:
-        """Annotate at this document, the prediction beside gold, with the list of errors to go through."""
+        """Start an error review in Annotate at this document."""
         self.context.go(
             "annotate",
             document=document_id,
@@ -421,7 +425,7 @@ class ResultsState(State):
             self.open_error(self.errors[0].document_id)
 
     def open_cell(self, gold: str, predicted: str) -> None:
-        """The documents of a cell of the matrix, on Data."""
+        """Open the documents of a cell of the matrix on Data."""
         ids = self.matrix.documents.get((gold, predicted), ())
         if ids:
             caption = _("{run}: gold {gold}, predicted {predicted}").format(
@@ -430,14 +434,14 @@ class ResultsState(State):
             self.context.go("data", ids=tuple(dict.fromkeys(ids)), caption=caption)
 
     def delete(self) -> None:
-        """Delete the selected runs, with their weights; cannot be undone, so the view has asked."""
+        """Delete the selected runs with their weights; cannot be undone, so the view has asked."""
         ids = self.chosen
 
         def deleted(freed: int) -> None:
             self.look()
             message = ngettext(
-                "{n} run deleted; {size} MB are free again.",
-                "{n} runs deleted; {size} MB are free again.",
+                "{n} run deleted ({size} MB freed).",
+                "{n} runs deleted ({size} MB freed).",
                 len(ids),
             )
             self.context.note(message.format(n=len(ids), size=round(freed / 1e6)))
@@ -449,11 +453,11 @@ class ResultsState(State):
         )
 
     def keep_checkpoint(self) -> None:
-        """Make a stopped run of one whose worker died."""
+        """Turn a run whose worker died into a stopped run."""
         self.context.attempt(wire.keep_checkpoint, self.project, self.run.id)
 
     def _background(self, work, done) -> None:
-        """Many documents are read and written off the main thread."""
+        """Run off the main thread, as many documents are read and written."""
         self.context.run(work, lambda result: done(result, None), lambda error: done(None, error))
 
     def _attempt(self, act, *args, **named) -> None:
@@ -464,11 +468,11 @@ class ResultsState(State):
             self.context.fail(error)
 
 
-# ---------------------------------------------------------------- for a thread
+# ---------------------------------------------------------------- run in a thread
 
 
 def details(project, run_id: int) -> Details:
-    """Everything of one run, its interval and what guessing gives. Takes longer than a moment for many documents."""
+    """Details of one run, with its interval and majority baseline. Slow for many documents."""
     found = results.results(project, run_id)
     test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
     if found.today is None or not found.today.n:
@@ -482,13 +486,13 @@ def details(project, run_id: int) -> Details:
 
 
 def title_of(run) -> str:
-    """The task of a run in words."""
+    """The task of a run as text."""
     task = run.spec.get("task")
     return _(tasks.info(task).title) if task else term(run.kind)
 
 
 def describe(run):
-    """(name, value) of all that is known of a run."""
+    """(name, value) of everything known about a run."""
     spec, result = run.spec, run.result
     yield _("Name"), run.name
     yield _("Task"), title_of(run)
@@ -496,8 +500,15 @@ def describe(run):
     yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
     yield _("Status"), term(run.status)
     yield _("Started"), run.at
-    for name, title in (("seconds", _("Seconds")), ("cpu_seconds", _("CPU seconds")), ("device", _("Device")), ("steps", _("Steps")),
-                        ("best_step", _("Best step")), ("loss", _("Loss of the last epoch")), ("cut", _("Texts cut at the maximum length"))):  # fmt: skip
+    for name, title in (
+        ("seconds", _("Duration, s")),
+        ("cpu_seconds", _("CPU time, s")),
+        ("device", _("Device")),
+        ("steps", _("Steps")),
+        ("best_step", _("Best step")),
+        ("loss", _("Loss of the last epoch")),
+        ("cut", _("Texts truncated to the maximum length")),
+    ):
         if result.get(name) is not None:
             value = result[name]
             yield title, formats.significant(value, 4) if isinstance(value, float) else str(value)
@@ -519,15 +530,19 @@ def describe(run):
         yield title, term("auto" if value is None else str(value))
     for name, value in run.versions.items():
         yield _("Version of {name}").format(name=name), str(value)
-    for title, value in ((_("Fingerprint of the base model"), run.base_fingerprint), (_("Fingerprint of the data"), run.data_fingerprint),
-                         (_("Fingerprint of the test set"), run.test_fingerprint), (_("Weights (SHA-256)"), result.get("weights_sha256", ""))):  # fmt: skip
+    for title, value in (
+        (_("Fingerprint of the base model"), run.base_fingerprint),
+        (_("Fingerprint of the data"), run.data_fingerprint),
+        (_("Fingerprint of the test set"), run.test_fingerprint),
+        (_("Weights (SHA-256)"), result.get("weights_sha256", "")),
+    ):
         if value:
             yield title, str(value)
     yield _("Test score views"), str(run.seen_test)
 
 
 def _describe_prompt(spec, result):
-    """(name, value) of what a prompt run has beside the settings of any run."""
+    """(name, value) of what a prompt run has in addition to the settings of every run."""
     if "shots" in spec:
         yield _("Examples"), f"{spec['shots']}, {term(spec.get('order', 'balanced'))}"
     yield _("Calibration"), term(spec.get("calibration", "none"))

@@ -19,18 +19,18 @@ from workbench.ui.widgets.words import KeyCap, words
 
 
 class ErrorsView(QFrame):
-    """Dev documents answered otherwise than gold, surest first."""
+    """Dev documents with predictions that differ from gold, most confident first."""
 
     def __init__(self, state: ResultsState):
         super().__init__()
         self._state = state
         columns = (
             Column(
-                _("Sure"),
+                _("Confidence, %"),
                 lambda one: points(one.score),
                 62,
                 right=True,
-                hint=_("How sure the model was of what is wrong, in hundredths"),
+                hint=_("Confidence of the model in the wrong prediction, in %"),
                 sort=lambda one: one.score,
             ),
             Column(_("Key"), lambda one: one.key, 96, tip=lambda one: one.key),
@@ -55,16 +55,21 @@ class ErrorsView(QFrame):
         )
         self.table.opened.connect(lambda one: state.open_error(one.document_id))
         self._first = Button(
-            _("Go through them"), "arrow-up-right", small=True, on=state.open_first_error
+            _("Review errors"), "arrow-up-right", small=True, on=state.open_first_error
         )
         self._hint = words(
-            _("Surest first. Enter opens the document in Annotate, the prediction beside gold."),
+            _(
+                "Most confident first. Press Enter to open the document in Annotate, with the "
+                "prediction beside gold."
+            ),
             "small",
             "muted",
             wrap=True,
         )
         self._none = EmptyState(
-            "circle-check", _("No errors on dev"), _("Every answer equals today's gold.")
+            "circle-check",
+            _("No errors on dev"),
+            _("All predictions agree with the current gold labels."),
         )
         self._head = row((self._hint, 1), KeyCap("Enter"), self._first)
         layout = QVBoxLayout(self)
@@ -75,7 +80,8 @@ class ErrorsView(QFrame):
         layout.addWidget(self._none, 1)
 
     def resizeEvent(self, event) -> None:
-        self.table.setColumnHidden(1, self.width() < theme.px(700))  # the key gives way to the text
+        # hide the key in favour of the text
+        self.table.setColumnHidden(1, self.width() < theme.px(700))
         super().resizeEvent(event)
 
     def render_part(self, _fields: frozenset[str]) -> None:
@@ -90,13 +96,13 @@ class ErrorsView(QFrame):
 
 
 class SettingsView(QFrame):
-    """Everything that describes the run, and the command that repeats it."""
+    """All settings and facts of the run, and the command line that repeats it."""
 
     def __init__(self, state: ResultsState):
         super().__init__()
         self._state = state
         columns = (
-            Column(_("What"), lambda one: one[0], 240),
+            Column(_("Setting"), lambda one: one[0], 240),
             Column(_("Value"), lambda one: one[1], tip=lambda one: one[1]),
         )
         self._table = Table(
@@ -105,8 +111,8 @@ class SettingsView(QFrame):
         self._command = QLineEdit()
         self._command.setReadOnly(True)
         self._command.setProperty("kind", "mono")
-        copy = icon_button("copy", _("Copy the command"), self._copy)
-        self._line = Field(_("The same on the command line"), self._command)
+        copy = icon_button("copy", _("Copy command"), self._copy)
+        self._line = Field(_("Repeats the run on the command line"), self._command)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
@@ -122,11 +128,11 @@ class SettingsView(QFrame):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._command.text())
-        self._state.context.note(_("The command is on the clipboard."))
+        self._state.context.note(_("Command copied to the clipboard."))
 
 
 class FilesView(QFrame):
-    """What lies in the run's folder."""
+    """The files in the run's folder."""
 
     def __init__(self, state: ResultsState):
         super().__init__()

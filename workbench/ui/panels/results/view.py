@@ -1,4 +1,4 @@
-"""The Results page: runs at the left, one run or two side by side at the right."""
+"""The Results page: runs on the left, one run or two side by side on the right."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ ICONS = {
     "waiting": ("clock", "faint"),
     "interrupted": ("triangle-alert", "warn"),
 }
-NARROW_LIST = 260  # pixels that the run list has at the least
-NONE, ONE, TWO = range(3)  # how many runs the right side shows
+NARROW_LIST = 260  # minimum width of the run list in pixels
+NONE, ONE, TWO = range(3)  # number of runs shown on the right side
 TABS = (N_("Scores"), N_("Errors"), N_("Settings"), N_("Files"))
 
 
@@ -106,7 +106,7 @@ class ResultsView(WatchingView):
                 main_score,
                 54,
                 right=True,
-                hint=_("Macro F1, for tags strict span F1, on dev as run"),
+                hint=_("Macro F1 (for tagging: strict span F1) on dev, as run"),
             ),
             Column(
                 _("When"),
@@ -125,7 +125,7 @@ class ResultsView(WatchingView):
         return table
 
     def _run_choices(self) -> tuple:
-        """What can be done with the run chosen, or with two; the keys are those of the Run menu."""
+        """Actions on one or two selected runs; the keys are those of the Run menu."""
         state = self.state
         names = "\n".join(run.name for id in state.chosen if (run := state.run_of(id)))
         delete = ngettext("&Delete run…", "&Delete {n} runs…", len(state.chosen))
@@ -138,9 +138,7 @@ class ResultsView(WatchingView):
             SEPARATOR,
             _run_choice("again", _("Train &again"), state.train_again, state.can_train_again),
             _run_choice("test", _("Show &test score"), state.show_test, state.can_show_test),
-            _run_choice(
-                "errors", _("Go through the e&rrors"), state.open_first_error, bool(state.errors)
-            ),
+            _run_choice("errors", _("Review e&rrors"), state.open_first_error, bool(state.errors)),
             SEPARATOR,
             Choice(copy, lambda: QGuiApplication.clipboard().setText(names)),
             _run_choice(
@@ -151,8 +149,8 @@ class ResultsView(WatchingView):
     def _no_run(self) -> EmptyState:
         train = lambda: self.state.context.go("train")  # noqa: E731
         lead = Button(_("Train a model"), "play", "primary", on=train)
-        hint = _("A run is one training: its scores, errors and model come here.")
-        return EmptyState("chart-column", _("No run yet"), hint, lead)
+        hint = _("A run is one training. Its scores, errors and model are shown here.")
+        return EmptyState("chart-column", _("No runs yet"), hint, lead)
 
     def _one_run(self) -> QFrame:
         state = self.state
@@ -174,7 +172,7 @@ class ResultsView(WatchingView):
             "rotate-ccw",
             small=True,
             on=state.train_again,
-            tip=_("The same settings on today's labels"),
+            tip=_("Use the same settings on the current labels"),
         )
         self._export = Button(
             _("Export model"), "package-open", "primary", small=True, on=state.export
@@ -184,11 +182,11 @@ class ResultsView(WatchingView):
         )
         self._title.setSizePolicy(
             QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed
-        )  # the chip follows the words
+        )  # the chip is placed after the text
         head = row((row(self._title, self._chip, None), 1), acts, gap=10)
         self._head = head.layout()
         self._fit_head()
-        self._keep = Button(_("Keep its best checkpoint"), small=True, on=state.keep_checkpoint)
+        self._keep = Button(_("Keep best checkpoint"), small=True, on=state.keep_checkpoint)
         self._message = Callout("", "bad", self._keep)
         leave = icon_button(
             "x", _("Do not suggest for them"), lambda: state.update(asked=()), small=True
@@ -233,7 +231,7 @@ class ResultsView(WatchingView):
             hint = ngettext("{n} run · {size} on disk", "{n} runs · {size} on disk", many).format(
                 n=many, size=size(state.bytes_on_disk)
             )
-            self._header.set_hint(hint if many else _("What came of each training"))
+            self._header.set_hint(hint if many else _("Scores, errors and settings of each run"))
             self._runs.set_rows(state.runs)
         if concerns(fields, "chosen", "runs"):
             self._runs.choose(set(state.chosen))
@@ -265,8 +263,10 @@ class ResultsView(WatchingView):
         )
         self._busy.setText(state.busy)
         asked = ngettext(
-            "{n} document was chosen on Data. Choose the run that suggests labels, unless it is begun already.",
-            "{n} documents were chosen on Data. Choose the run that suggests labels for those not begun yet.",
+            "{n} document was selected on Data. Select the run that suggests labels, unless it "
+            "is labelled already.",
+            "{n} documents were selected on Data. Select the run that suggests labels for "
+            "those not labelled yet.",
             len(state.asked),
         )
         self._asked.set(asked.format(n=len(state.asked)) if state.asked else "")
@@ -284,18 +284,18 @@ class ResultsView(WatchingView):
     def _what_to_say(self, run) -> tuple[str, str]:
         told = " ".join(str(run.result.get(part, "")) for part in ("message", "hint")).strip()
         if run.status in ("waiting", "running"):
-            return _("This run is under way; see the Train page."), "accent"
+            return _("This run is still running; see the Train page."), "accent"
         if run.status == "interrupted":
-            return told or _("The application ended while this run was under way."), "warn"
+            return told or _("The application exited during this run."), "warn"
         if told and run.status not in ("done", "stopped"):
             return told, "bad"
         if run.kind == "train" and not self.state.weights_here:
-            return _("The weights are not here: {folder} is missing.").format(
+            return _("Weights not found: {folder} is missing.").format(
                 folder=self.state.folder / "model"
             ), "warn"
         return self.state.problem, "warn"
 
-    # ---------------------------------------------------------------- acts that ask
+    # ---------------------------------------------------------------- actions with dialogs
 
     def delete(self) -> None:
         from workbench.ui.panels.results.dialogs import DeleteRuns
@@ -320,19 +320,19 @@ class ResultsView(WatchingView):
 
     def _compare_with(self, id: int) -> None:
         self.state.choose((self.state.chosen[0], id))
-        self._runs.setFocus()  # the button rests now; Qt would pass the focus on to Delete
+        self._runs.setFocus()  # this button is now disabled; Qt would move the focus to Delete
 
-    # ---------------------------------------------------------------- the frame
+    # ---------------------------------------------------------------- layout
 
     def resizeEvent(self, event) -> None:
         wide = self.width() > theme.px(1240)
-        room = self.width() - theme.px(610)  # what the acts of a run leave
+        room = self.width() - theme.px(610)  # width left by the buttons of a run
         list_width = theme.px(420 if self.width() > theme.px(1600) else 340)
         narrow = min(theme.px(280), max(NARROW_LIST, room))
         self._left.setFixedWidth(list_width if wide else narrow)
         self._runs.setColumnHidden(
             1, self._left.width() < theme.px(270)
-        )  # the name first: the task stands beside it at the right
+        )  # the name on the left, the task on the right
         self._runs.setColumnHidden(3, not wide)
         self._fit_head()
         super().resizeEvent(event)
@@ -351,12 +351,12 @@ def _run_choice(id: str, title: str, act, can: bool) -> Choice:
 
 
 def main_score(run) -> str:
-    """The score that chose the best version, on dev as run."""
+    """The score used to select the best checkpoint, on dev, as run."""
     task = run.spec.get("task")
     return points(run.scores.get("dev", {}).get(tasks.info(task).main)) if task else points(None)
 
 
 def short_title(run) -> str:
-    """The task of a run, short enough for a narrow column."""
+    """A short title of a run's task for narrow columns."""
     task = run.spec.get("task")
     return _(tasks.info(task).short) if task else term(run.kind)

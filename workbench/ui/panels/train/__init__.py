@@ -1,4 +1,4 @@
-"""Train: what, from which model, how; the run under way, live."""
+"""Train: task, model and options of a new run; live progress of the current one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _can_start(panel) -> bool:
 
 
 def _may_start(window) -> bool:
-    """Whether there is anything to train on, before the page has worked out what exactly."""
+    """Whether there is any training data, before the page has computed the details."""
     if not can_write(window) or not has_documents(window):
         return False
     from workbench.operations import train
@@ -24,13 +24,35 @@ def _may_start(window) -> bool:
 
 
 class TrainPanel(Panel):
-    """Runs go on in the background whatever page is shown."""
+    """Runs continue in the background while other pages are shown."""
 
     commands = (
-        Command("train.start", _("&Start training"), lambda panel: panel.state.start_soon(), "Run", "Ctrl+R", enabled=_can_start, anywhere=True, possible=_may_start),
-        Command("train.stop", _("Stop and &keep best"), lambda panel: panel.state.stop(), "Run", "Ctrl+Shift+K", enabled=lambda panel: panel.state.running),
-        Command("train.cancel", _("&Cancel training"), lambda panel: panel.state.cancel(), "Run", enabled=lambda panel: panel.state.running),
-    )  # fmt: skip
+        Command(
+            "train.start",
+            _("&Start training"),
+            lambda panel: panel.state.start_soon(),
+            "Run",
+            "Ctrl+R",
+            enabled=_can_start,
+            anywhere=True,
+            possible=_may_start,
+        ),
+        Command(
+            "train.stop",
+            _("Stop and &keep best"),
+            lambda panel: panel.state.stop(),
+            "Run",
+            "Ctrl+Shift+K",
+            enabled=lambda panel: panel.state.running,
+        ),
+        Command(
+            "train.cancel",
+            _("&Cancel training"),
+            lambda panel: panel.state.cancel(),
+            "Run",
+            enabled=lambda panel: panel.state.running,
+        ),
+    )
 
     def build(self, context):
         from workbench.ui.panels.train.state import TrainState

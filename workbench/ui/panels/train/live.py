@@ -1,4 +1,4 @@
-"""One run as its events tell it: the figures and curves that the page shows. No Qt."""
+"""The metrics and curves of one run, computed from its events. No Qt."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from workbench.tasks import spec as tasks
 from workbench.ui import formats
 
 LOG_LINES = 400
-TONES = ("accent", "warn", "good", "bad")  # of the curves of a loss in parts
+TONES = ("accent", "warn", "good", "bad")  # colours of the curves of a loss with components
 MESSAGE_TONES = {
     "interrupted": "warn",
     "cancelled": "accent",
-}  # of what is said of an ending; bad for the rest
+}  # tone by status; bad for all others
 
 
 class RunningMean:
@@ -29,7 +29,7 @@ class RunningMean:
         self._weight, self._mean, self._share = weight, 0.0, 1.0
 
     def add(self, value: float) -> float:
-        """Take in one more value; returns the average now."""
+        """Add a value and return the current average."""
         self._mean = self._weight * self._mean + (1 - self._weight) * value
         self._share *= self._weight
         return self._mean / (1 - self._share)
@@ -37,9 +37,9 @@ class RunningMean:
 
 @dataclass
 class Live:
-    """Curves and figures of one run, which grow with its events; every step has its point.
+    """Curves and metrics of one run, updated by its events; every step has a point.
 
-    `best` is the step whose checkpoint is kept so far.
+    `best` is the step of the best checkpoint so far.
     """
 
     run_id: int
@@ -53,7 +53,7 @@ class Live:
     learning_rate: float = 0.0
     speed: float = 0.0
     seconds_left: float = 0.0
-    seconds: float | None = None  # that the whole run took, once it has ended
+    seconds: float | None = None  # duration of the whole run, once it has ended
     memory_mb: int = 0
     device: str = ""
     steps: list[int] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Live:
     message: str = ""
     hint: str = ""
     details: str = ""
-    earlier: bool = False  # told from what its worker wrote, not as it happened
+    earlier: bool = False  # read from the worker's log file instead of live events
 
     @property
     def active(self) -> bool:
@@ -75,12 +75,12 @@ class Live:
 
     @property
     def share(self) -> float | None:
-        """How much is done; None while it loads."""
+        """Progress in [0, 1]; None while loading."""
         return self.step / self.total if self.total else None
 
 
 def follow(live: Live, event) -> None:
-    """Let the figures follow one event of the run."""
+    """Update the metrics with one event of the run."""
     if isinstance(event, Started):
         live.status = "running"
     elif isinstance(event, Log):
@@ -89,7 +89,7 @@ def follow(live: Live, event) -> None:
         live.ending = ""
         if event.status == "cancelled":
             event = replace(
-                event, message=event.message or _("Cancelled; nothing of this run was kept.")
+                event, message=event.message or _("Cancelled. Nothing of this run was kept.")
             )
         live.status, live.message, live.hint, live.details = (
             event.status,
@@ -106,7 +106,7 @@ def follow(live: Live, event) -> None:
 
 
 def _ignore(live: Live, told) -> None:
-    """A kind of a later version."""
+    """Ignore an event kind of a later version."""
 
 
 def _step(live: Live, told) -> None:
@@ -136,7 +136,7 @@ def _evaluated(live: Live, told) -> None:
 
 def _saved(live: Live, told) -> None:
     live.best = told["step"]
-    _add_line(live, _("step {step}: saved, the best so far").format(step=told["step"]))
+    _add_line(live, _("step {step}: saved as the best checkpoint").format(step=told["step"]))
 
 
 def _log(live: Live, told) -> None:
@@ -153,5 +153,5 @@ def _add_line(live: Live, line: str) -> None:
 
 
 def shown_scores(scores) -> tuple[str, ...]:
-    """The two scores that are worth a curve: the main score of the task and its second."""
+    """The two scores that are plotted: the main score of the task and its second."""
     return tasks.score_names(scores)[:2]

@@ -1,4 +1,4 @@
-"""What the Train page shows: the choices for a new run, what it would use, and the run under way."""
+"""State of the Train page: choices for a new run, its data, and the current run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from workbench.ui.panels.train.live import Live, follow
 
 
 class TrainState(State):
-    """`task`, `layer`, `model` and `values` (what differs from the defaults, as text) are the choices; `plan` what they would use."""
+    """`task`, `layer`, `model` and `values` are the choices; `plan` is the data they would use.
+
+    `values` holds what differs from the defaults, as text.
+    """
 
     def __init__(self, context):
         super().__init__()
@@ -29,24 +32,25 @@ class TrainState(State):
         self.tasks: tuple[str, ...] = ()
         self.layers: tuple[tuple[str, int], ...] = ()
         self.models: tuple[ModelInfo, ...] = ()
-        self.unfit: Mapping[str, str] = {}  # names of models that lack the task, with the reason
+        # names of models that do not support the task, with the reason
+        self.unfit: Mapping[str, str] = {}
         self.values: dict[str, str] = {}
         self.seed = 1
         self.errors: dict[str, str] = {}
         self.plan = None
         self.warnings: tuple[str, ...] = ()
-        self.unlearned = ""  # of layers that can be labelled, but not trained on
+        self.unlearned = ""  # layers that can be labelled, but not used for training
         self.live: Live | None = None
         self.waiting = 0
         self._lives: dict[int, Live] = {}
         self._asked = 0
-        self._edits = 0  # changes of the project since the page was made
+        self._edits = 0  # number of changes of the project since the page was created
         self._counting = Watch()
         self._cuts: dict[tuple, train.CutCount] = {}  # by model, layer, length and `_edits`
         self._watched, self._stale = True, False
-        self.preparing = False  # the data of a run is being frozen
-        self.working_out = False  # what a run would use is being counted
-        self._start_wanted = False  # as soon as that is known
+        self.preparing = False  # the training data is being prepared
+        self.working_out = False  # the usable documents are being counted
+        self._start_wanted = False  # start as soon as the count is known
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.queue.changed, self._heard)
         self._pick_up()
@@ -55,7 +59,9 @@ class TrainState(State):
     # ---------------------------------------------------------------- choices
 
     def look(self) -> None:
-        """Read layers and models again, keep what is chosen where it still is, and work out what would be used."""
+        """Read layers and models again, keep the choices where possible, and compute the data to be
+        used.
+        """
         self._stale = False
         fitting = train.fitting_by_task(self.project, [info.id for info in tasks.all_tasks()])
         present = tuple(task for task, found in fitting.items() if found)
@@ -88,7 +94,9 @@ class TrainState(State):
 
     @staticmethod
     def _best_model(cards: tuple[ModelInfo, ...], unfit: Mapping[str, str]) -> str:
-        """Of those that are always there, the bidirectional starter learns every task best."""
+        """The default model: of those always available, the bidirectional starter learns every task
+        best.
+        """
         named = [info.name for info in cards if info.name not in unfit]
         return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
 
@@ -110,7 +118,7 @@ class TrainState(State):
         self.update(seed=seed)
 
     def set_values(self, values: dict[str, str]) -> None:
-        """Settings as typed; those that do not fit are told at their field and keep the run from starting."""
+        """Set the typed settings; invalid ones show an error at their field and block the run."""
         before, values = self._counted_by(), self._fitting(values)
         errors, parsed = {}, {}
         for option in self._options(values):
@@ -126,7 +134,7 @@ class TrainState(State):
             self._work_out()
 
     def take(self, spec: TrainSpec) -> None:
-        """The settings of an earlier run, for the same again or almost the same."""
+        """Use the settings of an earlier run."""
         self.task, self.layer = spec.task, spec.layer
         self.model, self.seed = spec.model_name or spec.model, spec.seed
         self.values = {
@@ -136,7 +144,7 @@ class TrainState(State):
         self.changed.emit(frozenset({"task", "layer", "model", "seed", "values"}))
 
     def _fitting(self, values: Mapping[str, str]) -> dict[str, str]:
-        """The values of settings that the task and the chosen method have."""
+        """The values of those settings that the task and the selected method have."""
         known = {option.name for option in self._options(values)}
         return {name: value for name, value in values.items() if name in known}
 
@@ -177,7 +185,7 @@ class TrainState(State):
         )
 
     def defaults_told(self) -> str:
-        """What the automatic settings come to for this data, and what the method trains."""
+        """The automatic settings for this data, and what the method trains."""
         if self.plan is None or self.plan.problem or self.errors or not self.card:
             return ""
         spec = self.spec()
@@ -190,8 +198,10 @@ class TrainState(State):
         )
         told = (
             ngettext(
-                "{epochs} epoch. Steps per epoch: {steps}, batch size: {batch}, peak learning rate: {rate:g}. The best checkpoint on dev is kept.",
-                "{epochs} epochs. Steps per epoch: {steps}, batch size: {batch}, peak learning rate: {rate:g}. The best checkpoint on dev is kept.",
+                "{epochs} epoch. Steps per epoch: {steps}, batch size: {batch}, peak learning "
+                "rate: {rate:g}. The best checkpoint on dev is kept.",
+                "{epochs} epochs. Steps per epoch: {steps}, batch size: {batch}, peak learning "
+                "rate: {rate:g}. The best checkpoint on dev is kept.",
                 made.epochs,
             )
         ).format(
@@ -205,7 +215,9 @@ class TrainState(State):
         return "\n".join(filter(None, (first, spec.forecast(self.card).sentence())))
 
     def _time_told(self, steps: int, batch: int) -> str:
-        """About how long it will take, going by the latest run of this task with this model; "" where there is none."""
+        """Estimated duration, from the latest run of this task with this model; "" if there is
+        none.
+        """
         for one in results.all_runs(self.project):
             did, spent = one.result.get("steps"), one.result.get("seconds")
             same = (
@@ -218,15 +230,17 @@ class TrainState(State):
                 seconds = spent / (did * texts) * steps * batch
                 minutes = max(1, round(seconds / 60))
                 told = (
-                    _("Less than a minute, going by “{run}”.")
+                    _("Less than a minute, estimated from “{run}”.")
                     if seconds < 50
-                    else _("About {n} min, going by “{run}”.")
+                    else _("About {n} min, estimated from “{run}”.")
                 )
                 return told.format(run=one.name, n=minutes)
         return ""
 
     def _work_out(self) -> None:
-        """What would be used and how many words are unknown, off the main thread; only the latest answer counts."""
+        """Compute the usable data and unknown words off the main thread; only the latest request
+        counts.
+        """
         self._asked += 1
         self._counting.cancel()
         asked, task, layer, card = self._asked, self.task, self.layer, self.card
@@ -259,7 +273,7 @@ class TrainState(State):
         self.context.run(work, done, failed)
 
     def _number(self, name: str) -> int | None:
-        """The value of an option that was set; None if it is automatic, or not a number yet."""
+        """The value of an option that was set; None if automatic or not a valid number."""
         option = next((one for one in self.options if one.name == name), None)
         try:
             return option.parse(self.values[name]) if option and name in self.values else None
@@ -267,11 +281,14 @@ class TrainState(State):
             return None
 
     def _counted_by(self) -> tuple[int | None, ...]:
-        """The settings on which the numbers of documents and of cut texts depend."""
+        """The settings on which the numbers of documents and of truncated texts depend."""
         return self._number("max_length"), self._number("train_limit")
 
     def _count_cut(self, card: ModelInfo, plan, check: train.TextCheck, length: int | None) -> None:
-        """All the texts that would be cut, in place of the share in a sample; given up as soon as the choice is another."""
+        """Count all texts that would be truncated, replacing the estimate from a sample.
+
+        Aborted when the choices change.
+        """
         project, key = self.project, (card.path, plan.layer.id, length, self._edits)
 
         def done(exact) -> None:
@@ -301,7 +318,7 @@ class TrainState(State):
         return bool(self.live and self.live.active)
 
     def start(self) -> None:
-        """Begin (or queue) a run with these choices; what stands in the way is told at the top of the window."""
+        """Start or queue a run with these choices; errors are shown at the top of the window."""
         if not self.ready:
             return
         self.update(preparing=True)
@@ -320,7 +337,7 @@ class TrainState(State):
         self.context.run(lambda: train.prepare(self.project, spec), prepared, failed)
 
     def start_soon(self) -> None:
-        """As `start`, once it is known what the run would use."""
+        """Like `start`, after the usable data has been counted."""
         self._start_wanted = self.working_out
         if not self.working_out:
             self.start()
@@ -338,7 +355,8 @@ class TrainState(State):
 
     def _end(self, how: str, act) -> None:
         if self.live:
-            self.live.ending = how  # said at once: the worker may take seconds to score and save
+            # shown immediately: the worker may take seconds to score and save
+            self.live.ending = how
             self.changed.emit(frozenset({"live", "run"}))
             act(self.project, self.queue, self.live.run_id)
 
@@ -353,7 +371,7 @@ class TrainState(State):
             self.context.go("results", run=self.live.run_id)
 
     def _pick_up(self) -> None:
-        """Runs that were under way before this page was first shown."""
+        """Take over runs that were running before this page was first shown."""
         for job in self.queue.jobs:
             about = job.spec.params.get("run") or {}
             if (
@@ -366,7 +384,7 @@ class TrainState(State):
             self._show_last()
 
     def _show_last(self) -> None:
-        """The curves of the latest training that has ended, from what its worker wrote beside the weights."""
+        """Show the curves of the latest finished training, from the log that its worker wrote."""
         last = next(
             (
                 one
@@ -430,7 +448,7 @@ class TrainState(State):
             self.changed.emit(frozenset({"live", "run"} if whole else {"live"}))
 
     def _next(self, live: Live, event) -> None:
-        """A run that begins while none is shown takes the place of one that has ended."""
+        """Show a starting run if none, or a finished one, is shown."""
         if isinstance(event, Started) and (self.live is None or not self.live.active):
             self.live = live
         self._count()
@@ -446,7 +464,7 @@ class TrainState(State):
             self.watch(self._watched)
 
     def watch(self, on: bool) -> None:
-        """Whether the page is seen: a hidden one would count all documents anew after every span."""
+        """Set the visibility: a hidden page must not recount all documents after each edit."""
         self._watched = on
         if on and self._stale:
             self.look()
@@ -459,7 +477,7 @@ def _new_live(run) -> Live:
 
 
 def _read_live(run, path: Path) -> Live | None:
-    """A run that has ended, from what its worker wrote; None if there is nothing. For a thread."""
+    """A finished run, read from its worker's log; None if there is none. Called in a thread."""
     live, found = _new_live(run), False
     live.earlier = True
     for event in recorded(path):
@@ -473,7 +491,9 @@ def _read_live(run, path: Path) -> Live | None:
 def _text_check(
     project, plan, card: ModelInfo, length: int | None
 ) -> tuple[train.TextCheck | None, tuple[str, ...]]:
-    """What the model makes of a sample of the texts: unknown words, texts that are cut; and the same in words."""
+    """Statistics of the tokenizer on a sample of the texts (unknown words, truncation), and as
+    text.
+    """
     if plan.layer is None or plan.problem:
         return None, ()
     try:
@@ -485,6 +505,6 @@ def _text_check(
             max_length=length,
             model_length=card.max_length,
         )
-    except WorkbenchError as error:  # no readable tokenizer: the run itself will say so
+    except WorkbenchError as error:  # no readable tokenizer: the run itself reports the error
         return None, (str(error),)
     return found, train.text_warnings(plan.task, found, card.name)

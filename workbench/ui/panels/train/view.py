@@ -1,4 +1,4 @@
-"""The Train page: choices at the left, the run under way at the right."""
+"""The Train page: choices on the left, the current run on the right."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
 
-REDRAW = 500  # milliseconds between two redraws of the curves at the least
+REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
 FIRST = ("epochs", "learning_rate")
 
 
@@ -53,7 +53,9 @@ class TrainView(WatchingView):
         super().__init__(state)
         self._left, self._right = _Choices(state), _LiveRun(state)
         self.first = self._left.task
-        self._header = PageHeader(_("Train"), _("Runs in the background; keep labelling meanwhile"))
+        self._header = PageHeader(
+            _("Train"), _("Training runs in the background; you can continue labelling")
+        )
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.addWidget(self._left)
@@ -72,21 +74,19 @@ class TrainView(WatchingView):
         if concerns(fields, "run", "live"):
             waiting = self.state.waiting
             more = (
-                [
-                    ngettext("{n} more run waiting", "{n} more runs waiting", waiting).format(
-                        n=waiting
-                    )
-                ]
+                [ngettext("{n} more run queued", "{n} more runs queued", waiting).format(n=waiting)]
                 if waiting > 0
                 else []
             )
             self._header.set_hint(
-                "  ·  ".join((_("Runs in the background; keep labelling meanwhile"), *more))
+                "  ·  ".join(
+                    (_("Training runs in the background; you can continue labelling"), *more)
+                )
             )
 
 
 class _Choices(QFrame):
-    """Three questions: what, from which model, how; then what will be used and left out, and Start."""
+    """Task, model and options; then the data used and left out, and the Start button."""
 
     def __init__(self, state: TrainState):
         super().__init__()
@@ -96,16 +96,18 @@ class _Choices(QFrame):
         self.setMaximumWidth(600)
         self._build_controls()
         self._form: Form | None = None
-        self._form_for = ("", "")  # task and method whose settings it has
+        self._form_for = ("", "")  # task and method that the form was built for
         self._form_box = QVBoxLayout()
-        seed = Field(_("Seed"), self._seed, _("Equal seeds give equal runs on one machine."))
+        seed = Field(
+            _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
+        )
         self._options = column(self._search, seed, gap=12)
         self._options.layout().addLayout(self._form_box)
         self._options.hide()
         middle = column(
             words(_("New run"), "heading", weight=600),
-            Field(_("What should it learn?"), self.task, name=_("Task")),
-            Field(_("Which layer?"), self.layer, name=_("Layer")),
+            Field(_("What do you want to train?"), self.task, name=_("Task")),
+            Field(_("Layer"), self.layer, name=_("Layer")),
             self._model_field,
             row((self._epochs, 1), (self._rate, 1), gap=12),
             self._told,
@@ -129,7 +131,7 @@ class _Choices(QFrame):
         self.task.activated.connect(lambda _i: state.choose_task(self.task.currentData()))
         self.layer.activated.connect(lambda _i: state.choose_layer(self.layer.currentData()))
         self.model.activated.connect(lambda _i: state.choose_model(self.model.currentData()))
-        self._model_field = Field(_("From which model?"), self.model, name=_("Model"))
+        self._model_field = Field(_("Which model?"), self.model, name=_("Model"))
         self._epochs = Field(_("Epochs"), self._line("epochs"))
         self._rate = Field(_("Learning rate"), self._line("learning_rate"))
         self._told = words("", "caption", "muted", wrap=True)
@@ -240,7 +242,10 @@ class _Choices(QFrame):
         self._let_start(state.ready)
 
     def _let_start(self, on: bool) -> None:
-        """While Start rests the focus waits for it: Qt would pass it on to Cancel, and a second Enter would throw the run away."""
+        """Keep the focus while Start is disabled.
+
+        Qt would move it to Cancel, and a second Enter would discard the run.
+        """
         if not on and self.start.hasFocus():
             self.setFocus()
         self.start.setEnabled(on)
@@ -270,18 +275,21 @@ class _Choices(QFrame):
         self._told.setText(state.defaults_told())
         self._told.setVisible(bool(self._told.text()))
         if state.project.read_only:
-            self._used.set(_("The project is read-only here, so nothing can be trained."), "warn")
+            self._used.set(
+                _("The project is open read-only, so training is not available."), "warn"
+            )
         elif not state.tasks:
             self._used.set(
                 _(
-                    "There is no layer that a task can learn. Add a class or span layer on the Labels page."
+                    "No layer can be used for training. Add a class or span layer on the "
+                    "Labels page."
                 ),
                 "warn",
             )
         elif state.preparing:
-            self._used.set(_("Freezing the documents of this run …"), "accent")
+            self._used.set(_("Preparing training data…"), "accent")
         elif plan is None:
-            self._used.set(_("Counting what can be used …"), "accent")
+            self._used.set(_("Counting documents…"), "accent")
         elif plan.problem:
             self._used.set(plan.problem, "warn")
         else:
@@ -301,8 +309,8 @@ def _used_told(plan) -> str:
     if plan.assigned:
         told.append(
             ngettext(
-                "{n:,} of these documents gets its split when training starts.",
-                "{n:,} of these documents get their split when training starts.",
+                "{n:,} of these documents is assigned to a split when training starts.",
+                "{n:,} of these documents are assigned to a split when training starts.",
                 plan.assigned,
             ).format(n=plan.assigned)
         )
@@ -331,16 +339,17 @@ def _card_told(info) -> str:
 
 
 class _LiveRun(QFrame):
-    """The run under way, or the last one; an outline of what will be seen when there is none."""
+    """The current or last run; a placeholder if there is none."""
 
     def __init__(self, state: TrainState):
         super().__init__()
         self.state = state
         self._stack = QStackedLayout(self)
         hint = _(
-            "Start a run: the loss and the score on dev are drawn here as they come, with time left, speed and memory."
+            "Start a run to see its loss and dev score here while it trains, with time left, "
+            "speed and memory."
         )
-        self._empty = EmptyState("activity", _("No run yet"), hint)
+        self._empty = EmptyState("activity", _("No runs yet"), hint)
         self._stack.addWidget(self._empty)
         self._live: QWidget | None = None
         self._timer = QTimer(self)
@@ -414,7 +423,7 @@ class _LiveRun(QFrame):
         layout.setSpacing(8)
         self._title.setSizePolicy(
             QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed
-        )  # the chip follows the words
+        )  # the chip is placed after the text
         layout.addWidget(self._title)
         layout.addWidget(self._chip)
         layout.addStretch(1)
@@ -430,7 +439,7 @@ class _LiveRun(QFrame):
         self._title.setText(live.title)
         self._waits.look()
         took = (
-            _("took {time}").format(time=duration(live.seconds))
+            _("Duration: {time}").format(time=duration(live.seconds))
             if live.seconds and not live.active
             else ""
         )
@@ -442,13 +451,15 @@ class _LiveRun(QFrame):
         )
         focused = self.stop.hasFocus() or self.cancel.hasFocus() or self.hasFocus()
         if focused and live.ending:
-            self.setFocus()  # else Qt passes it from the button that rests to the next, be that Cancel
+            # else Qt moves it from the disabled button to the next one, which may be Cancel
+            self.setFocus()
         self.stop.setEnabled(not live.ending)
         self.cancel.setEnabled(live.ending != "cancel")
         self.stop.setVisible(live.status == "running")
         self.cancel.setVisible(live.active)
         self._results.setVisible(not live.active and live.status != "cancelled")
-        if focused and not live.active:  # the buttons that went would throw the focus anywhere
+        # hidden buttons would pass the focus to an arbitrary widget
+        if focused and not live.active:
             (self._results if self._results.isVisibleTo(self) else self).setFocus()
         self._meter.set(
             1.0
@@ -470,11 +481,11 @@ class _LiveRun(QFrame):
             self._log.setPlainText(lines)
 
     def _draw_curves(self, live: Live) -> None:
-        losses, tones, widths = {}, {}, {_("each step"): 1.0}
+        losses, tones, widths = {}, {}, {_("per step"): 1.0}
         for index, (name, values) in enumerate(live.losses.items()):
             steps = live.steps[-len(values) :]
             if len(live.losses) == 1:
-                losses[_("each step")], tones[_("each step")] = (steps, values), "strong_line"
+                losses[_("per step")], tones[_("per step")] = (steps, values), "strong_line"
                 smoothed = live.smoothed[name]
                 losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed), "accent"
             else:
@@ -490,7 +501,7 @@ class _LiveRun(QFrame):
 
 
 def _show(plot, curves: dict, tones: dict | None = None, widths: dict | None = None) -> None:
-    """Replace the points; legend and items are rebuilt only when other curves are shown."""
+    """Replace the points; legend and items are rebuilt only if the set of curves has changed."""
     if list(plot.curves) != list(curves):
         plot.set_curves(curves, tones, widths)
         return
@@ -510,7 +521,7 @@ _FIGURES = (
 
 
 def _figures(live: Live) -> dict[str, tuple[str, str]]:
-    """name → (value, unit) of the row of figures; a dash where nothing is known yet."""
+    """name → (value, unit) of the row of metrics; a dash for unknown values."""
     begun = bool(live.step)
     return {
         "step": (

@@ -6,7 +6,7 @@ from workbench.ui.panel import Panel
 
 
 class WelcomePanel(Panel):
-    """The start page; stands without a project."""
+    """The start page; available without a project."""
 
     needs_project = False
 

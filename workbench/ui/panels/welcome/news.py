@@ -1,4 +1,4 @@
-"""What is new: the newest entries of the list of changes, in a sentence each."""
+"""What's new: the newest entries of the change list, one sentence each."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from workbench.base import paths
 
 CHANGES = "help/changes.md"
-MOST = 6  # entries that the Welcome page shows
+MOST = 6  # number of entries on the Welcome page
 
 
 def newest() -> tuple[str, tuple[str, ...]]:
-    """`read` of the list of changes that this version came with; nothing where it is missing."""
+    """Entries of the included change list; empty if it is missing."""
     try:
         return read(paths.resource(CHANGES).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -19,9 +19,9 @@ def newest() -> tuple[str, tuple[str, ...]]:
 
 
 def read(text: str, most: int = MOST) -> tuple[str, tuple[str, ...]]:
-    """The newest version in a list of changes, and the first sentences of its newest entries.
+    """The newest version in a change list, and the first sentences of its newest entries.
 
-    Entries are lines that begin with "- ", the newest last; a line that is indented goes on.
+    Entries are lines that start with "- ", the newest last; indented lines continue an entry.
     """
     version, entries = "", []
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""What the Welcome page shows: active jobs, and recent projects with missing ones marked."""
+"""State of the Welcome page: active jobs, and recent projects with missing ones marked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class WelcomeState(State):
         self.context = context
         self.recent: tuple[Recent, ...] = ()
         self.jobs: tuple[Job, ...] = ()
-        self.changed_job: Job | None = None  # the one that the last event was about
+        self.changed_job: Job | None = None  # the job of the last event
         self.version, self.news = newest()
         self.listen(context.app.jobs_changed, self._job_changed)
         self.listen(context.app.recent_changed, self.look)
@@ -40,7 +40,7 @@ class WelcomeState(State):
         self.changed.emit(frozenset({"changed_job"}))
 
     def project_name(self, job: Job) -> str:
-        """The project that a job works for, empty if it needs none."""
+        """The project of a job, "" if it has none."""
         return Path(job.spec.project).stem if job.spec.project else ""
 
     def go_to(self, job: Job) -> None:
@@ -57,17 +57,17 @@ class WelcomeState(State):
         self.context.app.act(name)
 
     def locate(self, old: str, new: str) -> None:
-        """A project has moved: open it where it is now, and forget the old place."""
+        """Open a moved project at its new path and forget the old one."""
         if self.context.app.open_project(new):
             self.context.settings.forget_project(old)
 
     def remove(self, path: str) -> None:
-        """Take a project off the list; its file stays."""
+        """Remove a project from the list; its file is kept."""
         settings, before = self.context.settings, list(self.context.settings.recent)
         settings.forget_project(path)
         self.look()
         self.context.note(
-            _("{name} was taken off the list.").format(name=Path(path).name),
+            _("{name} was removed from the list. The file is kept.").format(name=Path(path).name),
             lambda: self._put_back(before),
         )
 

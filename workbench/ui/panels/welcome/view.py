@@ -28,12 +28,13 @@ from workbench.ui.widgets.job_row import JobRow
 from workbench.ui.widgets.layout import TurningRow, card, clear, column, line, row, scrolled
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
-LEAST_LEFT, LEAST_RIGHT, LEAST_STEP = 400, 300, 130  # pixels at 100 %; else they go below
+# minimum width in pixels at 100 %; in a narrower window they are placed below
+LEAST_LEFT, LEAST_RIGHT, LEAST_STEP = 400, 300, 130
 STEPS = (
-    (N_("Bring text"), N_("JSONL, CSV, CoNLL or plain text, in any script."), "database"),
-    (N_("Label"), N_("Classes and spans, by mouse or by keys alone."), "highlighter"),
-    (N_("Fine-tune"), N_("In the background, on the GPU if there is one."), "activity"),
-    (N_("Inspect, correct"), N_("See every token's labels; fix gold labels."), "scan-search"),
+    (N_("Import"), N_("JSONL, CSV, CoNLL or plain text, in any script."), "database"),
+    (N_("Label"), N_("Classes and spans, by mouse or keyboard."), "highlighter"),
+    (N_("Fine-tune"), N_("Runs in the background, on the GPU if available."), "activity"),
+    (N_("Inspect"), N_("Labels of every token; fix gold labels."), "scan-search"),
     (N_("Export"), N_("A model folder and ONNX, checked on your texts."), "package-open"),
 )
 
@@ -77,11 +78,12 @@ class WelcomeView(View):
                 (
                     sample,
                     _(
-                        "420 messages to a transport service, two thirds labelled. Try everything in ten minutes."
+                        "420 messages to a transport service, two thirds labelled. A "
+                        "ten-minute tour of all features."
                     ),
                 ),
-                (new, _("One file on your disk. Nothing leaves this computer.")),
-                (old, _("A project, or data to start one: JSONL, CSV, CoNLL, text.")),
+                (new, _("Creates one file on your disk. Nothing leaves this computer.")),
+                (old, _("Open a project, or start one from data: JSONL, CSV, CoNLL, text.")),
             ),
             12,
             Callout(_("Drop a project or data files anywhere on this window."), icon="lightbulb"),
@@ -189,7 +191,7 @@ class WelcomeView(View):
         )
         path, _kind = QFileDialog.getOpenFileName(
             self,
-            _("Where is {name}?").format(name=one.name),
+            _("Locate {name}").format(name=one.name),
             start,
             f"Glossbench (*{paths.PROJECT_SUFFIX})",
         )
@@ -198,7 +200,7 @@ class WelcomeView(View):
 
 
 class _Card(Button):
-    """A recent project as a card that is pressed."""
+    """A recent project as a clickable card."""
 
     def __init__(
         self, on, name: str, mark: QWidget, middle: QWidget, when: QWidget, remove: QWidget
@@ -218,7 +220,7 @@ class _Card(Button):
 
 
 def _starts(*starts: tuple[Button, str]) -> QFrame:
-    """Buttons of one width at every text size, beside each what it leads to."""
+    """Buttons of equal width at every text size, each with a description."""
     it = QFrame()
     grid = QGridLayout(it)
     grid.setContentsMargins(0, 0, 0, 0)
@@ -233,7 +235,7 @@ def _starts(*starts: tuple[Button, str]) -> QFrame:
 
 
 def _steps() -> QFrame:
-    """The way from text to model, to be read: nothing here looks as if it could be pressed."""
+    """The steps from text to model, as plain text: nothing here looks clickable."""
     parts = []
     for number, (title, hint, icon) in enumerate(STEPS, 1):
         head = row(

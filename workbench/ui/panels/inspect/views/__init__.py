@@ -1,1 +1,1 @@
-"""The views of inspectors, named in the index."""
+"""Views of the built-in inspectors, named in the index."""

@@ -1,4 +1,4 @@
-"""Attention: all heads in small, and one of them as a matrix and as lines between tokens."""
+"""Attention: an overview of all heads, and one head as a matrix and as lines between tokens."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
 LEFT, LEAST_LINES = 340, 170  # pixels at 100 %: width of the left side, height of the lines
-NAMED = 3  # keys that the line about a query names
+NAMED = 3  # maximum number of keys named for a query
 
 
 class AttentionView(InspectorView):
-    """Arrow keys choose a head in the overview and a cell in the matrix."""
+    """Arrow keys select a head in the overview and a cell in the matrix."""
 
     def __init__(self, state):
         super().__init__(state)
@@ -127,7 +127,7 @@ class AttentionView(InspectorView):
         self._fit()
 
     def _fit(self) -> None:
-        """The left side has its share; the overview takes what it needs if the lines have room."""
+        """Divide the width; the overview takes what it needs if there is room for the lines."""
         wide = min(theme.px(LEFT), self.width() * 2 // 5)
         self._side.setFixedWidth(wide)
         self._size.setVisible(wide == theme.px(LEFT))
@@ -148,7 +148,7 @@ class AttentionView(InspectorView):
         self._hover(-1, -1)
 
     def _hover(self, query: int, key: int) -> None:
-        """Tell the cell under the mouse, else what the chosen query attends to most."""
+        """Describe the hovered cell, else the keys that the selected query attends to most."""
         result = self.state.result
         if result is None or not result.tokens:
             self._cell.setText("")
@@ -160,10 +160,10 @@ class AttentionView(InspectorView):
         self._cell.setText(told)
         self._matrix.setAccessibleDescription(told)
 
-    # ---------------------------------------------------------------- acts
+    # ---------------------------------------------------------------- actions
 
     def _take(self, number: int) -> None:
-        """A person chose a query token: it is chosen in every view."""
+        """The user selected a query token: select it in every view."""
         self._choose(number)
         if (place := self.state.result.positions[number]) >= 0:
             self.page.choose_token(place)
@@ -203,13 +203,13 @@ _MASKS = {
 
 
 def _write(picture: QPixmap, path: Path) -> None:
-    """Raises OSError."""
+    """Write an image file. Raises OSError."""
     if not picture.save(str(path)):
-        raise OSError(_("the picture cannot be written"))
+        raise OSError(_("cannot write the image"))
 
 
 def _row_words(result: Attention, query: int) -> str:
-    """What a query attends to most."""
+    """Describe the keys that a query attends to most."""
     if query < 0:
         return _("Choose a token to see what it attends to.")
     weights = result.weights[query]

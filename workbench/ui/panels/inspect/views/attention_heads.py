@@ -1,4 +1,4 @@
-"""All heads of a model as small heat maps: layers down, heads across."""
+"""All heads of a model as small heat maps. Rows: layers. Columns: heads."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from workbench.ui.widgets import heat
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
-LEAST, MOST, GAP = 16, 40, 4  # pixels at 100 %: side of a map, and between two
+LEAST, MOST, GAP = 16, 40, 4  # pixels at 100 %: side of a map, and gap between two
 LABEL = 22
 
 
 class HeadsMap(QWidget):
-    """`chosen(layer, head)`, from 1, by mouse or arrow keys."""
+    """Emits `chosen(layer, head)`, 1-based, on mouse clicks and arrow keys."""
 
     chosen = Signal(int, int)
 
@@ -66,16 +66,16 @@ class HeadsMap(QWidget):
         return QSize(int(theme.px(LABEL) + heads * step), int(theme.px(LABEL) + layers * step))
 
     def sizeHint(self) -> QSize:
-        """As tall as the maps are at the present width."""
+        """As tall as the maps are at the current width."""
         return self._size(self._side()) if self._result else QSize(200, 200)
 
     def _side(self) -> float:
-        """Side of a map: all heads fit the width, down to the least size."""
+        """Side of a map in pixels, so that all heads fit the width, down to the minimum."""
         wide = (self.width() - theme.px(LABEL)) / self._result.heads - GAP
         return max(theme.px(LEAST), min(wide, theme.px(MOST)))
 
     def area(self, layer: int, head: int) -> QRectF:
-        """Where a head is painted."""
+        """The rectangle of a head."""
         side, label = self._side(), theme.px(LABEL)
         left, top = label + (head - 1) * (side + GAP), label + (layer - 1) * (side + GAP)
         return QRectF(left, top, side, side)
@@ -100,7 +100,7 @@ class HeadsMap(QWidget):
         self._outline(painter)
 
     def _picture(self):
-        """All heads in one picture, made once for each result and theme."""
+        """All heads as one image, cached per result and theme."""
         if self._atlas is None:
             shares, masked = self._result.overview, self._result.overview_masked
             layers, heads, size, _same = shares.shape

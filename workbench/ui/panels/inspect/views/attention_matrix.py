@@ -1,4 +1,4 @@
-"""One head: its weights as a matrix, and as lines from queries to keys beside it."""
+"""One head: its weights as a matrix, and as lines from queries to keys."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
 LEAST, MOST = 12, 30  # pixels at 100 %: side of a cell
-MOST_LABEL = 92  # pixels at 100 % that a token may take
+MOST_LABEL = 92  # maximum width of a token, pixels at 100 %
 PAD = 6
-FAINT = 0.04  # weights below are not drawn as lines
-SLANT = 60  # degrees of the names of columns
+FAINT = 0.04  # smaller weights are not drawn as lines
+SLANT = 60  # angle of the column names
 
 
 def token_font(chosen: bool = False) -> QFont:
-    """How tokens are written beside a matrix."""
+    """Font of the tokens beside a matrix."""
     font = theme.font("mono", 700 if chosen else 400)
     font.setPixelSize(theme.size("caption"))
     return font
 
 
 class _Tokens(QAbstractScrollArea):
-    """Tokens in rows of one height, with one of them chosen: what matrix and lines share.
+    """Base class of matrix and lines: tokens in rows of equal height, one of them selected.
 
-    `taken(row)` is emitted when a person chooses a query token, `hovered(row, column)` when the
+    `taken(row)` is emitted when the user selects a query token, `hovered(row, column)` when the
     mouse is over a cell or row; -1 for none.
     """
 
@@ -62,7 +62,7 @@ class _Tokens(QAbstractScrollArea):
         self.restyle()
 
     def choose(self, row: int) -> None:
-        """Show a query token as chosen; emits nothing."""
+        """Select a query token; emits nothing."""
         if row != self.row:
             self.row = row
             if row >= 0:
@@ -70,7 +70,7 @@ class _Tokens(QAbstractScrollArea):
             self.viewport().update()
 
     def restyle(self) -> None:
-        """Sizes follow from the tokens, the text size and the room."""
+        """Compute sizes from the tokens, the text size and the available space."""
         self.measure()
         self.viewport().update()
 
@@ -99,13 +99,13 @@ class _Tokens(QAbstractScrollArea):
         bar.setSingleStep(int(self.cell))
 
     def see(self, row: int) -> None:
-        """Scroll so that a row is in sight."""
+        """Scroll a row into view."""
         bar = self.verticalScrollBar()
         low = int((row + 1) * self.cell + self.above - self.viewport().height() + PAD)
         bar.setValue(min(max(bar.value(), low), int(row * self.cell)))
 
     def seen(self) -> range:
-        """Rows that are in sight."""
+        """Range of visible rows."""
         first = int(self.verticalScrollBar().value() // self.cell)
         last = int((self.verticalScrollBar().value() + self.viewport().height()) // self.cell) + 1
         return range(max(0, first), min(self.count, last))
@@ -115,7 +115,7 @@ class _Tokens(QAbstractScrollArea):
         return row if 0 <= row < self.count and y >= self.above else -1
 
     def write(self, painter: QPainter, area: QRectF, number: int, chosen: bool, side) -> None:
-        """A token in its row."""
+        """Draw a token in its row."""
         token, font = self.result.tokens[number], token_font(chosen)
         painter.setFont(font)
         painter.setPen(theme.qcolour("text" if chosen else "faint" if token.special else "muted"))
@@ -146,13 +146,16 @@ class _Tokens(QAbstractScrollArea):
         self.viewport().update()
 
     def take(self, row: int) -> None:
-        """A person chooses a query token."""
+        """Select a query token on behalf of the user."""
         self.choose(row)
         self.taken.emit(row)
 
 
 class HeadMatrix(_Tokens):
-    """Rows: queries. Columns: keys. Arrow keys move a cell, which `hovered` tells too."""
+    """Rows: queries.
+
+    Columns: keys. Arrow keys move the current cell, which `hovered` reports too.
+    """
 
     def __init__(self):
         super().__init__(_("Attention matrix"))
@@ -167,7 +170,7 @@ class HeadMatrix(_Tokens):
         super().restyle()
 
     def whole(self) -> QPixmap:
-        """A picture of all cells, those out of sight too."""
+        """An image of all cells, including those outside the viewport."""
         made = HeadMatrix()
         made.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -223,7 +226,7 @@ class HeadMatrix(_Tokens):
         return self._picture
 
     def _paint_masked(self, painter: QPainter) -> None:
-        """Hatch over runs of masked cells of the rows in sight."""
+        """Hatch runs of masked cells in the visible rows."""
         if not self.result.masked.any():
             return
         brush = heat.hatch()
@@ -276,7 +279,7 @@ class HeadMatrix(_Tokens):
     # ---------------------------------------------------------------- mouse and keys
 
     def cell_at(self, point) -> tuple[int, int]:
-        """(row, column) at a point of the viewport, (-1, -1) beside the matrix."""
+        """(row, column) at a point of the viewport, (-1, -1) outside the matrix."""
         row, column = self.row_at(point.y()), int((point.x() - self.left) // self.cell)
         inside = row >= 0 and 0 <= column < self.count and point.x() >= self.label + PAD
         return (row, column) if inside else (-1, -1)
@@ -323,7 +326,7 @@ class HeadMatrix(_Tokens):
 
 
 def cell_words(result: Attention, row: int, column: int) -> str:
-    """A cell in words: both tokens and the weight."""
+    """Describe a cell: both tokens and the weight."""
     query, key = result.tokens[row].shown, result.tokens[column].shown
     if result.masked[row, column]:
         return _("{query} → {key}: masked").format(query=query, key=key)
@@ -332,7 +335,9 @@ def cell_words(result: Attention, row: int, column: int) -> str:
 
 
 class HeadLines(_Tokens):
-    """Queries left, keys right, a line for each weight; those of the chosen query stand out."""
+    """Queries left, keys right, a line for each weight; those of the selected query are
+    highlighted.
+    """
 
     def __init__(self):
         super().__init__(_("Attention lines"))
@@ -376,7 +381,7 @@ class HeadLines(_Tokens):
         painter.drawText(right, middle | Qt.AlignmentFlag.AlignLeft, _("Key"))
 
     def _strong(self, row: int) -> set[int]:
-        """The keys that a query gives most of its weight to."""
+        """The keys that receive most of the weight of a query."""
         if row < 0:
             return set()
         weights = self.result.weights[row]

@@ -43,7 +43,7 @@ class ClassesView(InspectorView):
         elif gold == best:
             text, icon, tone = _("Agrees with gold"), "circle-check", "good"
         else:
-            text, icon, tone = _("Gold says {label}").format(label=gold), "circle-x", "bad"
+            text, icon, tone = _("Gold: {label}").format(label=gold), "circle-x", "bad"
         self._verdict.setText(text)
         self._mark.set(icon, tone)
 
@@ -69,7 +69,7 @@ def _columns(view: ClassesView) -> list[Column]:
 
 
 class LabelsView(InspectorView):
-    """Any number of labels: each with its threshold, predicted ones and gold marked."""
+    """All labels with their thresholds; predicted and gold ones are marked."""
 
     def __init__(self, state):
         super().__init__(state)
@@ -130,7 +130,7 @@ def _label_columns(view: LabelsView) -> list[Column]:
             lambda one: formats.points(one.threshold),
             110,
             right=True,
-            hint=_("The label is predicted from this probability on"),
+            hint=_("The label is predicted if its probability reaches the threshold"),
         ),
         Column(
             _("Probability, %"),

@@ -1,4 +1,4 @@
-"""Any result as a table of its values: for inspectors that have no view of their own."""
+"""Any result as a table of values, for inspectors without a view of their own."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.widgets.layout import card
 from workbench.ui.widgets.table import Column, Table
 
-LONGEST = 500  # characters of a value
+LONGEST = 500  # maximum length of a value in characters
 
 
 class PlainView(InspectorView):
-    """One row for each value; those of parts are named by their path, as in `words.3.share`."""
+    """One row per value; nested values are named by their path, as in `words.3.share`."""
 
     def __init__(self, state):
         super().__init__(state)

@@ -1,4 +1,4 @@
-"""Gold and predicted: both in the text, one above the other, and every difference in a table."""
+"""Gold and predicted spans in the text, and a table of all differences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import IconLabel, words
 
-KINDS = {  # kind of difference → icon, tone, word, sign before the label in the text
-    "agreed": ("circle-check", "good", _("agreed"), "✓"),
+KINDS = {  # kind of difference → icon, tone, title, prefix of the label in the text
+    "agreed": ("circle-check", "good", _("correct"), "✓"),
     "missed": ("circle", "bad", _("missed"), "○"),
-    "extra": ("plus", "warn", _("extra"), "+"),
-    "border": ("circle-dot", "warn", _("wrong border"), "↔"),
+    "extra": ("plus", "warn", _("false positive"), "+"),
+    "border": ("circle-dot", "warn", _("wrong boundary"), "↔"),
     "label": ("circle-x", "bad", _("wrong label"), "×"),
 }
 
@@ -56,7 +56,7 @@ class SpansView(InspectorView):
             gap=6,
         )
         self._table.setMinimumHeight(theme.px(theme.ROW) * 4 + 40)
-        hint = _("Nothing is marked in gold, and the model marks nothing.")
+        hint = _("There are no gold or predicted spans in this text.")
         self._agreed = EmptyState("circle-check", _("No spans in this text"), hint)
         self._below = card(self._table, self._agreed, margins=(4, 4, 4, 4))
         self.layout().addWidget(texts, 3)
@@ -99,14 +99,14 @@ class SpansView(InspectorView):
             )
         if gold.left_out:
             told.append(
-                _("Left out, as tags are flat: {n} overlapped by a longer span.").format(
-                    n=gold.left_out
-                )
+                _(
+                    "Nested spans are left out, as tags are flat: {n} overlapped by a longer span."
+                ).format(n=gold.left_out)
             )
         return " ".join(told)
 
     def _spans(self, result) -> tuple[list[TextSpan], list[TextSpan]]:
-        """Both sides, each label after the sign of its difference, which stays if it is cut."""
+        """Both sides; labels start with the sign of their difference, which remains when elided."""
         if self.page.gold is None:
             return [], [
                 self._span(one, number, PREDICTED, "", one.score)
@@ -158,21 +158,24 @@ def _columns(view: SpansView) -> list[Column]:
 
     return [
         Column(
-            _("What"), lambda one: KINDS[one.kind][2], 140, icon=lambda one: KINDS[one.kind][:2]
+            _("Difference"),
+            lambda one: KINDS[one.kind][2],
+            140,
+            icon=lambda one: KINDS[one.kind][:2],
         ),
         Column(
             _("Gold"),
             lambda one: side(one.gold),
             180,
-            hint=_("Label and characters, the end not included"),
+            hint=_("Label and character offsets, end exclusive"),
         ),
         Column(_("Predicted"), lambda one: side(one.predicted), 180),
         Column(
-            _("Sure"),
+            _("Confidence, %"),
             lambda one: points(one.predicted.score) if one.predicted is not None else "–",
             70,
             right=True,
-            hint=_("Mean probability of the words' tags, in hundredths"),
+            hint=_("Mean probability of the tags of the words, in %"),
         ),
         Column(_("Text"), text, None, tip=text),
     ]

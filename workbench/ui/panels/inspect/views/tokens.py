@@ -1,4 +1,4 @@
-"""Tokens: a strip under the words of the text, and the same as a table."""
+"""Tokens: a strip below the words of the text, and a table."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.token_strip import Cell, Line, TokenStrip, Word
 from workbench.ui.widgets.words import words
 
-STRIP_HEIGHT = 250  # pixels at 100 %, beyond which the strip scrolls
+STRIP_HEIGHT = 250  # pixels at 100 %; a taller strip scrolls
 LABEL, OTHERS = 4, 5  # columns that only some models fill
 
 
 class TokensView(InspectorView):
-    """Any result with tokens under their words. Subclasses say what the answers of a token are."""
+    """Any result with tokens below their words. Subclasses define the predictions of a token."""
 
-    heading = _("How the text falls into tokens")
-    lines = 0  # answers shown below each token
-    best = ""  # title of the column with the surest answer
+    heading = _("Tokenization")
+    lines = 0  # maximum number of predictions below each token
+    best = ""  # title of the column with the most probable prediction
 
     def __init__(self, state):
         super().__init__(state)
@@ -38,7 +38,7 @@ class TokensView(InspectorView):
         self._table.chosen.connect(self._table_chosen)
         for column in (LABEL, OTHERS):
             self._table.setColumnHidden(column, not self.lines)
-        self._more = Button(_("Ask about the rest"), "ellipsis", small=True, on=self._ask_more)
+        self._more = Button(_("Compute the rest"), "ellipsis", small=True, on=self._ask_more)
         self._rest = words("", "small", "muted")
         self._rest_row = row(self._rest, self._more, None)
         self._rest_row.hide()
@@ -75,14 +75,14 @@ class TokensView(InspectorView):
         self._fit()
 
     def _ask_more(self) -> None:
-        """For a subclass whose answers come in parts."""
+        """For subclasses that compute their results in parts."""
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """The strip takes what it needs, up to its share of the page; the table has the rest."""
+        """The strip takes what it needs, up to its share of the page; the table takes the rest."""
         most = max(theme.px(120), min(theme.px(STRIP_HEIGHT), self.height() // 2))
         self._scroll.setFixedHeight(min(self._strip.minimumHeight() + 6, most))
 
@@ -91,10 +91,10 @@ class TokensView(InspectorView):
             int(area.center().x()), int(area.center().y()), 0, int(area.height() / 2) + 4
         )
 
-    # ---------------------------------------------------------------- answers as cells
+    # ---------------------------------------------------------------- predictions as cells
 
     def _words(self, result: TokenTable) -> list[Word]:
-        """Runs of tokens of one word, in order; tokens of no word stand alone."""
+        """Runs of tokens of one word, in order; tokens outside of words are separate."""
         found: list[tuple[object, list[Cell]]] = []
         for number, one in enumerate(result.tokens):
             key = one.word if one.word is not None else f"alone {number}"
@@ -114,13 +114,13 @@ class TokensView(InspectorView):
         return tuple(Line(name, share, self.tint(name)) for name, share in one.best)
 
     def tint(self, name: str) -> str:
-        """The colour of an answer's bar."""
+        """The colour of a prediction's bar."""
         return "accent"
 
     def _tip(self, one: TokenRow) -> str:
         return "\n".join(f"{name}  {formats.points(share)} %" for name, share in one.best)
 
-    # ---------------------------------------------------------------- choosing
+    # ---------------------------------------------------------------- selection
 
     def _table_chosen(self) -> None:
         if (current := self._table.chosen_rows()) and current[0][0] != self.page.chosen_token:
@@ -128,7 +128,7 @@ class TokensView(InspectorView):
 
 
 class SubwordsView(TokensView):
-    """Tokens alone."""
+    """Tokens only."""
 
 
 class TokenLabelsView(TokensView):
@@ -139,7 +139,7 @@ class TokenLabelsView(TokensView):
     best = _("Label")
 
     def tint(self, name: str) -> str:
-        """The label's own colour for B-X and I-X as for X, grey for O."""
+        """The label's colour for B-X and I-X, as for X; grey for O."""
         labels = self.state.result.labels if self.state.result else ()
         label = name if name in labels else name.partition("-")[2]
         if label not in labels:
@@ -148,22 +148,22 @@ class TokenLabelsView(TokensView):
 
 
 class ExpectedWordsView(TokensView):
-    """The words that a language model expects at every token."""
+    """The words that a language model predicts for every token."""
 
     lines = 5
     best = _("Best word")
 
     def show_result(self, result) -> None:
         super().show_result(result)
-        masked = _("Each token hidden in turn, and what the model expects there")
+        masked = _("Predictions for each token when it is masked")
         self._heading.setText(
-            masked if result.masked else _("What the model expects next, after each token")
+            masked if result.masked else _("Predictions for the next token, after each token")
         )
         n = result.unanswered
         self._rest.setText(
             ngettext(
-                "{n} later token is not asked about yet: it takes a pass of its own.",
-                "{n} later tokens are not asked about yet: each one takes a pass of its own.",
+                "{n} later token is not computed yet; it takes one forward pass.",
+                "{n} later tokens are not computed yet; each takes one forward pass.",
                 n,
             ).format(n=n)
         )
@@ -192,28 +192,32 @@ def _columns(view: TokensView) -> list[Column]:
         return words[one.word].text if one.word is not None and one.word < len(words) else "–"
 
     return [
-        Column(_("Word"), word, 150, hint=_("The word that the token is a part of")),
+        Column(_("Word"), word, 150, hint=_("The word that contains the token")),
         Column(
             _("Token"),
             lambda pair: pair[1].shown,
             130,
-            hint=_("As it stands in the vocabulary; ## continues a word, ␣ is a space"),
+            hint=_("As written in the vocabulary: ## continues a word, ␣ is a space"),
         ),
         Column(
             _("Offsets"),
             lambda pair: f"{pair[1].start}–{pair[1].end}" if not pair[1].special else "–",
             90,
-            hint=_("Characters (Unicode code points) of the text, the end not included"),
+            hint=_("Character offsets (Unicode code points) in the text, end exclusive"),
         ),
         Column(
             _("Id"),
             lambda pair: str(pair[1].id) if pair[1].id >= 0 else "–",
             80,
             right=True,
-            hint=_("Number in the vocabulary"),
+            hint=_("Index in the vocabulary"),
         ),
-        Column(view.best, best, 170, hint=_("The surest answer, in per cent")),
+        Column(view.best, best, 170, hint=_("The most probable prediction, in %")),
         Column(
-            _("Runners-up"), others, None, tip=others, hint=_("The answers after it, in per cent")
+            _("Other predictions"),
+            others,
+            None,
+            tip=others,
+            hint=_("The next most probable predictions, in %"),
         ),
     ]

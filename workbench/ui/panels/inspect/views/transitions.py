@@ -1,4 +1,4 @@
-"""Transitions of a CRF: a labelled matrix, from the tag of a row to the tag of a column."""
+"""Transitions of a CRF: a matrix of scores from the tag of the row to the tag of the column."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 SCORE, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()  # the parent of a table
+_NOWHERE = QModelIndex()  # parent item of all rows of a table
 CELL, HIGH = 54, 26  # pixels at 100 %
 
 
 class TransitionsView(InspectorView):
-    """Rows: from, with the start of the text. Columns: to, with its end."""
+    """Rows: from, including the start of the text. Columns: to, including its end."""
 
     def __init__(self, state):
         super().__init__(state)
@@ -60,12 +60,15 @@ class TransitionsView(InspectorView):
 
 
 def _signed(score: float, digits: int = 2) -> str:
-    """A number with its sign, the minus as wide as the plus."""
+    """A number with its sign; the minus sign is as wide as the plus."""
     return formats.decimal(score, digits, signed=True).replace("-", "−")
 
 
 class _Scores(QAbstractTableModel):
-    """Start and tags down, tags and end across. None where the scheme does not allow it."""
+    """Rows: start and tags.
+
+    Columns: tags and end. None if the scheme does not allow a transition.
+    """
 
     def __init__(self, parent):
         super().__init__(parent)
@@ -87,11 +90,11 @@ class _Scores(QAbstractTableModel):
             self._values[1:, :-1] = result.step
             self._forbidden = np.zeros((size + 1, size + 1), bool)
             self._forbidden[0, :-1], self._forbidden[1:, :-1] = result.no_start, result.no_step
-            self._forbidden[0, -1] = True  # no text without a word
+            self._forbidden[0, -1] = True  # there is no text without words
         self.endResetModel()
 
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest score."""
+        """The lowest and the highest score."""
         allowed = self._values[~self._forbidden]
         return (float(allowed.min()), float(allowed.max())) if allowed.size else (0.0, 0.0)
 
@@ -154,7 +157,7 @@ class _Matrix(QTableView):
         self.destroyed.connect(lambda *_: drop())
 
     def fit(self) -> None:
-        """Columns as wide as the longest name, up to a limit."""
+        """Set the column width to the longest name, up to a limit."""
         metrics = QFontMetrics(theme.font("caption", 600))
         names = (self.scores.headerData(n, Qt.Orientation.Horizontal) for n in range(self.columns))
         longest = max((metrics.horizontalAdvance(name) for name in names), default=0) + 10
