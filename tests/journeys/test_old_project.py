@@ -1,4 +1,4 @@
-"""A project and runs of the version before plugins and families open and answer as they did then."""
+"""A project and runs of the version before plugins and families still open and predict the same."""
 
 import json
 import tarfile

@@ -1,8 +1,8 @@
-"""Numbers, sizes, moments and shares as the window shows them.
+"""Format numbers, sizes, times and fractions for display.
 
-A state uses these functions without Qt. The application calls `use` at its start with the formats
-of the person's locale, see `locale.py`; until then, and in tests, they are those of `Plain`.
-Numbers in sentences, `_("{n:,} documents").format(n=n)`, follow the same formats.
+A state uses these functions without Qt. The application calls `use` at startup with the formats of
+the user's locale, see `locale.py`; until then, and in tests, those of `Plain` apply.
+Numbers in sentences, `_("{n:,} documents").format(n=n)`, use the same formats.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ UNKNOWN = "–"
 
 
 class Formats(Protocol):
-    """How a locale writes numbers and moments."""
+    """Number and time formats of a locale."""
 
     def number(self, value: float, spec: str) -> str:
-        """`spec` is a format specification of Python, such as "," or ".1f"."""
+        """`spec` is a Python format specification, such as "," or ".1f"."""
         ...
 
     def size(self, count: int, digits: int) -> str:
-        """Bytes in SI units, with so many digits after the decimal point."""
+        """Bytes in SI units, with `digits` decimal places."""
         ...
 
     def clock(self, at: time.struct_time) -> str:
@@ -49,7 +49,7 @@ class Formats(Protocol):
 
 
 class Plain:
-    """English numbers, 24 hours, dates of ISO 8601: for the locale "C" and without a window."""
+    """English numbers, 24-hour clock, ISO 8601 dates: for the locale "C" and without a window."""
 
     def number(self, value: float, spec: str) -> str:
         return format(value, spec)
@@ -74,14 +74,14 @@ _formats: Formats = Plain()
 
 
 def use(formats: Formats) -> None:
-    """Show numbers, sizes and moments in these formats from now on."""
+    """Set the formats of numbers, sizes and times."""
     global _formats
     _formats = formats
     i18n.use_fill(None if isinstance(formats, Plain) else _Sentences().vformat)
 
 
 class _Sentences(Formatter):
-    """Fills sentences: numbers that have a format specification are those of the locale."""
+    """A Formatter that formats numbers with a format specification for the locale."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec and isinstance(value, Number):
@@ -93,12 +93,12 @@ class _Sentences(Formatter):
 
 
 def count(value: int) -> str:
-    """A whole number with its thousands apart: 12,345."""
+    """An integer with thousands separators: 12,345."""
     return _formats.number(value, ",")
 
 
 def decimal(value: float, digits: int, *, signed: bool = False) -> str:
-    """A number with so many digits after the decimal point, `signed` with a plus as well."""
+    """A number with `digits` decimal places; `signed` adds a plus sign."""
     return _formats.number(value, f"{'+' if signed else ''}.{digits}f")
 
 
@@ -108,35 +108,35 @@ def scientific(value: float) -> str:
 
 
 def significant(value: float, digits: int = 6) -> str:
-    """A number with so many significant digits at most: 0.00123, 2e-05."""
+    """A number with at most `digits` significant digits: 0.00123, 2e-05."""
     return _formats.number(value, f".{digits}g")
 
 
 def points(share: float | None, digits: int = 1, *, signed: bool = False) -> str:
-    """A fraction of 1 as scores are shown: 88.6; "–" for None."""
+    """A fraction of 1 as a score: 88.6; "–" for None."""
     return UNKNOWN if share is None else decimal(100 * share, digits, signed=signed)
 
 
 def size(count: int) -> str:
-    """Bytes as a person reads them: 512 bytes, 1.4 MB, 274 MB."""
+    """A number of bytes: 512 bytes, 1.4 MB, 274 MB."""
     value = float(count)
     while value >= 1000:
         value /= 1000
     return _formats.size(count, 0 if value >= 100 and count < 1e12 else 1)
 
 
-# ---------------------------------------------------------------- moments
+# ---------------------------------------------------------------- times
 
 
 def clock(at: float) -> str:
-    """The time of day of a moment, in seconds since the epoch: 09:12."""
+    """The time of day of seconds since the epoch: 09:12."""
     return _formats.clock(time.localtime(at))
 
 
 def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
-    """A moment in words: "today, 09:12" (`brief`: "09:12"), "yesterday", "Tuesday", "3 weeks ago".
+    """Format seconds since the epoch relative to now.
 
-    Seconds since the epoch.
+    Examples: "today, 09:12" (`brief`: "09:12"), "yesterday", "Tuesday", "3 weeks ago".
     """
     now = time.time() if now is None else now
     then, today = time.localtime(at), time.localtime(now)
@@ -157,9 +157,7 @@ def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
 
 
 def when_iso(at: str, now: float | None = None, *, brief: bool = False) -> str:
-    """The same from an ISO 8601 moment (UTC where it names no zone); what is none is given back as
-    it is.
-    """
+    """Same for an ISO 8601 time (UTC if it names no zone); other text is returned unchanged."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:

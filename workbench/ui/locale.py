@@ -1,4 +1,4 @@
-"""The formats of the person's locale, from Qt."""
+"""Formats of the user's locale, from Qt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SPEC = re.compile(r"(?P<sign>\+?)(?P<grouped>,?)(?:\.(?P<digits>\d+))?(?P<kind>
 
 
 class LocaleFormats:
-    """Numbers, sizes and moments as a QLocale writes them."""
+    """Number, size and time formats of a QLocale."""
 
     def __init__(self, locale: QLocale):
         self._grouped, self._joined = QLocale(locale), QLocale(locale)
@@ -48,7 +48,7 @@ class LocaleFormats:
 
 
 def use_system() -> None:
-    """Show numbers and moments as the system's settings say; "C" says nothing."""
+    """Use the formats of the system's settings, unless the locale is "C"."""
     system = QLocale.system()
     if system.language() != QLocale.Language.C:
         formats.use(LocaleFormats(system))

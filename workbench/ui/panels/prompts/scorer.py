@@ -58,7 +58,7 @@ class Scorer:
         self._loaded(spec).ask("score", {"prompts": tables}, answered)
 
     def forget(self) -> None:
-        """The backends have changed: load the model again, and ask again."""
+        """The backends have changed: reload the model and clear the cache."""
         self.close()
         self._known.clear()
 

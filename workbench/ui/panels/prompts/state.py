@@ -172,7 +172,7 @@ class PromptsState(State):
         self._fill()
 
     def choose_model(self, key: str) -> None:
-        """Another model; options stay where the same backend asks it."""
+        """Select another model; options are kept if the backend is the same."""
         before = self._backend
         self.update(model=key)
         if self._backend != before:

@@ -280,7 +280,7 @@ class PromptsView(View):
         self._outcome.render(fields)
 
     def _show_options(self) -> None:
-        """Fields for the options of the model's backend, built anew when they are others."""
+        """Fields for the options of the model's backend, rebuilt when these change."""
         choice = self.state.choice
         options = choice.options if choice else ()
         if options != self._form_of:
