@@ -75,8 +75,8 @@ def test_relations_events_and_notes_are_counted(standoff):
     "line, word",
     [
         ("T2\tPER 0 3\tEve", "covers 'Ada', but the file says 'Eve'"),
-        ("T2\tPER 0 x\tAda", "no span"),
-        ("T2 PER 0 3 Ada", "no span"),
+        ("T2\tPER 0 x\tAda", "is not a span"),
+        ("T2 PER 0 3 Ada", "is not a span"),
         ("Q1\tx", "begins with 'Q1"),
         ("T2\tPER 90 99", "does not lie within"),
     ],
@@ -98,7 +98,7 @@ def test_an_empty_file_is_a_text_without_annotations(standoff, tmp_path):
 def test_annotations_without_their_text_are_refused(tmp_path):
     (tmp_path / "b.ann").write_text("T1\tPER 0 3\tAda\n")
 
-    with pytest.raises(ImportFailed, match="its text b.txt is not beside it"):
+    with pytest.raises(ImportFailed, match="text b.txt of the brat annotations b.ann is missing"):
         list(BratImporter().read(Source(tmp_path / "b.ann"), Options()))
     assert annotations_of(tmp_path / "b.txt") == tmp_path / "b.ann"
     assert annotations_of(tmp_path / "c.txt") is None

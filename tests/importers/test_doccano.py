@@ -156,7 +156,7 @@ def test_files_of_the_tool_itself_come_in(read, data_folder):
 def test_an_object_that_holds_all_records_by_name_is_told(read):
     content = "{" + ", ".join(f'"key{n}": {{"text": "a"}}' for n in range(10_001)) + "}"
 
-    with pytest.raises(ImportFailed, match="10,001 different fields.*holds all records"):
+    with pytest.raises(ImportFailed, match="10,001 different fields.*contains all records"):
         read(content, name="all.json")
 
 

@@ -50,7 +50,7 @@ def test_a_broken_line_costs_that_line(tmp_path):
 @pytest.mark.parametrize(
     "line, word",
     [
-        ('{"a": "cut', "cut off"),
+        ('{"a": "cut', "truncated"),
         ('{"a": 1, "a": 2}', "'a' occurs twice"),
         ('{"a": NaN}', "NaN"),
         ("[" * 100_000, "nested"),
@@ -66,9 +66,9 @@ def test_faults_are_told_in_words(tmp_path, line, word):
 def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path):
     found = values(tmp_path, '[{"a": 1}, {"a": 2}, {"a"')
 
-    assert [value for _, value in found[:2]] == [{"a": 1}, {"a": 2}] and "cut off" in faults(found)[
-        0
-    ][1]
+    assert [value for _, value in found[:2]] == [{"a": 1}, {"a": 2}] and "truncated" in faults(
+        found
+    )[0][1]
 
 
 def test_a_number_of_endless_digits_is_told_in_words(read):

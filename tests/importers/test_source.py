@@ -144,5 +144,5 @@ def test_an_encoding_chosen_wrongly_is_told(tmp_path, encoding):
     path.write_bytes("schön,gut\nübel,schlecht\n".encode("latin-1"))
 
     for look in (Source.head, Source.text, lambda source: list(source.lines())):
-        with pytest.raises(ImportFailed, match=f"is not {encoding} throughout"):
+        with pytest.raises(ImportFailed, match=f"is not valid {encoding}"):
             look(Source(path, encoding))

@@ -40,7 +40,7 @@ def test_a_cell_may_hold_lines_and_the_line_is_where_it_began(read):
     "content, line, word",
     [
         ("text,label\nfine,A\nonly\n", 3, "1 column, expected 2"),
-        ('text,label\nfine,A\n"open,B\nrest,C\n', 3, "never closed"),
+        ('text,label\nfine,A\n"open,B\nrest,C\n', 3, "is not closed"),
     ],
 )
 def test_broken_rows_are_named(read, content, line, word):
@@ -54,7 +54,7 @@ def test_every_row_that_an_unclosed_quotation_mark_swallows_is_reported(read):
 
     assert found.texts == ["fine"]
     assert [line for line, _why in found.skipped] == [3, 4, 6]
-    assert "never closed" in found.skipped[0][1] and "line 3" in found.skipped[1][1]
+    assert "is not closed" in found.skipped[0][1] and "line 3" in found.skipped[1][1]
 
 
 def test_rows_between_two_stray_quotation_marks_are_reported_and_the_rest_is_read(read):
@@ -69,7 +69,7 @@ def test_a_cell_that_holds_whole_rows_is_a_warning(read):
 
     assert [one.line for one in found.rows] == [2, 6]
     assert found.remarks == [
-        "file.txt: lines 2 to 5 were read as one row, but hold several: "
+        "file.txt: lines 2 to 5 were read as one row, but contain several: "
         "a quotation mark is missing in one of them."
     ]
     assert read('text,label\n"a poem\nof three\nlines, yes",A\nb,B\n', "csv").remarks == []

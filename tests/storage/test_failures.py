@@ -41,7 +41,11 @@ def locked() -> sqlite3.Error:
         (error_of("select * from absent"), failures.Damaged, "damaged: no such table"),
         (sqlite3.DatabaseError("malformed"), failures.Damaged, "damaged: malformed"),
         (locked(), ProjectBusy, "locked by another program"),
-        (sqlite3.OperationalError("database or disk is full"), failures.NoRoom, "Make room"),
+        (
+            sqlite3.OperationalError("database or disk is full"),
+            failures.NoRoom,
+            "Free up disk space",
+        ),
         (sqlite3.ProgrammingError("closed"), ProjectError, "closed.*report it as a bug"),
         (sqlite3.InterfaceError("wrong type"), ProjectError, "wrong type"),
     ],

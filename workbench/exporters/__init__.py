@@ -1,1 +1,1 @@
-"""Layer 1: labels and predictions out (`data`), models out (`model`)."""
+"""Layer 1: export of labels and predictions (`data`) and of models (`model`)."""

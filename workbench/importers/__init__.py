@@ -1,1 +1,3 @@
-"""Layer 1: files of other tools (and our own) → records, one at a time, with everything that was left out and why."""
+"""Layer 1: reads files of other tools (and our own) as records, one at a time, and reports skipped
+records with reasons.
+"""

@@ -1,4 +1,4 @@
-"""The contract of an importer, and the checks that every record passes whatever its format."""
+"""The importer contract, and validation of records that is independent of the format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from workbench.text.spans import Span
 if TYPE_CHECKING:
     from workbench.importers.source import Source
 
-CLASS, SPANS, PAIRS, TAGS = "class", "spans", "pairs", "tags"  # layers of formats that name none
+# default layer names for formats that name none
+CLASS, SPANS, PAIRS, TAGS = "class", "spans", "pairs", "tags"
 STATES = ("draft", "submitted", "discarded")
 SPLIT_WORDS = {
     "training": "train",
@@ -29,9 +30,10 @@ SPLIT_WORDS = {
 
 
 class Fault(Exception):
-    """A record cannot be imported; the text says why, for users. Importers turn it into `Skipped`.
+    """A record cannot be imported; the text is the reason shown to users. Importers turn it into
+    `Skipped`.
 
-    A text that quotes 100 MB of the file is cut.
+    Long quotations from the file are truncated.
     """
 
     def __init__(self, text: str):
@@ -40,7 +42,7 @@ class Fault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A record that was left out whole: 1-based line of the file, and why."""
+    """A skipped record: 1-based line of the file, and the reason."""
 
     line: int
     reason: str
@@ -48,14 +50,17 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that the user should know; nothing was left out because of it alone."""
+    """A note for the user that did not cause anything to be skipped."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A record and the 1-based line that it began on. `record.document.key` is "" where the file gives none."""
+    """A record and the 1-based line it starts on.
+
+    `record.document.key` is "" if the file contains none.
+    """
 
     line: int
     record: Record
@@ -74,7 +79,7 @@ Item = Row | Skipped | Remark | Layer | Hint
 
 @dataclass(frozen=True)
 class Guess:
-    """How sure an importer is that a file is its own, 0 to 1, and what it saw."""
+    """Confidence of an importer that a file is in its format, 0 to 1, and the reason."""
 
     confidence: float
     why: str = ""
@@ -82,7 +87,10 @@ class Guess:
 
 @dataclass(frozen=True)
 class Options:
-    """What a user can correct. "" and None mean: guess. `mapping` holds (role, column) pairs, see `roles`."""
+    """Settings the user can change. "" and None mean: detect.
+
+    `mapping` holds (role, column) pairs, see `roles`.
+    """
 
     delimiter: str = ""
     mapping: tuple[tuple[str, str], ...] = ()
@@ -95,7 +103,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of a preview and the 1-based line of the file on which it begins."""
+    """A preview row and the 1-based line of the file on which it starts."""
 
     line: int
     cells: tuple[str, ...]
@@ -121,7 +129,10 @@ class Table:
 
 
 class Importer(Protocol):
-    """One file format. Instances hold no state; `read` streams and never raises for a faulty record."""
+    """A file format. Instances hold no state;
+
+    `read` streams and never raises for an invalid record.
+    """
 
     def sniff(self, head: str, name: str) -> Guess:
         """`head`: the first characters of the file, decoded; `name`: its file name."""
@@ -130,9 +141,9 @@ class Importer(Protocol):
     def preview(self, source: Source, options: Options, limit: int) -> Table: ...
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
-        """Layers (as soon as they are known), rows, skipped records and remarks, in the order of the file.
+        """Layers (as soon as they are known), rows, skipped records and notes, in file order.
 
-        Raises ImportFailed where the file as a whole cannot be read.
+        Raises ImportFailed if the file cannot be read at all.
         """
         ...
 
@@ -160,7 +171,7 @@ def span_borders(start: object, end: object) -> tuple[int, int]:
 
 
 def placed_span(text: str, start: object, end: object, covered: object) -> tuple[int, int]:
-    """The offsets of a span in code points. Raises Fault where it does not cover the text `covered`.
+    """The offsets of a span in code points. Raises Fault if it does not cover the text `covered`.
 
     Tools written in JavaScript count UTF-16 units, two for an emoji: such offsets are converted.
     `covered` is no string where the file does not say what the span covers.
@@ -175,7 +186,7 @@ def placed_span(text: str, start: object, end: object, covered: object) -> tuple
         if inside == covered:
             return len(before), len(before) + len(inside)
     if text[first:last].split() == covered.split() and text[first:last].strip():
-        return first, last  # the tool has normalized the white space of what it quotes
+        return first, last  # the tool has normalized the white space of the quoted text
     raise Fault(
         _("the span {start}–{end} covers {found}, but the file says {covered}").format(
             start=first, end=last, found=show(text[first:last]), covered=show(covered)
@@ -184,7 +195,7 @@ def placed_span(text: str, start: object, end: object, covered: object) -> tuple
 
 
 def label_name(value: object) -> str:
-    """The name of a label: a string that is not empty; numbers and truth values are written out. Raises Fault."""
+    """The name of a label: a non-empty string; numbers and booleans are converted. Raises Fault."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if is_number(value):
@@ -197,7 +208,7 @@ def label_name(value: object) -> str:
 
 
 def split_name(value: object) -> str | None:
-    """train, dev or test; None for an empty value. Customary other words are understood. Raises Fault."""
+    """train, dev or test; None for an empty value. Common synonyms are accepted. Raises Fault."""
     if value is None or value in ("", "-"):
         return None
     word = str(value).strip().lower()
@@ -210,7 +221,7 @@ def split_name(value: object) -> str | None:
 
 
 def show(value: object, length: int = 40) -> str:
-    """A value as a message quotes it: short, on one line."""
+    """A value quoted in a message: truncated, on one line."""
     if isinstance(value, dict):
         return _("an object")
     if isinstance(value, list):
@@ -225,7 +236,7 @@ def show(value: object, length: int = 40) -> str:
 
 
 def check(record: Record) -> None:
-    """Raises Fault where a record cannot be stored as it is."""
+    """Raises Fault if a record cannot be stored unchanged."""
     document = record.document
     lengths: dict[str, int] = {}
     if not document.texts:
@@ -267,7 +278,7 @@ def check(record: Record) -> None:
 
 
 def _check_name(name: str) -> None:
-    """The name of a text within its document."""
+    """Validate the name of a text within its document."""
     check_text(name, _("the name of a text"))
     if len(name) > LONGEST_NAME:
         raise Fault(
@@ -278,7 +289,7 @@ def _check_name(name: str) -> None:
 
 
 def check_text(content: str, what: str) -> None:
-    """Raises Fault where `content` is blank or cannot be stored; `what` names it in the message."""
+    """Raises Fault if `content` is blank or cannot be stored; `what` names it in the message."""
     if not content or content.isspace():
         raise Fault(_("{what} is empty").format(what=what))
     if "\0" in content:
@@ -316,7 +327,8 @@ def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
     if not 0 <= span.start <= span.end <= length:
         raise Fault(
             _(
-                "the span {start}–{end} ({label}) does not lie within the text of {length} characters"
+                "the span {start}–{end} ({label}) does not lie within the text of "
+                "{length} characters"
             ).format(start=span.start, end=span.end, label=span.label, length=length)
         )
     if not span.label:
@@ -328,7 +340,8 @@ def _check_label(label: str) -> None:
     if len(label) > LONGEST_NAME:
         raise Fault(
             _(
-                "a label has {count:,} characters, at most {longest_name:,} are read: is it a label?"
+                "a label has {count:,} characters, at most {longest_name:,} are read; "
+                "check that it is a label"
             ).format(count=len(label), longest_name=LONGEST_NAME)
         )
 
@@ -347,7 +360,8 @@ def _check_tokens(
         if not last <= start <= end <= lengths[name]:
             raise Fault(
                 _(
-                    "the token {start}–{end} does not lie behind the one before it or within the text of {lengths} characters"
+                    "the token {start}–{end} overlaps the previous token or is outside "
+                    "the text of {lengths} characters"
                 ).format(start=start, end=end, lengths=lengths[name])
             )
         last = end
@@ -357,12 +371,12 @@ def _check_tokens(
 
 
 def unique_spans(spans: list[Span]) -> tuple[Span, ...]:
-    """The spans in their order, the same one only once."""
+    """The spans in order, without duplicates."""
     return tuple(spans) if len(spans) < 2 else tuple(dict.fromkeys(spans))
 
 
 def add_spans(found: dict[str, tuple[Span, ...]], layer: str, spans: Iterable[Span]) -> None:
-    """Add the spans of one more column to those of a layer, each only once."""
+    """Add the spans of another column to those of a layer, without duplicates."""
     found[layer] = unique_spans([*found.get(layer, ()), *spans])
 
 

@@ -1,4 +1,4 @@
-"""Files that are no text, recognized by their first bytes."""
+"""Binary files, recognized by their first bytes."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _ZIPPED = (
 
 
 def recognize(path: Path, head: bytes) -> tuple[str, str] | None:
-    """(what the file is, what to do) where the first bytes show that it is no text, else None.
+    """(description of the file, advice) if the first bytes show that it is not text, else None.
 
-    The first is a sentence with a place for the `{name}` of the file.
+    The description has a placeholder `{name}` for the file name.
     """
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zipped(path)

@@ -1,4 +1,5 @@
-"""The format of the sample texts: spans in nested brackets with the label behind, crossing spans on lines of their own.
+"""The format of the sample texts: spans in nested brackets followed by the label; crossing spans on
+separate lines.
 
     # m-0001 train delay
     [The [42]LINE tram]VEHICLE was [twenty minutes]TIME late.
@@ -60,7 +61,10 @@ def _none(word: str) -> str | None:
 
 
 def marked(line: str, key: str) -> tuple[str, list[Span]]:
-    """The text without its marks, and the spans. `\\[` and `\\]` belong to the text. Raises ImportFailed."""
+    """The text without its markup, and the spans.
+
+    `\\[` and `\\]` belong to the text. Raises ImportFailed.
+    """
     text: list[str] = []
     spans: list[Span] = []
     starts: list[int] = []
@@ -81,7 +85,9 @@ def marked(line: str, key: str) -> tuple[str, list[Span]]:
                     _("{key}: ']' at column {place} {what}.").format(
                         key=key,
                         place=place,
-                        what=_("closes nothing") if not starts else _("has no label behind it"),
+                        what=_("has no opening bracket")
+                        if not starts
+                        else _("is not followed by a label"),
                     )
                 )
             spans.append(Span(starts.pop(), len(text), name.group()))
@@ -99,14 +105,14 @@ def _crossing(line: str, text: str, key: str) -> Span:
     found = _CROSSING.fullmatch(line)
     if not found:
         raise ImportFailed(
-            _("{key}: {line!r} is no line like “+ LABEL: words”.").format(key=key, line=line)
+            _("{key}: {line!r} is not of the form “+ LABEL: words”.").format(key=key, line=line)
         )
     start = -1
     for _turn in range(int(found[2] or 1)):
         start = text.find(found[3], start + 1)
         if start < 0:
             raise ImportFailed(
-                _("{key}: {found!r} does not stand in the text (so often).").format(
+                _("{key}: {found!r} does not occur in the text (or not as often).").format(
                     key=key, found=found[3]
                 )
             )

@@ -44,7 +44,7 @@ _OTHERS = {
     "N": N_("normalizations"),
     "#": N_("notes"),
 }
-_LINES = 200  # that are looked at to recognize the format
+_LINES = 200  # number of lines examined to recognize the format
 
 
 class BratImporter:
@@ -113,11 +113,11 @@ def annotations_of(path: Path) -> Path | None:
 
 
 def text_of(source: Source) -> str:
-    """The text that the annotations are about. Raises ImportFailed where it is missing."""
+    """The text that the annotations belong to. Raises ImportFailed if it is missing."""
     path = source.path.with_suffix(".txt")
     if not path.is_file():
         raise ImportFailed(
-            _("{name} holds annotations of brat, but its text {text} is not beside it.").format(
+            _("The text {text} of the brat annotations {name} is missing.").format(
                 name=source.name, text=path.name
             ),
             hint=_("Put both files into the same folder."),
@@ -126,7 +126,7 @@ def text_of(source: Source) -> str:
 
 
 def _spans(line: str, text: str, left: Counter[str]) -> list[Span]:
-    """The span of a line, if it holds one; what is no span is counted in `left`."""
+    """The span of a line, if it contains one; other annotations are counted in `left`."""
     if not line.strip():
         return []
     if line[0] != "T":
@@ -141,7 +141,9 @@ def _spans(line: str, text: str, left: Counter[str]) -> list[Span]:
     match = _SPAN.match(line)
     if not match:
         raise Fault(
-            _("{line} is no span like “T1, tab, PER 0 5, tab, words”").format(line=show(line[:60]))
+            _("{line} is not a span of the form “T1, tab, PER 0 5, tab, words”").format(
+                line=show(line[:60])
+            )
         )
     _name, label, offsets, covered = match.groups()
     pieces = [tuple(map(int, piece.split(" "))) for piece in offsets.split(";")]
@@ -166,7 +168,8 @@ def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
         yield ngettext(
             "{name}: {n:,} span in several pieces was imported as one from its first to its last "
             "character.",
-            "{name}: {n:,} spans in several pieces were imported as one each, from the first to the "
+            "{name}: {n:,} spans in several pieces were imported as one each, from the "
+            "first to the "
             "last character.",
             n,
         ).format(name=name, n=n)

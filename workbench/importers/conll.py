@@ -1,4 +1,4 @@
-"""Columns: a token a line, tags in one or more columns, a blank line between documents.
+"""Columns: one token per line, tags in one or more columns, a blank line between documents.
 
 CoNLL-2000, 2002 and 2003, two-column BIO, nested annotation with a column for each level.
 """
@@ -48,7 +48,8 @@ from workbench.text.labels import TAG
 from workbench.text.spans import Span
 
 _WIDEST = 1000  # columns; a known corpus has 16
-# Characters of a line; a token with its columns has fewer, and splitting 100 MB fills the memory.
+# maximum number of characters of a line; a token with its columns has fewer, and splitting 100 MB
+# fills the memory
 _LONGEST = 1_000_000
 _ENDINGS = (".conll", ".conll03", ".iob", ".iob2", ".bio", ".bioes", ".conllup")
 EXAMINED = 200_000  # tokens in which a preview recognizes schemes and counts spans
@@ -196,14 +197,12 @@ def _check_width(width: int, name: str) -> None:
         none = _("{name} has no columns, expected at least 2 (token and tag).")
         raise ImportFailed(
             (one if width else none).format(name=name),
-            hint=_(
-                "Is this the right format? Choose another delimiter, or import it as plain text."
-            ),
+            hint=_("Check the format. Choose another delimiter, or import the file as plain text."),
         )
     if width > _WIDEST:
         raise ImportFailed(
             _("The lines of {name} have {width:,} columns.").format(name=name, width=width),
-            hint=_("Is this the right format? Plain text has no columns."),
+            hint=_("Check the format. Plain text has no columns."),
         )
 
 
@@ -333,7 +332,8 @@ def _remarks(name: str, form: _Form) -> Iterator[str]:
         scheme = form.schemes[str(column + 1)]
         if scheme == "IO":
             yield _(
-                "{name}: the tags of column {column} have no B- and I- before them; neighbours with "
+                "{name}: the tags of column {column} have no B- and I- before them; "
+                "neighbours with "
                 "one label became one span."
             ).format(name=name, column=column + 1)
         elif scheme == schemes.EVERY:

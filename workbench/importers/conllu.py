@@ -1,4 +1,5 @@
-"""CoNLL-U: ten columns, `# text`, sentence and document ids; words of a multiword token keep their place where they can.
+"""CoNLL-U: ten columns, `# text`, sentence and document ids. Words of a multiword token keep their
+offsets if possible.
 
 Source: universaldependencies.org/format.html.
 """
@@ -55,7 +56,7 @@ class _Sentence:
 
 @dataclass(frozen=True)
 class _Word:
-    """A word with the line of columns that describes it; several lines where a contraction cannot be cut (du = de + le)."""
+    """A word with its column line; several lines for an inseparable contraction (du = de + le)."""
 
     form: str
     rows: tuple[list[str], ...]
@@ -192,7 +193,7 @@ def _checked(sentence: _Sentence) -> _Sentence:
 
 
 def _words(rows: list[list[str]]) -> list[_Word]:
-    """The words as they occur in the text. Empty nodes (8.1) are left out."""
+    """The words as they occur in the text. Empty nodes (8.1) are omitted."""
     found: list[_Word] = []
     n = 0
     while n < len(rows):
@@ -268,7 +269,8 @@ def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, 
         if start < 0 or text[position:start].strip():
             raise Fault(
                 _(
-                    "the word {form!r} is not at its place in the text of the sentence (position {position})"
+                    "the word {form!r} is not at its place in the text of the sentence "
+                    "(position {position})"
                 ).format(form=word.form, position=position)
             )
         position = start + len(word.form)

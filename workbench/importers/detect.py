@@ -1,4 +1,4 @@
-"""Which format a file is in: every importer says how confident it is."""
+"""Detection of the file format: every importer reports its confidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.importers.base import Guess, Importer
 from workbench.importers.source import Source
 
 TEXT_FORMAT = "text"
-SURE = 0.9  # confidence of a plugin from which it goes before the formats that are refused
+SURE = 0.9  # confidence at which a plugin takes precedence over unsupported formats
 log = logging.getLogger(__name__)
 
 
@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 class Detected:
     """`format` is the id of an importer, `why` a sentence for the user.
 
-    `question`: why the user must be asked before the file is read so, "" where that is clear.
-    `warning`: why a format that the user chose does not seem to be the right one.
+    `question`: why the user must confirm the format, "" if it is certain.
+    `warning`: why a format that the user chose does not seem to be correct.
     """
 
     format: str
@@ -46,9 +46,9 @@ def importer(format: str) -> Importer:
 
 
 def detect(source: Source) -> Detected:
-    """The most confident importer, the first of the index among equals.
+    """The most confident importer, the first of the index if several are equal.
 
-    Raises ImportFailed for a file in a known format that is not read.
+    Raises ImportFailed for a file in a known unsupported format.
     """
     head = source.head()
     if detected := _of_plugins(head, source.name):
@@ -63,7 +63,9 @@ def detect(source: Source) -> Detected:
 
 
 def _of_plugins(head: str, name: str) -> Detected | None:
-    """The format of a plugin that is sure: it may read what the built-in importers refuse."""
+    """The format of a plugin with high confidence: it may read files that the built-in importers do
+    not support.
+    """
     added = [
         one.id for one in registry.registry().all("importer") if one.source != manifest.BUILTIN
     ]
@@ -73,7 +75,7 @@ def _of_plugins(head: str, name: str) -> Detected | None:
 
 
 def _sniff(format: str, head: str, name: str) -> Guess:
-    """What the importer says of the file; a plugin that fails says nothing of it."""
+    """The result of the importer for the file; a plugin that fails gives none."""
     if registry.registry().entry("importer", format).source == manifest.BUILTIN:
         return importer(format).sniff(head, name)
     try:
@@ -84,7 +86,7 @@ def _sniff(format: str, head: str, name: str) -> Guess:
 
 
 def chosen(source: Source, format: str) -> str:
-    """A warning where the user chose a format for a file that is in another one, else ""."""
+    """A warning if the format the user chose differs from the detected one, else ""."""
     found = foreign.recognize(source.head(), source.name)
     if found is None or (found.as_text and format == TEXT_FORMAT):
         return ""

@@ -1,6 +1,7 @@
 """doccano's JSON lines and JSON, and any other JSON whose fields can be guessed or are mapped.
 
-Labels may be `[start, end, label]` triples, `{start_offset, end_offset, label}` objects, strings (classes), or `cats`.
+Labels may be `[start, end, label]` triples, `{start_offset, end_offset, label}` objects, strings
+(classes), or `cats`.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class DoccanoImporter:
                 yield Skipped(line, str(fault))
         if relations:
             yield Remark(
-                _("{relations} records hold relations; relations cannot be kept yet.").format(
+                _("{relations} records contain relations, which are not supported yet.").format(
                     relations=relations
                 )
             )
@@ -129,15 +130,20 @@ def _cell(value: object) -> str:
 
 
 def _fields(sample: list[dict], file: str) -> list[str]:
-    """The names in the first records. Raises ImportFailed where they are so many that these are no records."""
+    """The field names of the first records.
+
+    Raises ImportFailed if there are too many for records.
+    """
     found = list(dict.fromkeys(str(key) for value in sample for key in value))
     if len(found) > roles.MOST_COLUMNS:
         raise ImportFailed(
             _(
-                "The first records of {file} have {count:,} different fields; at most {most_columns:,} are read."
+                "The first records of {file} have {count:,} different fields; at most "
+                "{most_columns:,} are read."
             ).format(file=file, count=len(found), most_columns=roles.MOST_COLUMNS),
             hint=_(
-                "Is it one object that holds all records by name? A list of records is expected."
+                "Check whether the file is one object that contains all records by name. "
+                "A list of records is expected."
             ),
         )
     return found
@@ -147,7 +153,7 @@ def _require_text(known: list[str], guessed: dict[str, str], file: str) -> None:
     if "text" not in guessed:
         names = ", ".join(name[:40] for name in known[:12]) or _("none")
         raise ImportFailed(
-            _("No field of the JSON objects in {file} holds a text.").format(file=file),
+            _("No field of the JSON objects in {file} contains a text.").format(file=file),
             hint=_("Their fields: {names}. A text is a string, in a field like “text”.").format(
                 names=names
             ),

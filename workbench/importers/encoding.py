@@ -1,4 +1,7 @@
-"""Which encoding a file is in. A guess comes with its reason; what cannot be determined is refused."""
+"""Detection of the text encoding.
+
+A detected encoding comes with its reason; an undetectable one is refused.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.importers import binary
 
 CHUNK = 1 << 20
-_SAMPLED = 4  # chunks with bytes beyond ASCII that are examined to guess a code page
+_SAMPLED = 4  # chunks with non-ASCII bytes that are examined to detect a code page
 CHOICES = (
     "utf-8",
     "utf-16",
@@ -34,7 +37,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Letters and signs that Western European texts use beyond ASCII. Others hint at another code page.
+# Non-ASCII characters used in Western European texts. Others indicate another code page.
 _WESTERN = frozenset(
     "äöüßÄÖÜéèêëÉÈÊàâáãåÀÂÁÃÅçÇñÑíìîïÍóòôõøÓÔÕØúùûÚæÆœŒýÿ¿¡«»“”‘’„–—…€£§°·´`©®™•\xa0½²³ºª"
 )
@@ -42,7 +45,10 @@ _WESTERN = frozenset(
 
 @dataclass(frozen=True)
 class Encoding:
-    """`codec` is Python's name, `name` the customary one; `sure` is False where it was guessed from the letters."""
+    """`codec` is Python's name, `name` the common one;
+
+    `sure` is False if it was detected from the letters.
+    """
 
     codec: str
     name: str
@@ -59,39 +65,48 @@ class Encoding:
                 _("There is no encoding {name!r}.").format(name=name),
                 hint=_("Known among others: {names}.").format(names=", ".join(CHOICES)),
             ) from None
-        # A mark at the start belongs to the file, not to its text; utf-8-sig also reads files without one.
+        # A byte order mark belongs to the file, not to its text; utf-8-sig also reads files without
+        # one.
         return cls("utf-8-sig" if codec == "utf-8" else codec, name, "chosen")
 
     def decode(self, raw: bytes) -> str:
-        """The beginning of a file; a character cut at the end is left out, faulty bytes are shown as U+FFFD."""
+        """The beginning of a file; a character cut at the end is omitted, invalid bytes are shown
+        as U+FFFD.
+        """
         return codecs.getincrementaldecoder(self.codec)("replace").decode(raw)
 
 
 def guess(path: Path, *, limit: int | None = None) -> Encoding:
     """The encoding of a file, from its first `limit` bytes or all of it.
 
-    Raises ImportFailed for a file that is empty, binary, or in an encoding that cannot be determined.
+    Raises ImportFailed for a file that is empty, binary, or in an encoding that cannot be
+    determined.
     """
     with open(path, "rb") as file:
         head = file.read(1 << 16)
     if not head.strip() and not any(raw.strip() for raw in _chunks(path, limit)):
         raise ImportFailed(
-            _("{name} is empty.").format(name=path.name), hint=_("Was it saved completely?")
+            _("{name} is empty.").format(name=path.name),
+            hint=_("Check that it was saved completely."),
         )
     if found := binary.recognize(path, head):
         raise ImportFailed(found[0].format(name=path.name), hint=found[1])
     for mark, codec in _BOMS:
         if head.startswith(mark):
-            return Encoding(codec, codec.removesuffix("-sig"), _("the file begins with its mark"))
+            return Encoding(
+                codec, codec.removesuffix("-sig"), _("the file begins with a byte order mark")
+            )
     if b"\0" in head:
         return _wide(path, head)
     if _is_utf8(path, limit):
-        return Encoding("utf-8", "utf-8", _("every byte fits"))
+        return Encoding("utf-8", "utf-8", _("all bytes are valid"))
     return _not_utf8(path, limit)
 
 
 def _wide(path: Path, head: bytes) -> Encoding:
-    """UTF-16 without a mark shows as NUL in every second byte; anything else with NUL is no text."""
+    """UTF-16 without a byte order mark has NUL in every second byte; anything else with NUL is not
+    text.
+    """
     even, odd = head[0::2], head[1::2]
     for codec, zeros, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if zeros.count(0) > 0.6 * len(zeros) and others.count(0) < 0.01 * len(others) + 1:
@@ -102,7 +117,7 @@ def _wide(path: Path, head: bytes) -> Encoding:
 def _binary(path: Path, position: int) -> ImportFailed:
     return ImportFailed(
         _("{name} is not text: byte {position} is zero.").format(name=path.name, position=position),
-        hint=_("Is it the right file?"),
+        hint=_("Check that it is the right file."),
     )
 
 
@@ -141,7 +156,7 @@ def _not_utf8(path: Path, limit: int | None) -> Encoding:
         wide = [letter for letter in decoder.decode(raw) if letter > "\x7f"]
         here = sum("\udc80" <= letter <= "\udcff" for letter in wide)
         bad, good, size = bad + here, good + len(wide) - here, size + len(raw)
-        # Only bytes beyond ASCII tell code pages apart, wherever in the file they are.
+        # only non-ASCII bytes distinguish code pages, wherever in the file they are
         if not raw.isascii() and len(sample) < _SAMPLED:
             sample.append(before + raw)
             before = b""
@@ -157,7 +172,10 @@ def _not_utf8(path: Path, limit: int | None) -> Encoding:
 
 
 def _western(path: Path, raw: bytes) -> Encoding:
-    """Windows-1252 where the letters beyond ASCII are few and Western. Raises ImportFailed otherwise."""
+    """Windows-1252 if the non-ASCII characters are few and Western.
+
+    Raises ImportFailed otherwise.
+    """
     refusal = ImportFailed(
         _("The encoding of {name} cannot be determined; it is not UTF-8.").format(name=path.name),
         hint=_("Choose its encoding, or save the file as UTF-8."),

@@ -1,7 +1,7 @@
-"""Formats that are not read: what a file is, and what to export or convert to instead.
+"""Unsupported formats: what a file is, and what to export or convert to instead.
 
-Without this a file of another tool would be read as a table or as lines of text. Where lines of
-text may be what is wanted, `Foreign.as_text` is set and the user is asked.
+Without this, a file of another tool would be read as a table or as lines of text. If importing
+its lines may be wanted, `Foreign.as_text` is set and the user is asked.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
 from workbench.importers import foreign_xml, jsonl
 
-_START = 4_000  # characters in which the marks of a format are looked for
+_START = 4_000  # number of characters searched for the markers of a format
 _LINES = 200
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """`what` is a sentence with a place for the `{name}` of the file, `hint` says what to do.
+    """`what` is a sentence with a placeholder `{name}` for the file name, `hint` the advice.
 
-    `as_text`: its lines may be wanted as texts all the same.
+    `as_text`: its lines may be imported as texts after confirmation.
     """
 
     what: str
@@ -34,7 +34,10 @@ class Foreign:
 
 
 def recognize(head: str, name: str) -> Foreign | None:
-    """What a file is whose format is not read, by its beginning and its name; None for others."""
+    """Description of a file in an unsupported format, from its beginning and its name;
+
+    None for others.
+    """
     start = head.lstrip("\ufeff \t\r\n")
     ending = name.lower().rpartition(".")[2]
     if jsonl.opens(start):
@@ -170,7 +173,8 @@ _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
     (
         _is_piped,
         N_(
-            "{name} holds a sentence per line with tags behind bars (“word|tag”), as spaCy reads it."
+            "{name} holds a sentence per line with tags behind bars (“word|tag”), as "
+            "spaCy reads it."
         ),
         _ONE_LINE,
         False,

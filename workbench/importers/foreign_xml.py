@@ -66,7 +66,10 @@ _BLOCKS = frozenset(("s", "doc", "text", "corpus"))
 
 
 def recognize(start: str) -> Markup | None:
-    """What a file is that begins with "<"; None for a text that only begins so ("<3", "<unk> …")."""
+    """What a file is that begins with "<";
+
+    None for a text that only begins so ("<3", "<unk> …").
+    """
     prologue = _PROLOGUE.match(start)
     rest = start[prologue.end() :] if prologue else start
     element = _ELEMENT.match(rest)
@@ -81,7 +84,8 @@ def recognize(start: str) -> Markup | None:
     if local in _BLOCKS and "\t" in rest[:2_000]:
         return Markup(
             N_(
-                "{name} holds columns of tokens between XML elements, as Corpus Workbench reads them."
+                "{name} holds columns of tokens between XML elements, as Corpus "
+                "Workbench reads them."
             ),
             N_("Replace the lines of elements with blank lines (CoNLL)."),
         )

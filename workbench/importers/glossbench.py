@@ -1,4 +1,7 @@
-"""The own format: first line the layers, then a document a line. Complete: whatever people said of the documents comes back."""
+"""The native format: the layers in the first line, then one document per line.
+
+Lossless: all annotations are restored.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from workbench.importers.source import Source
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
 from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer
 
-_MOST_TEXTS = 100  # of a document; a pair has two
+_MOST_TEXTS = 100  # maximum per document; a pair has two
 
 
 class OwnImporter:
@@ -57,7 +60,7 @@ class OwnImporter:
             ("key", "text", "split", "states"),
             tuple(rows),
             (),
-            _("keys, texts, labels and states are taken as they are"),
+            _("keys, texts, labels and states are imported unchanged"),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
@@ -77,14 +80,14 @@ def _layers(header: object, name: str) -> dict[str, Layer]:
             _("{name} is not in Glossbench's own format: in line 1, {header}.").format(
                 name=name, header=header
             ),
-            hint=_("Choose another format, or let it be guessed."),
+            hint=_("Choose another format, or use automatic detection."),
         )
     if not isinstance(header, dict) or "glossbench" not in header:
         raise ImportFailed(
-            _("{name} is not in Glossbench's own format: its first line holds no layers.").format(
-                name=name
-            ),
-            hint=_("Choose another format, or let it be guessed."),
+            _(
+                "{name} is not in Glossbench's own format: its first line contains no layers."
+            ).format(name=name),
+            hint=_("Choose another format, or use automatic detection."),
         )
     version = header["glossbench"]
     if not isinstance(version, int) or version > FORMAT_VERSION:
@@ -101,10 +104,10 @@ def _layers(header: object, name: str) -> dict[str, Layer]:
             _("{name}, line 1: the layers cannot be read: {reason}.").format(
                 name=name, reason=fault
             ),
-            hint=_("Was the file changed by hand? Export it again."),
+            hint=_("The file may have been edited by hand. Export it again."),
         ) from None
     if len({one.name for one in layers}) != len(layers):
-        raise ImportFailed(_("{name}, line 1: two layers have one name.").format(name=name))
+        raise ImportFailed(_("{name}, line 1: two layers have the same name.").format(name=name))
     return {one.name: one for one in layers}
 
 
@@ -123,9 +126,9 @@ def _layer(raw: object) -> Layer:
     if not all(isinstance(label, dict) and _is_name(label.get("name")) for label in labels):
         raise Fault(_("layer {name!r} has a label without a name").format(name=name))
     if len({label["name"] for label in labels}) != len(labels):
-        raise Fault(_("layer {name!r} has a label twice").format(name=name))
+        raise Fault(_("layer {name!r} contains the same label twice").format(name=name))
     if not isinstance(raw.get("options") or {}, dict):
-        raise Fault(_("the options of layer {name!r} are no object").format(name=name))
+        raise Fault(_("the options of layer {name!r} are not an object").format(name=name))
     layer = layer_from_json(raw)
     return replace(layer, labels=tuple(_label(label) for label in layer.labels))
 
@@ -165,7 +168,7 @@ def _record(value: object, layers: Mapping[str, Layer]) -> Record:
 
 
 def _check_shape(value: Mapping) -> None:
-    """Raises Fault where `record_from_json` would fail, or would accept a fraction as an offset."""
+    """Raises Fault if `record_from_json` would fail, or would accept a fraction as an offset."""
     if not isinstance(value.get("texts"), dict):
         raise Fault(_("the document has no texts"))
     for name, content in value["texts"].items():

@@ -1,4 +1,6 @@
-"""JSON values of a file, one at a time: a line each, a list, or objects one after the other; on one line or many, at any size."""
+"""JSON values of a file, one at a time: one per line, a list, or consecutive objects; formatted on
+any number of lines, of any size.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +27,19 @@ def _object(pairs: list[tuple[str, object]]) -> dict:
 
 
 def _constant(name: str) -> None:
-    raise ValueError(_("{name} is no JSON number").format(name=name))
+    raise ValueError(_("{name} is not a JSON number").format(name=name))
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 
 
 def opens(head: str) -> bool:
-    """Whether a file begins as JSON does; a text may begin with a bracket, too: "[Music] Hello"."""
+    """Whether a file begins like JSON. A text may begin with a bracket, too: "[Music] Hello"."""
     return bool(_OPENING.match(head.lstrip(_SPACE + "\ufeff")))
 
 
 def layout(head: str) -> str:
-    """`lines`, `list` or `objects` (one after the other over many lines), from the beginning of a file."""
+    """`lines`, `list` or `objects` (consecutive, multi-line), from the beginning of a file."""
     start = head.lstrip(_SPACE + "\ufeff")
     first, newline, rest = start.partition("\n")
     if not start or start[0] not in "[{":
@@ -50,7 +52,7 @@ def layout(head: str) -> str:
     try:
         _DECODER.raw_decode(start)
     except json.JSONDecodeError as error:
-        # An object that is only cut by the end of the head is one; a broken first line is not.
+        # An object cut only by the end of the head is valid; an invalid first line is not.
         return "objects" if error.pos >= len(start) - 1 and len(start) >= HEAD // 2 else "lines"
     except (ValueError, RecursionError):
         return "lines"
@@ -66,7 +68,7 @@ def _parses(line: str) -> bool:
 
 
 def values(source: Source) -> Iterator[tuple[int, object]]:
-    """(1-based line, value). What cannot be read arrives as a Fault in place of the value."""
+    """(1-based line, value). For invalid JSON, a Fault replaces the value."""
     how = layout(source.head())
     if how == "lines":
         yield from _lines(source)
@@ -91,9 +93,9 @@ def _lines(source: Source) -> Iterator[tuple[int, object]]:
 
 
 def _stream(text: str, *, listed: bool, cut: bool) -> Iterator[tuple[int, object]]:
-    """The values of a list, or of objects one after the other.
+    """The values of a list, or of consecutive objects.
 
-    `cut`: the text is only the beginning of a file, so that it may end within a value.
+    `cut`: the text is only the beginning of a file, so it may end within a value.
     """
     position = _skip(text, 0)
     line, counted = 1, 0
@@ -134,7 +136,7 @@ def _stream(text: str, *, listed: bool, cut: bool) -> Iterator[tuple[int, object
             yield (
                 line,
                 Fault(
-                    _("the list is not closed: is the file cut off?")
+                    _("the list is not closed; the file may be truncated")
                     if not sign
                     else _("a comma is missing before {sign!r}").format(sign=sign)
                 ),
@@ -146,7 +148,8 @@ def _stream(text: str, *, listed: bool, cut: bool) -> Iterator[tuple[int, object
                 line,
                 Fault(
                     _(
-                        "there is a comma before the end of the list; the records before it were read"
+                        "there is a comma before the end of the list; the records before "
+                        "it were read"
                     )
                 ),
             )
@@ -160,14 +163,14 @@ def _skip(text: str, position: int) -> int:
 
 
 def _ends_within(error: Exception, length: int) -> bool:
-    """Whether the text of `length` characters may have ended too early, and nothing else is wrong."""
+    """Whether the only error may be that the text of `length` characters is truncated."""
     if not isinstance(error, json.JSONDecodeError):
         return False
     return error.msg.startswith("Unterminated string") or error.pos >= length - 10
 
 
 def explain(error: Exception, length: int) -> Fault:
-    """What is wrong with a piece of JSON of `length` characters, in words."""
+    """The Fault that describes a JSON error in a text of `length` characters."""
     if isinstance(error, RecursionError):
         return Fault(_("the JSON is nested too deeply to be read"))
     if "integer string conversion" in str(error):
@@ -175,15 +178,15 @@ def explain(error: Exception, length: int) -> Fault:
             _("a number has more than {value:,} digits").format(value=sys.get_int_max_str_digits())
         )
     if not isinstance(error, json.JSONDecodeError):
-        return Fault(_("this is not usable JSON: {error}").format(error=error))
+        return Fault(_("invalid JSON: {error}").format(error=error))
     if error.msg.startswith("Unterminated string") or error.pos >= length - 1:
         return Fault(
-            _("the JSON ends in the middle (column {colno}): is the file cut off?").format(
+            _("the JSON ends unexpectedly (column {colno}); the file may be truncated").format(
                 colno=error.colno
             )
         )
     return Fault(
-        _("this is not JSON: {msg} at column {colno}").format(msg=error.msg, colno=error.colno)
+        _("invalid JSON: {msg} at column {colno}").format(msg=error.msg, colno=error.colno)
     )
 
 

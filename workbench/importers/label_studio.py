@@ -1,4 +1,4 @@
-"""Label Studio's JSON export: tasks with their annotations, of which one for each task comes in.
+"""Label Studio's JSON export: tasks with their annotations, one of which is imported per task.
 
 The flat JSON-MIN export is read by the importer of JSON objects, see `doccano`.
 """
@@ -234,7 +234,7 @@ def _names(value: object) -> list[str]:
 
 
 def _states(task: Mapping, chosen: Mapping | None, marks: Mapping, form: _Form) -> dict[str, str]:
-    """An annotation without spans is an answer, one without a class is none; cancelled: discarded."""
+    """Submitted with spans (also none) or with a class; cancelled annotations are discarded."""
     if chosen is None:
         return dict.fromkeys(form.layers.values(), "discarded") if _annotations(task) else {}
     span_layers = [layer for (kind, _name), layer in form.layers.items() if kind == SPANS]
@@ -286,6 +286,6 @@ def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
         ).format(name=name, n=n)
     if kinds := {kind: n for kind, n in left.items() if n}:
         listed = ", ".join(f"{kind} ({n:,})" for kind, n in sorted(kinds.items()))
-        yield _("{name}: not imported, as they are no spans or classes of a text: {kinds}.").format(
-            name=name, kinds=listed
-        )
+        yield _(
+            "{name}: not imported, because they are neither spans nor classes of a text: {kinds}."
+        ).format(name=name, kinds=listed)

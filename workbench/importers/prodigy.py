@@ -1,7 +1,7 @@
 """Prodigy's JSON lines: tokens and spans, or classes with accept and reject.
 
-`accept` counts as submitted, `ignore` as discarded; of a rejected task only the text comes in: that its labels are wrong
-does not say which are right.
+`accept` counts as submitted, `ignore` as discarded. Of a rejected task only the text is imported:
+rejection does not tell which labels are correct.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ProdigyImporter:
                 ),
             )
         if "spans" in first or ("tokens" in first and isinstance(first["tokens"], list)):
-            return Guess(0.9, _("JSON with 'text' and 'spans' as Prodigy writes them"))
+            return Guess(0.9, _("JSON with 'text' and 'spans' in Prodigy's format"))
         return (
             Guess(0.4, _("JSON with 'text'"))
             if "label" not in first and "labels" not in first
@@ -98,7 +98,7 @@ class ProdigyImporter:
             ("text", "labels", "answer"),
             tuple(rows),
             (),
-            _("texts, tokens, spans, classes and answers are taken as they are"),
+            _("texts, tokens, spans, classes and answers are imported unchanged"),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
@@ -116,7 +116,8 @@ class ProdigyImporter:
             yield Remark(
                 ngettext(
                     "{n:,} task was rejected in Prodigy: its text was imported without labels.",
-                    "{n:,} tasks were rejected in Prodigy: their texts were imported without labels.",
+                    "{n:,} tasks were rejected in Prodigy: their texts were imported "
+                    "without labels.",
                     rejected,
                 ).format(n=rejected)
             )
@@ -226,7 +227,7 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _spans(value: Mapping) -> tuple[Span, ...] | None:
-    """None where the record says nothing of spans."""
+    """None if the record has no spans field."""
     raw = value.get("spans")
     if raw is None or (not raw and "label" in value) or (not raw and "options" in value):
         return None if "answer" not in value or "tokens" not in value else ()

@@ -1,4 +1,7 @@
-"""Which column is what: `role=column` pairs as a user gives them, and a guess from the names of the columns."""
+"""Roles of columns:
+
+`role=column` pairs specified by the user, or detected from the column names.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,13 @@ from workbench.text.formulas import ESCAPED_COLUMN
 
 PLAIN = ("id", "text", "text_b", "split", "group")
 NAMED = ("label", "tag", "spans", "meta")  # these take a name: label:LAYER, meta:NAME
-TAG, SPANS = REPEATABLE = ("tag", "spans")  # of these several columns may share a layer
-MOST_COLUMNS = (
-    10_000  # a table of texts has fewer; what has more is something else, and would fill the memory
-)
+TAG, SPANS = REPEATABLE = ("tag", "spans")  # several columns of these may share a layer
+MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME"
 
 _NAMES = {
-    "text": ("text", "text_a", "sentence", "sentence1", "premise", "content", "data", "column_data", "message", "body", "document", "review",
-             "tweet", "utterance", "question", "comment", "words", "title"),
+    "text": ("text", "text_a", "sentence", "sentence1", "premise", "content", "data", "column_data", "message",
+             "body", "document", "review", "tweet", "utterance", "question", "comment", "words", "title"),
     "text_b": ("text_b", "sentence2", "hypothesis", "text_pair", "text2"),
     "id": ("id", "key", "uid", "guid", "doc_id", "document_id", "pair_id"),
     "split": ("split", "partition"),
@@ -51,7 +52,7 @@ class Role:
 
     @property
     def is_tag(self) -> bool:
-        """A tag for each token, with or without the prefixes of a scheme."""
+        """A tag for each token, with or without scheme prefixes."""
         return self.kind == TAG
 
     @property
@@ -96,20 +97,23 @@ def parse(mapping: Iterable[tuple[str, str]]) -> tuple[Role, ...]:
 def with_text(
     roles: tuple[Role, ...], guessed: Iterable[tuple[str, str]], file: str
 ) -> tuple[Role, ...]:
-    """The roles with the guessed column for the text where none was named. Raises ImportFailed if that column has another role."""
+    """The roles, with the detected text column if none was specified.
+
+    Raises ImportFailed if that column has another role.
+    """
     if any(one.kind == "text" for one in roles):
         return roles
     column = dict(guessed).get("text", "")
     if not column or any(one.column == column for one in roles):
         raise ImportFailed(
             _("Which column of {file} holds the text?").format(file=file),
-            hint=_("Say text=COLUMN."),
+            hint=_("Specify it with text=COLUMN."),
         )
     return (Role("text", "", column), *roles)
 
 
 def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> None:
-    """Raises ImportFailed where a role names a column that is not there."""
+    """Raises ImportFailed if a role names a missing column."""
     known = set(columns)
     for one in roles:
         if one.column not in known:
@@ -126,9 +130,10 @@ def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> N
 def guess(
     columns: Sequence[str], rows: Sequence[Sequence[str]], *, class_layer: str, pair_layer: str
 ) -> tuple[tuple[str, str], ...]:
-    """(role, column) pairs from the names of the columns; without a usual name the longest is the text.
+    """(role, column) pairs from the column names; without a known name the longest column is the
+    text.
 
-    What is none of these becomes metadata, so that nothing is lost.
+    All other columns become metadata, so that nothing is lost.
     """
     left = [column for column in columns if column != ESCAPED_COLUMN]
     found: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""A file to be read as text: its encoding, its lines, how far reading has come."""
+"""A file read as text: its encoding, lines and read position."""
 
 from __future__ import annotations
 
@@ -17,12 +17,18 @@ MAY_BE_EMPTY = ".ann"  # brat stores an empty file beside a text without annotat
 
 
 class Source:
-    """`encoding` is guessed from the whole file unless given. Raises ImportFailed for what is no text at all."""
+    """`encoding` is detected from the whole file unless given.
+
+    Raises ImportFailed for binary files.
+    """
 
     def __init__(self, path: Path, encoding: str = "", *, scan: int | None = None):
-        """`scan`: for a preview, look at so many bytes only when guessing, and give no more lines once LOOK characters were read."""
+        """`scan`: for a preview, use only this many bytes for detection, and stop after LOOK
+        characters.
+        """
         self.scan = scan
-        self.cut = False  # whether the last reading ended before the file did, as `scan` asks for
+        # whether the last reading stopped before the end of the file, as requested by `scan`
+        self.cut = False
         self.path = Path(path)
         self.name = self.path.name
         try:
@@ -34,9 +40,9 @@ class Source:
             about = self.path.stat()
             if not stat.S_ISREG(
                 about.st_mode
-            ):  # reading a pipe would wait for ever, and it can be read once only
+            ):  # reading a pipe could block forever, and it can be read only once
                 raise ImportFailed(
-                    _("{path} is no file but a pipe or a device.").format(path=self.path),
+                    _("{path} is a pipe or a device, not a file.").format(path=self.path),
                     hint=_("Save the data in a file first."),
                 )
             self.size = about.st_size
@@ -49,19 +55,21 @@ class Source:
                 _("{path} cannot be read: {strerror}.").format(
                     path=self.path, strerror=error.strerror or error
                 ),
-                hint=_("Is the path right?"),
+                hint=_("Check the path."),
             ) from error
         self._raw: io.BufferedReader | None = None
 
     @property
     def position(self) -> int:
-        """Bytes read so far by the running `lines()`."""
+        """Number of bytes read so far by the running `lines()`."""
         return self._raw.tell() if self._raw and not self._raw.closed else 0
 
     def lines(self, *, ends: bool = False) -> Iterator[str]:
-        """Lines without their end, or with it (`ends`). Only U+000A ends a line (and a U+000D before it goes with it); U+2028, U+0085 and form feeds are text.
+        """Lines without their line end, or with it (`ends`). Only U+000A ends a line (with a
+        preceding U+000D); U+2028, U+0085 and form feeds are text.
 
-        Bytes that are not UTF-8 arrive as U+DC80 … U+DCFF, so that one bad line costs one record.
+        Bytes that are not UTF-8 are read as U+DC80 … U+DCFF, so that an invalid line affects only
+        one record.
         """
         errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
         with open(self.path, "rb") as self._raw:
@@ -81,11 +89,13 @@ class Source:
 
     def _line_end(self) -> str:
         head = self.head(HEAD)
-        # A file of an old Macintosh ends its lines with U+000D alone.
+        # Files of classic Mac OS end their lines with U+000D only.
         return "\r" if "\n" not in head and "\r" in head.rstrip("\r") else "\n"
 
     def text(self) -> str:
-        """The whole file as one string, line ends as they are; for a preview its first LOOK characters."""
+        """The whole file as one string with unchanged line ends; for a preview its first LOOK
+        characters.
+        """
         errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
         try:
             with open(self.path, encoding=self.encoding.codec, errors=errors, newline="") as file:
@@ -99,18 +109,18 @@ class Source:
 
     def _wrong(self, error: UnicodeError) -> ImportFailed:
         reason = getattr(error, "reason", None) or str(error)
-        message = _("{name} is not {encoding} throughout ({reason}).").format(
+        message = _("{name} is not valid {encoding} ({reason}).").format(
             name=self.name, encoding=self.encoding.name, reason=reason
         )
         return ImportFailed(message, hint=_("Choose another encoding."))
 
     def head(self, size: int = HEAD) -> str:
-        """The first `size` bytes, decoded; a character cut at the end is left out."""
+        """The first `size` bytes, decoded; a character cut at the end is omitted."""
         with open(self.path, "rb") as file:
             raw = file.read(size)
         try:
             return self.encoding.decode(raw)
-        except UnicodeError as error:  # UTF-16 and UTF-32 that do not begin with their mark
+        except UnicodeError as error:  # UTF-16 and UTF-32 without a byte order mark
             raise self._wrong(error) from error
 
     def _beginning(self, lines: Iterable[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""CSV, TSV and their like: a record a row, columns with roles."""
+"""CSV, TSV and similar formats: one record per row, columns with roles."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TableImporter:
             )
         return Guess(
             (0.2 if delimiter == "," else 0.4) * consistency,
-            _("every line has as many {delimiter}").format(delimiter=_name(delimiter)),
+            _("every line has the same number of {delimiter}").format(delimiter=_name(delimiter)),
         )
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
@@ -204,7 +204,9 @@ def _unescaped(row: list[str], place: Mapping[str, int], escaped: int | None) ->
 
 
 def _meta(named: list[tuple[roles.Role, str]]) -> dict:
-    """Metadata by name; a column `meta` with a JSON object, as our own export writes it, is taken apart."""
+    """Metadata by name; a column `meta` with a JSON object, as our own export writes it, is
+    unpacked.
+    """
     found: dict = {}
     for one, cell in named:
         if one.kind != "meta" or not cell:
@@ -214,13 +216,13 @@ def _meta(named: list[tuple[roles.Role, str]]) -> dict:
                 found.update(json.loads(cell))
                 continue
             except (ValueError, RecursionError):
-                pass  # then it is a text like any other
+                pass  # then it is an ordinary text
         found[one.name] = cell
     return found
 
 
 def _tokens(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """A cell of tokens: a JSON list, or words with one space between."""
+    """A cell of tokens: a JSON list, or words separated by single spaces."""
     if text.startswith("["):
         try:
             listed = json.loads(text)
@@ -261,11 +263,15 @@ def _spans(cell: str) -> tuple[Span, ...]:
         raw = json.loads(cell)
     except (ValueError, RecursionError):
         raise Fault(
-            _("the spans {cell!r} are no JSON list of [start, end, label]").format(cell=cell[:40])
+            _("the spans {cell!r} are not a JSON list of [start, end, label]").format(
+                cell=cell[:40]
+            )
         ) from None
     if not isinstance(raw, list) or not all(isinstance(one, list) and len(one) == 3 for one in raw):
         raise Fault(
-            _("the spans {cell!r} are no JSON list of [start, end, label]").format(cell=cell[:40])
+            _("the spans {cell!r} are not a JSON list of [start, end, label]").format(
+                cell=cell[:40]
+            )
         )
     return unique_spans(
         [Span(*span_borders(start, end), label_name(label)) for start, end, label in raw]

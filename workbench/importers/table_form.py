@@ -1,4 +1,4 @@
-"""The form of a table: its delimiter, its quotation marks, its header, its columns."""
+"""The format of a table: its delimiter, quotation marks, header and columns."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Form:
         if not rows:
             raise ImportFailed(
                 _("No row of {name} can be read.").format(name=source.name),
-                hint=_("Is the delimiter right?"),
+                hint=_("Check the delimiter."),
             )
         if len(rows[0]) > roles.MOST_COLUMNS:
             raise _too_wide(source.name)
@@ -84,7 +84,7 @@ class Form:
         )
 
     def rows(self, source: Source) -> Iterator[tuple[int, list[str] | Fault]]:
-        """(line, cells) without the header; what cannot be read arrives as a Fault."""
+        """(line, cells) without the header; a Fault replaces a row that cannot be read."""
         header = self.header
         for line, row in read_rows(source, self.delimiter, self.quoted):
             if header and not isinstance(row, Fault):
@@ -99,13 +99,16 @@ def _too_wide(file: str) -> ImportFailed:
             file=file, most_columns=roles.MOST_COLUMNS
         ),
         hint=_(
-            "Is it a table, and is the delimiter right? Plain text comes in with the format “text”."
+            "Check that it is a table and that the delimiter is correct. Import plain "
+            "text with the format “text”."
         ),
     )
 
 
 def guess_delimiter(head: str) -> tuple[str, float]:
-    """The delimiter that splits the first lines most evenly, and the share of lines that it splits so. ("", 0) if none does."""
+    """The delimiter that splits the first lines most evenly, and the fraction of lines it splits
+    evenly. ("", 0) if there is none.
+    """
     lift_limit()
     lines = head.lstrip("\ufeff").split("\n")
     lines = [line + "\n" for line in (lines[:-1] or lines)[:_SAMPLE]]
@@ -131,7 +134,9 @@ def guess_delimiter(head: str) -> tuple[str, float]:
 
 
 def _is_quoted(head: str) -> bool:
-    """Whether quotation marks in a tab-separated file are those of its writer: read so, all rows have one width, read plainly not."""
+    """Whether quotation marks in a tab-separated file are used for quoting: parsed as quotes all
+    rows have the same width, otherwise not.
+    """
     lines = head.split("\n")
     lines = lines[:-1] or lines
     if not any(cell.startswith('"') for line in lines for cell in line.split("\t")):

@@ -1,4 +1,4 @@
-"""The rows of a table as the csv module reads them, with every lost line reported."""
+"""The rows of a table as read by the csv module, with every lost line reported."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from workbench.importers import roles
 from workbench.importers.base import Fault
 from workbench.importers.source import Source
 
-_MANY = 1_000  # lines of a cell, from which a preview takes its quotation mark for an error
+_MANY = 1_000  # lines of a cell after which a preview treats its quotation mark as an error
 _LONG = 1_000_000  # characters of a line that is examined before it is split into columns
 
 
 def lift_limit() -> None:
-    """The csv module stops at 131,072 characters a cell otherwise; a C long is the most it takes."""
+    """Raise the csv module's limit of 131,072 characters per cell to its maximum, a C long."""
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
 
@@ -57,7 +57,7 @@ def _lost_rows(
 ) -> Iterator[tuple[int, list[str] | Fault]]:
     """A fault for each line that a quotation mark has turned into a part of its cell."""
     if "unexpected end of data" in str(error):
-        told = _("a quotation mark opens in this row and is never closed")
+        told = _("a quotation mark in this row is not closed")
     elif "expected after" in str(error):
         told = _(
             "text follows a closing quotation mark in line {last:,}; "
@@ -66,7 +66,9 @@ def _lost_rows(
     else:
         told = _("the row cannot be read: {error}").format(error=error)
     yield first, Fault(told)
-    lost = _("it was read as a part of the row in line {first:,}, whose quotation marks are wrong")
+    lost = _(
+        "it was read as part of the row in line {first:,}, whose quotation marks are not valid"
+    )
     for number in lines.further:
         yield number, Fault(lost.format(first=first))
 
@@ -111,7 +113,9 @@ class _Lines:
 
 
 class Swallowed:
-    """Finds cells that hold whole rows: their quotation marks probably belong to two other cells."""
+    """Finds cells that contain whole rows: their quotation marks probably belong to two different
+    cells.
+    """
 
     def __init__(self, file: str, delimiter: str, columns: int):
         self._file, self._delimiter = file, delimiter
@@ -128,8 +132,8 @@ class Swallowed:
 
     def remarks(self) -> Iterator[str]:
         told = _(
-            "{file}: lines {first:,} to {last:,} were read as one row, but hold several: "
-            "a quotation mark is missing in one of them."
+            "{file}: lines {first:,} to {last:,} were read as one row, but contain "
+            "several: a quotation mark is missing in one of them."
         )
         for first, last in self._found[:5]:
             yield told.format(file=self._file, first=first, last=last)

@@ -1,1 +1,4 @@
-"""Layer 1: the project file. The only code that writes SQL; functions take the database and give frozen dataclasses."""
+"""Layer 1: the project file.
+
+The only code with SQL; functions take the database and return frozen dataclasses.
+"""

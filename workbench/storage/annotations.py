@@ -1,4 +1,4 @@
-"""Marks, spans and states: what is said of documents."""
+"""Class labels, spans and states: the annotations of documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = [
     "update_span",
 ]
 
-CHUNK = 1000  # documents changed by one statement, after which an act can be called off
+CHUNK = 1000  # documents changed by one statement, after which an operation can be cancelled
 
 
 @dataclass(frozen=True)
@@ -72,22 +72,26 @@ class SpanRow:
     score: float | None
 
 
-# ---------------------------------------------------------------- reading: what is gold
+# ---------------------------------------------------------------- reading gold
 
 
 def marks(db: Database, document_id: int) -> tuple[MarkRow, ...]:
     """Marks of the gold annotator of each layer."""
     statement = (
-        "select m.id, m.document_id, m.layer_id, m.label_id, s.kind, s.ref, m.score, m.value from mark m"
-        " join layer l on l.id = m.layer_id and l.gold = m.annotator_id join source s on s.id = m.source_id"
+        "select m.id, m.document_id, m.layer_id, m.label_id, s.kind, s.ref, m.score, "
+        "m.value from mark m"
+        " join layer l on l.id = m.layer_id and l.gold = m.annotator_id join source s on "
+        "s.id = m.source_id"
         " where m.document_id = ? order by m.layer_id, m.id"
     )
     return tuple(MarkRow(*row) for row in db.reader().execute(statement, (document_id,)).fetchall())
 
 
 _SPAN = (
-    'select p.id, p.document_id, p.start, p."end", p.field, p.label_id, p.layer_id, s.kind, s.ref, p.score from span p'
-    " join layer l on l.id = p.layer_id and l.gold = p.annotator_id join source s on s.id = p.source_id"
+    'select p.id, p.document_id, p.start, p."end", p.field, p.label_id, p.layer_id, '
+    "s.kind, s.ref, p.score from span p"
+    " join layer l on l.id = p.layer_id and l.gold = p.annotator_id join source s on "
+    "s.id = p.source_id"
 )
 
 
@@ -119,9 +123,10 @@ def state(db: Database, document_id: int, layer_id: int, annotator_id: int) -> s
 
 
 def states(db: Database, document_id: int) -> dict[int, str]:
-    """Layer id → state by its gold annotator; layers that are pending do not stand there."""
+    """Layer id → state by its gold annotator; pending layers are omitted."""
     statement = (
-        "select s.layer_id, s.state from state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+        "select s.layer_id, s.state from state s join layer l on l.id = s.layer_id and "
+        "l.gold = s.annotator_id"
         " where s.document_id = ? and s.state != 'pending'"
     )
     return dict(db.reader().execute(statement, (document_id,)).fetchall())
@@ -143,8 +148,13 @@ def add_span(
     source_id: int,
     score: float | None = None,
 ) -> int:
-    """A span that stands there already (same place and label, same annotator) is not added again; its id is given."""
-    same = 'document_id = ? and layer_id = ? and label_id is ? and field = ? and start = ? and "end" = ? and annotator_id = ?'
+    """Add a span. An identical one (same offsets, label and annotator) is not added again; returns
+    its id.
+    """
+    same = (
+        "document_id = ? and layer_id = ? and label_id is ? and field = ? and start = ? and "
+        '"end" = ? and annotator_id = ?'
+    )
     key = (document_id, layer_id, label_id, field, start, end, annotator_id)
     if row := db.writer.execute(f"select id from span where {same}", key).fetchone():
         return row[0]
@@ -166,8 +176,14 @@ def update_span(
     start: int | None = None,
     end: int | None = None,
 ) -> None:
-    """Change the label or the borders; what a person changed has no score any more. One that says the same already goes."""
-    statement = 'update span set label_id = ifnull(?, label_id), start = ifnull(?, start), "end" = ifnull(?, "end"), source_id = ?, score = null where id = ?'
+    """Change the label or the offsets.
+
+    A span changed by a person has no score; an identical one is deleted.
+    """
+    statement = (
+        'update span set label_id = ifnull(?, label_id), start = ifnull(?, start), "end" = '
+        'ifnull(?, "end"), source_id = ?, score = null where id = ?'
+    )
     if not db.writer.execute(statement, (label_id, start, end, source_id, id)).rowcount:
         raise KeyError(id)
     place = 'document_id, layer_id, annotator_id, field, start, "end", ifnull(label_id, 0)'
@@ -205,7 +221,7 @@ def set_mark(
     score: float | None = None,
     many: bool = False,
 ) -> None:
-    """Give a document this class instead of the one it had, or, with `many`, beside those it has."""
+    """Set the class of a document, replacing the current one, or, with `many`, add it."""
     mine = "document_id = ? and layer_id = ? and annotator_id = ?"
     key = (document_id, layer_id, annotator_id)
     have = [
@@ -218,7 +234,8 @@ def set_mark(
         db.writer.execute(f"delete from mark where {mine}", key)
     row = (*key, label_id, source_id, score)
     db.writer.execute(
-        "insert into mark(document_id, layer_id, annotator_id, label_id, source_id, score) values(?, ?, ?, ?, ?, ?)",
+        "insert into mark(document_id, layer_id, annotator_id, label_id, source_id, "
+        "score) values(?, ?, ?, ?, ?, ?)",
         row,
     )
 
@@ -226,8 +243,11 @@ def set_mark(
 def clear_mark(
     db: Database, document_id: int, layer_id: int, annotator_id: int, label_id: int | None = None
 ) -> None:
-    """Take away the class, all of them by default."""
-    statement = "delete from mark where document_id = ? and layer_id = ? and annotator_id = ? and label_id = ifnull(?, label_id)"
+    """Remove the class, by default all classes."""
+    statement = (
+        "delete from mark where document_id = ? and layer_id = ? and annotator_id = ? and "
+        "label_id = ifnull(?, label_id)"
+    )
     db.writer.execute(statement, (document_id, layer_id, annotator_id, label_id))
 
 
@@ -240,19 +260,29 @@ def set_state(
     *,
     watch: Watch = QUIET,
 ) -> int:
-    """Documents that the layer is not for are left out. Gives how many have that state now. Raises ValueError for an unknown state."""
+    """Set the state. Documents to which the layer does not apply are skipped. Returns how many have
+    that state now.
+
+    Raises ValueError for an unknown state.
+    """
     if new not in STATES:
         raise ValueError(f"state {new!r} is none of {STATES}")
     execute, at, pieces = db.writer.execute, now(), watch.over(sorted(document_ids), CHUNK)
     if new == "pending":
-        statement = "delete from state where layer_id = ? and annotator_id = ? and document_id in (select value from json_each(?))"
+        statement = (
+            "delete from state where layer_id = ? and annotator_id = ? and document_id in "
+            "(select value from json_each(?))"
+        )
         return sum(
             execute(statement, (layer_id, annotator_id, ids_in(some))).rowcount for some in pieces
         )
     statement = (
-        "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, l.id, ?, ?, ? from document d, layer l"
-        " where l.id = ? and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and d.id in (select value from json_each(?))"
-        " on conflict (document_id, layer_id, annotator_id) do update set state = excluded.state, at = excluded.at where state != excluded.state"
+        "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, "
+        "l.id, ?, ?, ? from document d, layer l"
+        " where l.id = ? and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and "
+        "d.id in (select value from json_each(?))"
+        " on conflict (document_id, layer_id, annotator_id) do update set state = "
+        "excluded.state, at = excluded.at where state != excluded.state"
     )
     return sum(
         execute(statement, (annotator_id, new, at, layer_id, ids_in(some))).rowcount
@@ -263,7 +293,7 @@ def set_state(
 def reset_untouched(
     db: Database, document_ids: Iterable[int], layer_id: int, annotator_id: int
 ) -> int:
-    """Drafts on which nothing is set in the layer any more become pending. Gives how many."""
+    """Drafts without any annotation left in the layer become pending. Returns how many."""
     statement = (
         "delete from state where layer_id = ?1 and annotator_id = ?2 and state = 'draft'"
         " and document_id in (select value from json_each(?3))"
@@ -275,7 +305,7 @@ def reset_untouched(
     return db.writer.execute(statement, (layer_id, annotator_id, ids_in(document_ids))).rowcount
 
 
-# ---------------------------------------------------------------- what is to do
+# ---------------------------------------------------------------- unfinished documents
 
 
 def next_unlabelled(
@@ -312,11 +342,16 @@ def _first_open(
     annotator_id: int,
     more: tuple[str, list],
 ) -> int | None:
-    """In (after, until]. Ends at the first one found, so going on through a half-done project costs nothing to speak of."""
+    """In (after, until].
+
+    Ends at the first one found, so going on through a half-done project costs nothing to speak of.
+    """
     statement = (
         "select d.id from document d where d.id > ?3 and (?4 is null or d.id <= ?4)"
-        " and d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer where id = ?1)"
-        " and not exists (select 1 from state s where s.document_id = d.id and s.layer_id = ?1 and s.annotator_id = ?2"
+        " and d.texts = (select ifnull(json_extract(options, '$.texts'), 1) from layer "
+        "where id = ?1)"
+        " and not exists (select 1 from state s where s.document_id = d.id and "
+        "s.layer_id = ?1 and s.annotator_id = ?2"
         f" and s.state in ('submitted', 'discarded')) and {more[0]} order by d.id limit 1"
     )
     values = (layer_id, annotator_id, after, until, *more[1])
@@ -325,10 +360,13 @@ def _first_open(
 
 
 def open_count(db: Database, layer_ids: Sequence[int], *, annotator_id: int) -> int:
-    """How many documents have something left to do in one of the layers."""
+    """Number of documents that are unfinished in one of the layers."""
     statement = (
-        "select count(*) from document d where exists (select 1 from layer l where l.id in (select value from json_each(?))"
-        " and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and not exists (select 1 from state s where"
-        " s.document_id = d.id and s.layer_id = l.id and s.annotator_id = ? and s.state in ('submitted', 'discarded')))"
+        "select count(*) from document d where exists (select 1 from layer l where l.id "
+        "in (select value from json_each(?))"
+        " and d.texts = ifnull(json_extract(l.options, '$.texts'), 1) and not exists "
+        "(select 1 from state s where"
+        " s.document_id = d.id and s.layer_id = l.id and s.annotator_id = ? and s.state "
+        "in ('submitted', 'discarded')))"
     )
     return db.reader().execute(statement, (ids_in(layer_ids), annotator_id)).fetchone()[0]

@@ -1,4 +1,4 @@
-"""Who labels, and the sources of what is labelled."""
+"""Annotators, and the sources of annotations."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ def own(db: Database) -> tuple[int, str]:
 
 
 def rename(db: Database, id: int, name: str) -> None:
-    """Not an undoable edit: a name says who worked, not what was done."""
+    """Not undoable: a name identifies who worked, it is not an annotation."""
     db.writer.execute("update annotator set name = ? where id = ?", (name, id))
 
 
 def add_source(db: Database, kind: str, ref: str = "", annotator_id: int | None = None) -> int:
-    """One row for each act; every row of that act points to it. Raises ValueError for an unknown kind."""
+    """One row per operation; every row it creates refers to it.
+
+    Raises ValueError for an unknown kind.
+    """
     if kind not in SOURCE_KINDS:
         raise ValueError(f"source kind {kind!r} is none of {SOURCE_KINDS}")
     row = (kind, ref, annotator_id, now())

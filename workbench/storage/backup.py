@@ -1,4 +1,6 @@
-"""Copies of a project file while it may be open: made by SQLite page by page, never by copying the file."""
+"""Copies of a project file, also while it is open: made with SQLite's backup, never by copying the
+file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ from workbench.base.paths import free_name
 
 
 def copy(conn: sqlite3.Connection, target: Path) -> Path:
-    """Copy everything `conn` sees into a new file. Whole or not at all; raises ProjectError if `target` exists or cannot be made."""
+    """Copy everything `conn` sees into a new file, atomically.
+
+    Raises ProjectError if `target` exists or cannot be created.
+    """
     if target.exists():
         raise ProjectError(
             _("{target} exists already.").format(target=target), hint=_("Choose another name.")
@@ -28,12 +33,15 @@ def copy(conn: sqlite3.Connection, target: Path) -> Path:
         draft.unlink(missing_ok=True)
         raise ProjectError(
             _("{target} could not be written: {error}.").format(target=target, error=error),
-            hint=_("Is there room on the disk, and may you write there?"),
+            hint=_("Check the free disk space and your write permission."),
         ) from error
     return target
 
 
 def before_upgrade(conn: sqlite3.Connection, path: Path, version: int) -> Path:
-    """The copy that is kept when a project is brought to a newer version: `<name> before version N.glossbench`."""
+    """The backup kept when a project is upgraded:
+
+    `<name> before upgrade from version N.glossbench`.
+    """
     name = _("{name} before upgrade from version {version}").format(name=path.stem, version=version)
     return copy(conn, free_name(path.parent, name, path.suffix))

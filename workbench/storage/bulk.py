@@ -1,4 +1,4 @@
-"""Acts on many documents at once, a statement for each thousand of them, so that they can be called off between."""
+"""Bulk edits of documents, one statement per thousand, so that they can be cancelled in between."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ CHUNK = 1000  # documents
 
 
 def with_texts(db: Database, ids: Iterable[int], texts: int) -> list[int]:
-    """Those of the documents that have so many texts."""
-    statement = "select id from document where texts = ? and id in (select value from json_each(?)) order by id"
+    """Those of the documents that have this number of texts."""
+    statement = (
+        "select id from document where texts = ? and id in (select value from json_each(?)) "
+        "order by id"
+    )
     return [id for (id,) in db.reader().execute(statement, (texts, ids_in(ids))).fetchall()]
 
 
@@ -36,14 +39,17 @@ def set_class(
 
     `source()` adds the source of the new marks; it is called only if there are any.
 
-    States change as after an edit by hand: a pending document that gets a class becomes a draft; one
-    that loses its class becomes a draft if it was submitted, and pending if it was a draft on which
-    nothing else is set.
+    States change as after an edit by hand: a pending document that gets a class becomes a draft;
+    one that loses its class becomes a draft if it was submitted, and pending if it was a draft on
+    which nothing else is set.
     """
     conn = db.writer
     mine = "layer_id = ? and annotator_id = ?"
     key = (layer_id, annotator_id)
-    one = f"select document_id from mark where {mine} group by document_id having count(*) = 1 and max(label_id) = ?"
+    one = (
+        f"select document_id from mark where {mine} group by document_id having count(*) = 1 "
+        f"and max(label_id) = ?"
+    )
     some = f"select document_id from mark where {mine}"
     if label_id is None:
         these = f"in (select value from json_each(?)) and document_id in ({some})"
@@ -83,12 +89,15 @@ def _set_class(
     if label_id is not None:
         conn.execute(
             "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
-            " select d.id, ?, ?, ?, ? from document d where d.id in (select value from json_each(?)) order by d.id",
+            " select d.id, ?, ?, ?, ? from document d where d.id in (select value from "
+            "json_each(?)) order by d.id",
             (layer_id, label_id, annotator_id, source_id, changed),
         )
         conn.execute(
-            "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, ?, ?, 'draft', ? from document d"
-            " where d.id in (select value from json_each(?)) and not exists (select 1 from state s where s.document_id = d.id"
+            "insert into state(document_id, layer_id, annotator_id, state, at) select "
+            "d.id, ?, ?, 'draft', ? from document d"
+            " where d.id in (select value from json_each(?)) and not exists (select 1 "
+            "from state s where s.document_id = d.id"
             " and s.layer_id = ? and s.annotator_id = ?) order by d.id",
             (layer_id, annotator_id, now(), changed, layer_id, annotator_id),
         )
@@ -107,7 +116,8 @@ def without_label(db: Database, ids: Iterable[int], layer_id: int, annotator_id:
     table = "span" if layer_of(db, layer_id).traits.in_text else "mark"
     statement = (
         "select id from document d where id in (select value from json_each(?))"
-        f" and not exists (select 1 from {table} m where m.document_id = d.id and m.layer_id = ? and m.annotator_id = ?) order by id"
+        f" and not exists (select 1 from {table} m where m.document_id = d.id and "
+        f"m.layer_id = ? and m.annotator_id = ?) order by id"
     )
     return [
         id

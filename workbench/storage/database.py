@@ -24,7 +24,10 @@ SPILL_PAGES = 1_000  # changed pages in memory (4 MB) from which a change is wri
 
 
 class Database:
-    """An open project file. Open it with `create` or `open`; functions of `storage` take it as their first argument."""
+    """An open project file, created by `create` or `open`.
+
+    Functions of `storage` take it as their first argument.
+    """
 
     def __init__(self, path: Path, *, lock: FileLock | None, reason: str = ""):
         self.path = path
@@ -32,7 +35,7 @@ class Database:
         self.read_only_reason = reason
         self.journal: Journal | None = None
         self.upgraded_copy: Path | None = None  # the copy made before a migration
-        self.journal_note = ""  # what a person should know of how the file is written
+        self.journal_note = ""  # a message for the user about how the file is written
         self._lock = lock
         self._home = threading.get_ident()
         self._mutex = threading.RLock()
@@ -46,7 +49,7 @@ class Database:
 
     @classmethod
     def create(cls, path: Path, *, annotator: str = "me") -> Database:
-        """A new project. Raises ProjectError if anything stands at `path` already."""
+        """Create a project. Raises ProjectError if `path` exists."""
         path = Path(path).absolute()
         _claim(path)
         try:
@@ -67,19 +70,19 @@ class Database:
         """Open a project file. Raises ProjectError if it is not a project, ProjectLocked if another
         process has it open for writing; neither changes the file.
 
-        A file of a newer version, a write-protected one, one on a full disk and one with triggers or
-        views of another program open read-only; `read_only_reason` says why.
+        A file of a newer version, a write-protected one, one on a full disk and one with triggers
+        or views of another program open read-only; `read_only_reason` says why.
         """
         path = Path(path).absolute()
         found = header.examine(path)
         path = path.resolve()
-        reason = _("it was opened only to be read") if read_only else _why_read_only(path, found)
+        reason = _("it was opened for reading only") if read_only else _why_read_only(path, found)
         try:
             return cls._started(path, found, None if reason else FileLock.take(path), reason)
         except failures.NoRoom:
             if reason:
                 raise
-            return cls._started(path, found, None, _("there is no room left on its disk"))
+            return cls._started(path, found, None, _("its disk is full"))
         except foreign.ForeignObject as error:
             return cls._started(path, found, None, error.reason)
 
@@ -87,7 +90,7 @@ class Database:
     def _started(
         cls, path: Path, found: header.Header, lock: FileLock | None, reason: str
     ) -> Database:
-        """Raises NoRoom or ForeignObject if the file can be opened for reading only."""
+        """Raises NoRoom or ForeignObject if the file can only be opened for reading."""
         db = cls(path, lock=lock, reason=reason)
         try:
             db._start(found)
@@ -128,7 +131,7 @@ class Database:
 
     def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
         conn = self._connect(f"{self.path.as_uri()}?mode=rw")
-        self._writer = conn  # so that `close` finds it if what follows fails
+        self._writer = conn  # so that `close` finds it if the following steps fail
         foreign.refuse(conn)  # before anything is written: a trigger would run already
         if found.version < migrations.CURRENT:
             self.upgraded_copy = backup.before_upgrade(conn, self.path, found.version)
@@ -139,7 +142,8 @@ class Database:
             conn.execute(f"pragma cache_spill = {SPILL_PAGES}")
         else:
             self.journal_note = _(
-                "The project is written without a write-ahead log, as on network drives: reading waits while a change is written."
+                "Write-ahead logging is not available for this project, for example on a "
+                "network drive. Reading waits while a change is written."
             )
         conn.execute(
             "pragma cache_size = -65536"
@@ -167,13 +171,14 @@ class Database:
             )
 
     def close(self) -> None:
-        """Write everything into the one file and let go of it. Raises ProjectError if a transaction is open."""
+        """Write everything to the file and close it.
+
+        Raises ProjectError if a transaction is open.
+        """
         if self._closed:
             return
         if self._depth:
-            raise ProjectError(
-                _("{path} cannot be closed in the middle of an edit.").format(path=self.path)
-            )
+            raise ProjectError(_("{path} cannot be closed during an edit.").format(path=self.path))
         self._closed = True
         for conn in tuple(self._readers.values()):
             conn.close_soon()
@@ -188,16 +193,20 @@ class Database:
 
     @property
     def writer(self) -> sqlite3.Connection:
-        """The connection that writes, inside `transaction` only. Raises ProjectError for a project open read-only."""
+        """The connection that writes, inside `transaction` only.
+
+        Raises ProjectError for a project open read-only.
+        """
         if self._writer is None:
             told = _("{path} is open read-only: {reason}.").format(
                 path=self.path, reason=self.read_only_reason
             )
-            raise ProjectError(told, hint=_("Nothing was changed."))
+            raise ProjectError(told, hint=_("No changes were made."))
         return self._writer
 
     def reader(self) -> sqlite3.Connection:
-        """This thread's connection for reading; inside `transaction`, on the thread that owns it, the writer.
+        """This thread's connection for reading; inside `transaction`, on the thread that owns it,
+        the writer.
 
         Fetch all rows at once: an open cursor would hold back the checkpoint.
         """
@@ -233,8 +242,8 @@ class Database:
                     raise
         log = Path(f"{self.path}-wal")
         if modes == ("rw", "ro") and log.is_file() and log.stat().st_size:
-            message = _("{path} cannot be read: there is no room left on its disk.")
-            hint = _("Make room on the disk, then try again.")
+            message = _("{path} cannot be read: its disk is full.")
+            hint = _("Free up disk space, then try again.")
             raise failures.NoRoom(message.format(path=self.path), hint=hint)
         # No log can be created beside the file, so no other process writes it either.
         conn = self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", Reader)
@@ -264,15 +273,16 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing. Nested ones of one thread are savepoints of the outer.
+        """A transaction. Nested ones of one thread are savepoints of the outer one.
 
-        On the thread that opened the project raises ProjectBusy at once if another thread is writing; other threads wait.
+        On the thread that opened the project raises ProjectBusy at once if another thread is
+        writing; other threads wait.
         """
         conn = self.writer
         if not self._mutex.acquire(blocking=threading.get_ident() != self._home):
             raise ProjectBusy(
                 _("Another change to the project is still being written."),
-                hint=_("Wait until it is done, then try again."),
+                hint=_("Wait until it has finished, then try again."),
             )
         try:
             self._owner = threading.get_ident()
@@ -334,7 +344,7 @@ class Database:
         return _writable(self.path)
 
     def written_by_someone(self) -> bool:
-        """Whether any process has the project open for writing: this one, or another by its lock."""
+        """Whether any process has the project open for writing: this one, or one with the lock."""
         return self._lock is not None or held(self.path)
 
     # ------------------------------------------------------------ meta
@@ -369,12 +379,12 @@ def _claim(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
     except FileExistsError:
-        hint = _("Nothing was changed. Choose another name, or open it.")
+        hint = _("No changes were made. Choose another name, or open the existing project.")
         raise ProjectError(_("{path} exists already.").format(path=path), hint=hint) from None
     except OSError as error:
-        hint = _("Does the folder exist, and may you write there?")
+        hint = _("Check that the folder exists and that you may write to it.")
         raise ProjectError(
-            _("{path} cannot be made ({reason}).").format(path=path, reason=error.strerror),
+            _("{path} cannot be created ({reason}).").format(path=path, reason=error.strerror),
             hint=hint,
         ) from error
 
@@ -404,7 +414,8 @@ def _writable(path: Path) -> bool:
 def _why_read_only(path: Path, found: header.Header) -> str:
     if found.version > migrations.CURRENT:
         told = _(
-            "it was made by a newer version of Glossbench (project version {found}, this one writes {own})"
+            "it was created by a newer version of Glossbench (project version {found}, "
+            "supported version {own})"
         )
         return told.format(found=found.version, own=migrations.CURRENT)
     if not os.access(path, os.W_OK):
@@ -415,7 +426,9 @@ def _why_read_only(path: Path, found: header.Header) -> str:
 
 
 def _choose_journal_mode(conn: sqlite3.Connection) -> str:
-    """A write-ahead log, so that reading goes on while a change is written; on network drives, where that cannot work, a plain journal."""
+    """Use a write-ahead log, so that reads continue during writes; on network drives, where it does
+    not work, a rollback journal.
+    """
     for attempt in range(20):
         try:
             (mode,) = conn.execute("pragma journal_mode = wal").fetchone()

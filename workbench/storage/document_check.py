@@ -55,7 +55,8 @@ def _texts(conn: sqlite3.Connection) -> Iterator[str]:
         texts: dict[int, list[tuple[str, str]]] = {}
         unreadable: set[int] = set()
         for id, field, kind, content in conn.execute(
-            "select document_id, cast(field as text), typeof(content), cast(content as blob) from body"
+            "select document_id, cast(field as text), typeof(content), cast(content as "
+            "blob) from body"
             " where document_id between ? and ? order by id",
             (first, last),
         ).fetchall():
@@ -78,7 +79,10 @@ def _texts(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _decoded(kind: str, content: bytes) -> str | None:
-    """The text as `values.text_in` stored it: a blob only where UTF-8 cannot hold it. None if not."""
+    """The text as `values.text_in` stored it: a blob only where UTF-8 cannot hold it.
+
+    None if not.
+    """
     try:
         if kind == "text":
             return content.decode("utf-8")

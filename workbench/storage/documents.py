@@ -1,4 +1,4 @@
-"""Documents with their texts, and records: a document with what is gold for it."""
+"""Documents with their texts, and records: documents with their gold annotations."""
 
 from __future__ import annotations
 
@@ -53,16 +53,24 @@ __all__ = [
 ]
 
 PAGE = 500  # documents read at once
-CHUNK = 1000  # documents changed by one statement: a tenth of a second, after which an act can be called off
+# documents changed by one statement: a tenth of a second, after which an act can be called off
+CHUNK = 1000
 
 _INSERT = {
-    "document": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, text_hash, length, texts)"
+    "document": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, "
+    "text_hash, length, texts)"
     " values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "body": "insert into body(document_id, field, content) values(?, ?, ?)",
     "tokens": "insert into tokens(document_id, field, borders) values(?, ?, ?)",
-    "state": "insert into state(document_id, layer_id, annotator_id, state, at) values(?, ?, ?, ?, ?)",
-    "mark": "insert into mark(document_id, layer_id, label_id, annotator_id, source_id) values(?, ?, ?, ?, ?)",
-    "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", annotator_id, source_id, score)'
+    "state": (
+        "insert into state(document_id, layer_id, annotator_id, state, at) values(?, ?, ?, ?, ?)"
+    ),
+    "mark": (
+        "insert into mark(document_id, layer_id, label_id, annotator_id, source_id) "
+        "values(?, ?, ?, ?, ?)"
+    ),
+    "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", '
+    "annotator_id, source_id, score)"
     " values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 }
 
@@ -78,9 +86,10 @@ def add(
     annotator_id: int | None = None,
     batch: int = 1000,
 ) -> list[int]:
-    """Insert records with their states, marks and spans; gives the new ids in order.
+    """Insert records with their states, class labels and spans; returns the new ids in order.
 
-    Layers and labels are found by name and must exist (KeyError otherwise). `annotator_id` defaults to the project's own.
+    Layers and labels are found by name and must exist (KeyError otherwise). `annotator_id` defaults
+    to the project's own.
     For more than a few hundred records do it inside `project.edit(…, bulk=True)`.
     """
     writer = _RecordWriter(db, source_id, annotator_id or int(db.meta("annotator")))
@@ -179,7 +188,10 @@ def delete(db: Database, ids: Iterable[int], *, watch: Watch = QUIET) -> int:
 
 
 def set_split(db: Database, ids: Iterable[int], split: str | None, *, watch: Watch = QUIET) -> int:
-    statement = "update document set split = ? where id in (select value from json_each(?)) and split is not ?"
+    statement = (
+        "update document set split = ? where id in (select value from json_each(?)) and "
+        "split is not ?"
+    )
     return sum(
         db.writer.execute(statement, (split, ids_in(some), split)).rowcount
         for some in watch.over(sorted(ids), CHUNK)
@@ -218,9 +230,10 @@ def records(
     ids: Iterable[int] | None = None,
     submitted_in: str | None = None,
 ) -> Iterator[Record]:
-    """Documents with what the gold annotator of each layer says of them, in order of id, a page at a time.
+    """Documents with their gold annotations, in order of id, read one page at a time.
 
-    `layers`: names, all by default. `splits`: only these (None: in no split). `submitted_in`: only training data of that layer.
+    `layers`: names, all by default. `splits`: only these (None: in no split). `submitted_in`: only
+    training data of that layer.
     """
     chosen = [one for one in labels.layers(db) if layers is None or one.name in set(layers)]
     wanted = _wanted(db, splits, ids, submitted_in)
@@ -236,12 +249,14 @@ def _wanted(db: Database, splits, ids, submitted_in) -> list[int]:
     if splits is not None:
         splits = list(splits)
         where.append(
-            f"(split in ({', '.join('?' * len(splits))}){' or split is null' if None in splits else ''})"
+            f"(split in "
+            f"({', '.join('?' * len(splits))}){' or split is null' if None in splits else ''})"
         )
         values += splits
     if submitted_in is not None:
         where.append(
-            "id in (select s.document_id from state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+            "id in (select s.document_id from state s join layer l on l.id = s.layer_id "
+            "and l.gold = s.annotator_id"
             " where l.name = ? and s.state = 'submitted')"
         )
         values.append(submitted_in)
@@ -298,9 +313,11 @@ def _gold_rows(
     db: Database, table: str, columns: str, page: Sequence[int], chosen: Sequence[Layer]
 ) -> list[tuple]:
     statement = (
-        f"select t.document_id, t.layer_id, {columns} from {table} t join layer l on l.id = t.layer_id and l.gold = t.annotator_id"
+        f"select t.document_id, t.layer_id, {columns} from {table} t join layer l on l.id "
+        f"= t.layer_id and l.gold = t.annotator_id"
         " left join label on label.id = t.label_id"
-        " where t.document_id in (select value from json_each(?)) and t.layer_id in (select value from json_each(?)) order by t.id"
+        " where t.document_id in (select value from json_each(?)) and t.layer_id in "
+        "(select value from json_each(?)) order by t.id"
     )
     if table == "state":
         statement = statement.replace(" left join label on label.id = t.label_id", "")

@@ -116,7 +116,7 @@ def _is_damage(error: Exception, code: int) -> bool:
 def _place(error: Exception, path: Path, writing: bool, kind: type[ProjectError]) -> ProjectError:
     """The disk, the folder or the permissions are at fault."""
     if kind is NoRoom:
-        hint = _("Make room on the disk, then try again.")
+        hint = _("Free up disk space, then try again.")
     else:
         hint = _("Check that the file still exists, its permissions and its disk.")
     if writing:

@@ -16,7 +16,10 @@ from workbench.storage import migrations
 
 
 class ForeignObject(ProjectError):
-    """The file must not be written. `reason` is a clause that completes "{file} is read-only: …"."""
+    """The file must not be written.
+
+    `reason` is a clause that completes "{file} is read-only: …".
+    """
 
     def __init__(self, reason: str):
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""The first 100 bytes of a file tell whether it is a project, before SQLite is let near it."""
+"""Checks the first 100 bytes of a file to recognize a project, before SQLite opens it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from workbench.base.i18n import _
 APPLICATION_ID = 0x476C6F73  # "Glos"
 _MAGIC = b"SQLite format 3\0"
 _CHOOSE = _(
-    "Choose a file that ends in .glossbench, or make a new project and import your data into it."
+    "Choose a file with the suffix .glossbench, or create a new project and import your "
+    "data into it."
 )
 
 
@@ -26,22 +27,24 @@ class Header:
 
 
 def examine(path: Path) -> Header:
-    """Raises ProjectError, naming the file, if it is missing or no project. Reads only; the file stays as it is."""
+    """Raises ProjectError if the file is missing or not a project. Read-only."""
     head = _first_bytes(path)
     if not head:
         raise ProjectError(
-            _("{path} is empty (0 bytes), so it is no Glossbench project.").format(path=path),
+            _("{path} is empty (0 bytes), so it is not a Glossbench project.").format(path=path),
             hint=_CHOOSE,
         )
     if len(head) < 100 or not head.startswith(_MAGIC):
         raise ProjectError(
-            _("{path} is no Glossbench project: it does not begin like one.").format(path=path),
+            _("{path} is not a Glossbench project: the file header does not match.").format(
+                path=path
+            ),
             hint=_CHOOSE,
         )
     (application,) = struct.unpack(">I", head[68:72])
     if application != APPLICATION_ID:
         raise ProjectError(
-            _("{path} is an SQLite file of another program, no Glossbench project.").format(
+            _("{path} is an SQLite file of another program, not a Glossbench project.").format(
                 path=path
             ),
             hint=_CHOOSE,
@@ -65,7 +68,7 @@ def _first_bytes(path: Path) -> bytes:
             raise ProjectError(
                 _("{path} is a folder, not a project file.").format(path=path), hint=_CHOOSE
             )
-        if path.exists() and not path.is_file():  # opening a pipe would wait for ever
+        if path.exists() and not path.is_file():  # opening a pipe would block forever
             raise ProjectError(
                 _("{path} is a pipe or a device, not a project file.").format(path=path),
                 hint=_CHOOSE,
@@ -75,17 +78,21 @@ def _first_bytes(path: Path) -> bytes:
     except FileNotFoundError:
         raise ProjectError(
             _("{path} does not exist.").format(path=path),
-            hint=_("Was it moved or renamed? Check the name, or make a new project."),
+            hint=_(
+                "Check the name and whether the file was moved or renamed, or create a new project."
+            ),
         ) from None
     except OSError as error:
         raise ProjectError(
             _("{path} cannot be read ({strerror}).").format(path=path, strerror=error.strerror),
-            hint=_("Check the rights of the file and its folder."),
+            hint=_("Check the permissions of the file and its folder."),
         ) from error
 
 
 def _check_length(path: Path, head: bytes, header: Header) -> None:
-    """A file that is shorter than its own count of pages was cut off. With a write-ahead log beside it, the log may hold the rest."""
+    """A file shorter than its page count is truncated, unless a write-ahead log beside it holds the
+    rest.
+    """
     page = struct.unpack(">H", head[16:18])[0]
     page = 65536 if page == 1 else page
     (pages,) = struct.unpack(">I", head[28:32])
@@ -94,7 +101,8 @@ def _check_length(path: Path, head: bytes, header: Header) -> None:
     if counted and size < pages * page and not os.path.exists(f"{path}-wal"):
         raise ProjectError(
             _(
-                "{path} is damaged: it is {size:,} bytes long and says it has {pages:,}. It was probably cut off while being copied."
+                "{path} is damaged: its size is {size:,} bytes, but its header specifies "
+                "{pages:,}. It was probably truncated during copying."
             ).format(path=path, size=size, pages=pages * page),
-            hint=_("Copy it again from where it came from, or take a backup."),
+            hint=_("Copy it again from its source, or restore it from a backup."),
         )

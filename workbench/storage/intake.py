@@ -1,4 +1,6 @@
-"""What an import has staged comes into the project: the staging file is attached to the writer, and SQL copies from one to the other."""
+"""Copies staged imports into the project: the staging file is attached to the writer, and SQL
+copies between the two.
+"""
 
 from __future__ import annotations
 
@@ -22,30 +24,46 @@ _OF_LAYER = f"{_SOME} join temp.layer_id y on y.n = s.layer"
 _OF_LABEL = (
     f"{_OF_LAYER} join temp.label_id l on l.n = s.label join temp.file_source f on f.file = t.file"
 )
-_WHICH = "where s.rowid between :first and :last order by s.rowid"  # a staging file is written once, so its rows stand without gaps
+# a staging file is written once, so its rows stand without gaps
+_WHICH = "where s.rowid between :first and :last order by s.rowid"
 _COPY = {
-    "doc": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, text_hash, length, texts)"
-    " select t.id, lower(hex(randomblob(8))), ifnull(k.key, s.key), s.split, s.fold_group, s.meta, f.source, s.text_hash, s.length, s.texts"
-    f" from staging.doc s {_SOME} join temp.file_source f on f.file = s.file left join temp.new_key k on k.seq = s.seq {_WHICH}",
-    "body": f"insert into body(document_id, field, content) select t.id, s.field, s.content from staging.body s {_SOME} {_WHICH}",
-    "tokens": f"insert into tokens(document_id, field, borders) select t.id, s.field, s.borders from staging.tokens s {_SOME} {_WHICH}",
+    "doc": "insert into document(id, uid, key, split, fold_group, meta, batch_source_id, "
+    "text_hash, length, texts)"
+    " select t.id, lower(hex(randomblob(8))), ifnull(k.key, s.key), s.split, "
+    "s.fold_group, s.meta, f.source, s.text_hash, s.length, s.texts"
+    f" from staging.doc s {_SOME} join temp.file_source f on f.file = s.file left join "
+    f"temp.new_key k on k.seq = s.seq {_WHICH}",
+    "body": (
+        f"insert into body(document_id, field, content) select t.id, s.field, s.content from "
+        f"staging.body s {_SOME} {_WHICH}"
+    ),
+    "tokens": (
+        f"insert into tokens(document_id, field, borders) select t.id, s.field, s.borders "
+        f"from staging.tokens s {_SOME} {_WHICH}"
+    ),
     "state": "insert into state(document_id, layer_id, annotator_id, state, at)"
     f" select t.id, y.id, :annotator, s.state, :at from staging.state s {_OF_LAYER} {_WHICH}",
     "mark": "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
     f" select t.id, y.id, l.id, :annotator, f.source from staging.mark s {_OF_LABEL} {_WHICH}",
-    "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", annotator_id, source_id)'
-    f' select lower(hex(randomblob(8))), t.id, s.field, y.id, l.id, s.start, s."end", :annotator, f.source from staging.span s {_OF_LABEL} {_WHICH}',
+    "span": 'insert into span(uid, document_id, field, layer_id, label_id, start, "end", '
+    "annotator_id, source_id)"
+    f' select lower(hex(randomblob(8))), t.id, s.field, y.id, l.id, s.start, s."end", '
+    f":annotator, f.source from staging.span s {_OF_LABEL} {_WHICH}",
 }
 
 
 @contextmanager
 def attached(db, path: Path) -> Iterator[None]:
-    """The staging file as database `staging` of the writer. Hold it around the edit: a database is attached between transactions only."""
-    # The lock of the writer, so that no other thread is in the middle of a transaction of this connection.
+    """The staging file as database `staging` of the writer.
+
+    Hold it around the edit: a database is attached between transactions only.
+    """
+    # The lock of the writer, so that no other thread is in the middle of a transaction of this
+    # connection.
     if not db._mutex.acquire(blocking=not _at_home(db)):
         raise ProjectBusy(
             _("Another change to the project is still being written."),
-            hint=_("Wait until it is done, then try again."),
+            hint=_("Wait until it has finished, then try again."),
         )
     try:
         with failures.explained(path, writing=False):
@@ -65,7 +83,9 @@ def _at_home(db) -> bool:
 
 @dataclass(frozen=True)
 class Clash:
-    """A staged document whose key stands in the project already: with the same text, or with another."""
+    """A staged document whose key stands in the project already: with the same text, or with
+    another.
+    """
 
     seq: int
     file: int
@@ -78,7 +98,8 @@ class Clash:
 def clashes(db) -> tuple[Clash, ...]:
     """Inside `attached`. Of several documents with one key, one with the same text counts."""
     rows = db.writer.execute(
-        "select s.seq, s.file, s.line, s.key, d.id, d.text_hash = s.text_hash from staging.doc s join main.document d on d.key = s.key"
+        "select s.seq, s.file, s.line, s.key, d.id, d.text_hash = s.text_hash from "
+        "staging.doc s join main.document d on d.key = s.key"
         " order by s.seq, d.text_hash = s.text_hash, d.id desc"
     ).fetchall()
     found = {
@@ -150,7 +171,9 @@ def new_ids(db, seqs: list[int]) -> dict[int, int]:
 
 
 def free_keys(db, keys: list[str]) -> dict[int, str]:
-    """For each wanted key (by its place in the list) one that neither project nor staging file has: "key (2)", "key (3)" …"""
+    """For each wanted key (by its place in the list) one that neither project nor staging file has:
+    "key (2)", "key (3)" …
+    """
     conn = db.writer
     taken = {
         key for (key,) in conn.execute("select key from staging.doc")
@@ -194,7 +217,8 @@ def take_in(
     keys: Mapping[int, str],
     watch: Watch = QUIET,
 ) -> tuple[int, int]:
-    """Copy all staged documents but `skip` with everything of theirs; gives how many documents and spans. Inside `attached` and an edit.
+    """Copy all staged documents but `skip` with everything of theirs; gives how many documents and
+    spans. Inside `attached` and an edit.
 
     `keys`: new keys by seq.
     """
@@ -220,30 +244,41 @@ def take_in(
 
 
 def suggest(db, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> int:
-    """Labels of staged documents (seq, document id) as open suggestions; what is gold or suggested already is left out. Gives how many."""
+    """Labels of staged documents (seq, document id) as open suggestions; what is gold or suggested
+    already is left out. Gives how many.
+    """
     conn = db.writer
     _prepare(conn, targets, [], {})
     conn.execute("create temp table if not exists pair(seq integer primary key, id integer)")
     conn.execute("delete from temp.pair")
     conn.executemany("insert into temp.pair values(?, ?)", pairs)
     joined = (
-        "join temp.pair p on p.seq = s.seq join temp.layer_id y on y.n = s.layer join temp.label_id l on l.n = s.label"
+        "join temp.pair p on p.seq = s.seq join temp.layer_id y on y.n = s.layer join "
+        "temp.label_id l on l.n = s.label"
         " join staging.doc d on d.seq = s.seq join temp.file_source f on f.file = d.file"
     )
     conn.execute(
         "insert into suggestion(document_id, layer_id, label_id, kind, source_id, status, at)"
         f" select p.id, y.id, l.id, 'class', f.source, 'open', ? from staging.mark s {joined}"
-        " where not exists (select 1 from main.mark m where m.document_id = p.id and m.label_id = l.id)"
-        " and not exists (select 1 from main.suggestion o where o.document_id = p.id and o.label_id = l.id and o.kind = 'class' and o.status = 'open')",
+        " where not exists (select 1 from main.mark m where m.document_id = p.id and "
+        "m.label_id = l.id)"
+        " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
+        "o.label_id = l.id and o.kind = 'class' and o.status = 'open')",
         (at,),
     )
     count = conn.execute("select changes()").fetchone()[0]
-    same = 'o.document_id = p.id and o.label_id = l.id and o.field = s.field and o.start = s.start and o."end" = s."end"'
+    same = (
+        "o.document_id = p.id and o.label_id = l.id and o.field = s.field and o.start = "
+        's.start and o."end" = s."end"'
+    )
     conn.execute(
-        'insert into suggestion(document_id, layer_id, label_id, kind, field, start, "end", source_id, status, at)'
-        f" select p.id, y.id, l.id, 'span', s.field, s.start, s.\"end\", f.source, 'open', ? from staging.span s {joined}"
+        "insert into suggestion(document_id, layer_id, label_id, kind, field, start, "
+        '"end", source_id, status, at)'
+        f" select p.id, y.id, l.id, 'span', s.field, s.start, s.\"end\", f.source, "
+        f"'open', ? from staging.span s {joined}"
         f" where not exists (select 1 from main.span o where {same})"
-        f" and not exists (select 1 from main.suggestion o where {same} and o.kind = 'span' and o.status = 'open')",
+        f" and not exists (select 1 from main.suggestion o where {same} and o.kind = "
+        f"'span' and o.status = 'open')",
         (at,),
     )
     return count + conn.execute("select changes()").fetchone()[0]
@@ -268,10 +303,12 @@ def _prepare(
     conn.executemany("insert into temp.label_id values(?, ?)", targets.labels.items())
     conn.executemany("insert into temp.file_source values(?, ?)", targets.sources.items())
     conn.executemany("insert into temp.new_key values(?, ?)", keys.items())
-    # AUTOINCREMENT: ids of documents are never given again, so they follow the highest that ever was.
+    # AUTOINCREMENT: ids of documents are never given again, so they follow the highest that ever
+    # was.
     row = conn.execute("select seq from main.sqlite_sequence where name = 'document'").fetchone()
     conn.execute(
-        "insert into temp.taken select seq, ? + row_number() over (order by seq), file from staging.doc"
+        "insert into temp.taken select seq, ? + row_number() over (order by seq), file "
+        "from staging.doc"
         " where seq not in (select seq from temp.skip) order by seq",
         (row[0] if row else 0,),
     )

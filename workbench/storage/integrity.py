@@ -6,8 +6,8 @@ and last the checksums, which also show values that are valid but are not those 
 Not seen: a change after which the checksums were computed anew, by design a protection against
 accidents and other programs, not against forgery; a change of a real number beyond its 12th decimal
 place; changes made before the file was upgraded to version 2, if their values are valid. Without
-meaning and not reported: when a migration ran, counters of ids higher than necessary, columns that a
-row of the history does not use, and unused pages and segments of the full-text index.
+meaning and not reported: when a migration ran, counters of ids higher than necessary, columns that
+a row of the history does not use, and unused pages and segments of the full-text index.
 """
 
 from __future__ import annotations

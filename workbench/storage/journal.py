@@ -1,8 +1,9 @@
 """Undo and redo for every edit, kept in the project file.
 
-TEMP triggers of the writer connection put the old values of every changed row into `journal_row`, in columns of their own
-type; undo plays the rows of a step backwards while the same triggers write the rows for redo.
-Source: "Automatic Undo/Redo Using SQLite", sqlite.org/undoredo.html, which stores SQL text in a temporary table instead.
+TEMP triggers of the writer connection put the old values of every changed row into `journal_row`,
+in columns of their own type; undo plays the rows of a step backwards while the same triggers write
+the rows for redo. Source: "Automatic Undo/Redo Using SQLite", sqlite.org/undoredo.html, which
+stores SQL text in a temporary table instead.
 
 A bulk step journals no inserted rows one by one but one range of ids for each table.
 """
@@ -49,14 +50,20 @@ _MEASURE = (
 
 @dataclass(frozen=True)
 class Touched:
-    """Rows of a step by table, and the documents they belong to; None where they are too many to name."""
+    """Rows of a step by table, and the documents they belong to;
+
+    None where they are too many to name.
+    """
 
     rows: dict[str, frozenset[int]] | None
     documents: frozenset[int] | None
 
 
 class Journal:
-    """Bound to the writer connection. Every method must be called inside a transaction of the writer."""
+    """Bound to the writer connection.
+
+    Every method must be called inside a transaction of the writer.
+    """
 
     def __init__(self, conn: sqlite3.Connection):
         self._conn = conn
@@ -73,9 +80,11 @@ class Journal:
         }
         conn.execute("create temp table journal_now(step integer not null)")
         conn.execute("insert into journal_now values(0)")
-        # Inserted rows up to `high` are journaled one by one: all of them, but in a bulk step those alone that take the id of a deleted row.
+        # Inserted rows up to `high` are journaled one by one: all of them, but in a bulk step those
+        # alone that take the id of a deleted row.
         conn.execute(
-            "create temp table journal_high(tbl text primary key, high integer not null) without rowid"
+            "create temp table journal_high(tbl text primary key, high integer not null) "
+            "without rowid"
         )
         conn.executemany(
             "insert into journal_high values(?, ?)", [(table, _ALL) for table in JOURNALED]
@@ -94,7 +103,7 @@ class Journal:
     def step(
         self, title: str, *, bulk: bool = False, watch: Watch = QUIET
     ) -> Iterator[list[Touched]]:
-        """One undo step; nested steps join the outer one.
+        """An undo step; nested steps join the outer one.
 
         The list holds one Touched at the end if anything was changed. `watch` follows the work that
         is left after the body; cancelling it raises Cancelled.
@@ -118,7 +127,9 @@ class Journal:
         self._record({table: self._highest(table) for table in JOURNALED} if bulk else None)
 
     def _record(self, bulk: dict[str, int] | None) -> None:
-        """Let the triggers write rows of the open step; with `bulk` they pass over rows that are new beyond these ids."""
+        """Let the triggers write rows of the open step; with `bulk` they pass over rows that are
+        new beyond these ids.
+        """
         self._bulk = bulk
         self._conn.execute("update journal_now set step = ?", (self._step,))
         if bulk is not None:
@@ -192,7 +203,8 @@ class Journal:
             if first is not None:
                 row = (self._step, table, first, last)
                 self._conn.execute(
-                    "insert into journal_row(step_id, tbl, op, rid, c0) values(?, ?, 'range', ?, ?)",
+                    "insert into journal_row(step_id, tbl, op, rid, c0) values(?, ?, "
+                    "'range', ?, ?)",
                     row,
                 )
                 part = watch.part(place / len(self._bulk), (place + 1) / len(self._bulk))
@@ -231,7 +243,7 @@ class Journal:
         The rows of `table` with `value` in `column`. Returns what was deleted, None if nothing was.
         """
         if self.open:
-            raise ProjectBusy(_("This is not possible in the middle of an edit."))
+            raise ProjectBusy(_("This is not possible during an edit."))
         conn, at = self._conn, list(self._columns[table]).index(column)
         kept = f"tbl = ? and op in ('update', 'insert') and c{at} = ?"
         steps = conn.execute(
@@ -268,7 +280,7 @@ class Journal:
     # ------------------------------------------------------------ undo and redo
 
     def undo(self, *, watch: Watch = QUIET) -> tuple[str, Touched] | None:
-        """Take back the newest step that stands. Gives its title and what changed, or None if there is none."""
+        """Undo the newest step. Returns its title and what changed, or None if there is none."""
         return self._play(next_undo(self._conn), watch, undone=True)
 
     def redo(self, *, watch: Watch = QUIET) -> tuple[str, Touched] | None:
@@ -278,7 +290,7 @@ class Journal:
         self, step: HistoryStep | None, watch: Watch, *, undone: bool
     ) -> tuple[str, Touched] | None:
         if self.open:
-            raise ProjectBusy(_("Undo is not possible in the middle of an edit."))
+            raise ProjectBusy(_("Undo is not possible during an edit."))
         if step is None:
             return None
         conn = self._conn
@@ -298,7 +310,8 @@ class Journal:
         return step.title, self._touched(step.id, rows)
 
     def _restores_owners(self, step: int) -> bool:
-        """Whether the step restores rows of which one refers to another, in an order that breaks the link.
+        """Whether the step restores rows of which one refers to another, in an order that breaks
+        the link.
 
         The pragma that allows it makes SQLite compile every statement anew.
         """
@@ -310,7 +323,9 @@ class Journal:
         return bool(self._conn.execute(statement, (step,)).fetchone()[0])
 
     def _all_new(self, step: int) -> dict[str, int] | None:
-        """For the redo of a large step that only adds rows behind all others: the highest ids, so that it is journaled as ranges again."""
+        """For the redo of a large step that only adds rows behind all others: the highest ids, so
+        that it is journaled as ranges again.
+        """
         (large,) = self._conn.execute(
             "select count(*) > ? from (select 1 from journal_row where step_id = ? limit ?)",
             (MANY_ROWS, step, MANY_ROWS + 1),
@@ -328,7 +343,8 @@ class Journal:
         )
 
     def _seal(self, step: int, watch: Watch) -> tuple[int, int]:
-        """Write down how many rows a step changed, how many bytes the journal keeps, their checksum.
+        """Write down how many rows a step changed, how many bytes the journal keeps, their
+        checksum.
 
         Returns rows and bytes.
         """
@@ -381,9 +397,11 @@ class Journal:
             self._conn.execute(statement, (self._step, some[0], some[-1]))
 
     def _bring_back(self, tables: set[str], first: int, last: int, watch: Watch) -> None:
-        """A step that only deleted: its rows stood beside one another, so they may return in any order, owners first.
+        """Restore a step that only deleted. Its rows were stored at the same time, so they can be
+        restored in any order, owners first.
 
-        Deleting a document takes what belongs to it row by row; brought back in that order each row would be a statement.
+        Deleting a document takes what belongs to it row by row; brought back in that order each row
+        would be a statement.
         """
         for start in range(first, last + 1, PIECE):
             watch.at((start - first) / (last - first + 1))
@@ -391,10 +409,13 @@ class Journal:
                 self._insert(table, start, min(start + PIECE - 1, last), f" and tbl = '{table}'")
 
     def _insert(self, table: str, first: int, last: int, where: str = "") -> None:
-        """One statement, in order of ids: appending to tables and to the full-text index is much cheaper than the other way round."""
+        """One statement, in order of ids: appending to tables and to the full-text index is much
+        cheaper than the other way round.
+        """
         names, stored = self._names(table)
         self._conn.execute(
-            f"insert into {table}({names}) select {stored} from journal_row where +step_id = ? and seq between ? and ?{where} order by rid",
+            f"insert into {table}({names}) select {stored} from journal_row where "
+            f"+step_id = ? and seq between ? and ?{where} order by rid",
             (self._step, first, last),
         )
 
@@ -405,7 +426,10 @@ class Journal:
         )
 
     def _replay(self, table: str, op: str, rows: list[tuple[int, int, int]]) -> None:
-        """Rows (id, last id of a range, seq) of one table and kind, newest first. The values stay in SQL: one statement copies a row back."""
+        """Rows (id, last id of a range, seq) of one table and kind, newest first.
+
+        The values stay in SQL: one statement copies a row back.
+        """
         execute = self._conn.execute
         seqs = rows[-1][-1], rows[0][-1]  # between these there are no other rows of the step
         if op == "range":
@@ -421,16 +445,24 @@ class Journal:
                 ", ".join(f'"{self._columns[table][number]}"' for number in changed),
                 ", ".join(f"c{n}" for n in changed),
             )
-            statement = f"update {table} set ({names}) = (select {stored} from journal_row where seq = ?) where id = ?"
+            statement = (
+                f"update {table} set ({names}) = (select {stored} from journal_row where seq "
+                f"= ?) where id = ?"
+            )
             self._conn.executemany(statement, ((seq, rid) for rid, _, seq in rows))
 
     def _changed(self, table: str, seqs: tuple[int, int]) -> list[int]:
-        """Places of the columns in which these updates differ from what stands now: to write the others would renew their indexes too."""
+        """Places of the columns in which these updates differ from what stands now: to write the
+        others would renew their indexes too.
+        """
         differs = ", ".join(
             f'max(j.c{number} is not t."{name}")'
             for number, name in enumerate(self._columns[table])
         )
-        statement = f"select {differs} from journal_row j join {table} t on t.id = j.rid where +j.step_id = ? and j.seq between ? and ?"
+        statement = (
+            f"select {differs} from journal_row j join {table} t on t.id = j.rid where "
+            f"+j.step_id = ? and j.seq between ? and ?"
+        )
         return [
             number
             for number, differ in enumerate(
@@ -473,7 +505,9 @@ def _ranges(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, i
 
 
 def _document_column(columns: list[str]) -> str | None:
-    """The column that names the document of a row; the table of documents is known by its `text_hash`."""
+    """The column that names the document of a row; the table of documents is known by its
+    `text_hash`.
+    """
     if "document_id" in columns:
         return "document_id"
     return "id" if "text_hash" in columns else None
@@ -483,12 +517,16 @@ def _triggers(table: str, columns: list[str]) -> Iterator[str]:
     into = ", ".join(f"c{number}" for number in range(len(columns)))
     old = ", ".join(f'old."{name}"' for name in columns)
     document = _document_column(columns)
-    step = f"(case (select step from journal_now) when 0 then raise(abort, '{table} is changed outside of an edit') else (select step from journal_now) end)"
+    step = (
+        f"(case (select step from journal_now) when 0 then raise(abort, '{table} is changed "
+        f"outside of an edit') else (select step from journal_now) end)"
+    )
     new_doc, old_doc = (f"new.{document}", f"old.{document}") if document else ("null", "null")
     yield (
         f"create temp trigger journal_{table}_insert after insert on main.{table}"
         f" when new.id <= (select high from journal_high where tbl = '{table}') begin"
-        f" insert into journal_row(step_id, tbl, op, rid, doc) values({step}, '{table}', 'delete', new.id, {new_doc}); end"
+        f" insert into journal_row(step_id, tbl, op, rid, doc) values({step}, '{table}', "
+        f"'delete', new.id, {new_doc}); end"
     )
     if table != "body":  # never updated
         watched = [name for name in columns if name != "id"]

@@ -11,7 +11,7 @@ from workbench.storage.database import Database
 from workbench.storage.values import ids_in, json_in, json_out, name_in, new_uid
 from workbench.text.labels import Label, Layer
 
-CHUNK = 1000  # rows deleted by one statement, after which an act can be called off
+CHUNK = 1000  # rows deleted by one statement, after which an operation can be cancelled
 _LABEL = "id, uid, layer_id, name, colour, key, description, position"
 
 
@@ -127,7 +127,10 @@ def add_label(
     after = "select ifnull(max(position) + 1, 0) from label where layer_id = ?"
     (position,) = db.writer.execute(after, (layer_id,)).fetchone()
     row = (new_uid(), layer_id, name_in(name), colour, key, description, position)
-    statement = "insert into label(uid, layer_id, name, colour, key, description, position) values(?, ?, ?, ?, ?, ?, ?)"
+    statement = (
+        "insert into label(uid, layer_id, name, colour, key, description, position) "
+        "values(?, ?, ?, ?, ?, ?, ?)"
+    )
     return db.writer.execute(statement, row).lastrowid
 
 
@@ -188,7 +191,9 @@ def _drafts_with(db: Database, layer_id: int, label_id: int) -> dict[int, list[i
 
 
 def _clear(db: Database, tables: Sequence[str], column: str, id: int, watch: Watch) -> None:
-    """What hangs on a layer or label goes piece by piece before it: the one statement that takes all along cannot be called off."""
+    """Delete what belongs to a layer or label in chunks before it: a single cascading statement
+    cannot be cancelled.
+    """
     found = [
         (table, row[0])
         for table in tables
@@ -229,7 +234,10 @@ def counts(db: Database) -> dict[int, int]:
 
 
 def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
-    """What deleting these labels takes along: `marks`, `spans`, `suggestions` (open), `documents` (with a mark or span of them)."""
+    """What deleting these labels takes along:
+
+    `marks`, `spans`, `suggestions` (open), `documents` (with a mark or span of them).
+    """
     ids = ids_in(label_ids)
     wanted = "label_id in (select value from json_each(?))"
     one = {
@@ -241,7 +249,10 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
         name: db.reader().execute(statement, (ids,)).fetchone()[0]
         for name, statement in one.items()
     }
-    both = f"select document_id from mark where {wanted} union select document_id from span where {wanted}"
+    both = (
+        f"select document_id from mark where {wanted} union select document_id from span "
+        f"where {wanted}"
+    )
     found["documents"] = (
         db.reader().execute(f"select count(*) from ({both})", (ids, ids)).fetchone()[0]
     )
@@ -251,7 +262,8 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
 def submitted_counts(db: Database) -> dict[int, int]:
     """Layer id → documents that are training data for it: submitted by its gold annotator."""
     statement = (
-        "select s.layer_id, count(*) from state s join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+        "select s.layer_id, count(*) from state s join layer l on l.id = s.layer_id and "
+        "l.gold = s.annotator_id"
         " where s.state = 'submitted' group by s.layer_id"
     )
     found = {id: 0 for (id,) in db.reader().execute("select id from layer").fetchall()}

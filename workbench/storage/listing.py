@@ -1,4 +1,4 @@
-"""Which documents pass a filter, what a table shows of them, and how many there are of each kind."""
+"""Which documents pass a filter, their table rows, and statistics."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Filter:
 
     `text`: full-text search, or a part of the key. `split`: train, dev, test or "none". `label_id`:
     with a mark or span of it; `layer_id`: with any of that layer, or, together with `state`, the
-    state in that layer. `state`: pending, draft, submitted or discarded, in all layers taken together
-    where no layer is named. `texts`: documents with so many texts. `ids`: only these.
+    state in that layer. `state`: pending, draft, submitted or discarded, in all layers taken
+    together where no layer is named. `texts`: documents with so many texts. `ids`: only these.
 
     `queued`: with this state in the layers of `queue_layers` taken together, or `queue.TO_DO`;
     `suggested`: with an open suggestion in them. `sources`: imported by one of these.
@@ -106,7 +106,10 @@ def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int 
     """The next (`step` 1) or previous (-1) id that passes; None at the end."""
     statement, values = condition(db, wanted)
     way, order = (">", "asc") if step > 0 else ("<", "desc")
-    query = f"select d.id from document d where {statement} and d.id {way} ? order by d.id {order} limit 1"
+    query = (
+        f"select d.id from document d where {statement} and d.id {way} ? order by d.id "
+        f"{order} limit 1"
+    )
     row = db.reader().execute(query, (*values, document_id)).fetchone()
     return row[0] if row else None
 
@@ -160,7 +163,7 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
 
 
 def _add_text(add, text: str) -> None:
-    """Documents whose texts have the words, or whose key has what was typed, in any case of ASCII."""
+    """Documents whose texts contain the words, or whose key contains the input (case-insensitive)."""
     query = search.query(text)
     if query is not None:
         texts = "id in (select rowid from search where search match ?)"
@@ -196,8 +199,8 @@ def rows(
 ) -> tuple[DocumentRow, ...]:
     """One row for each id that exists, in the order given; labels and states of these layers.
 
-    By default of all layers. The text is shown from its start, or around the first word of `found_by`
-    near it.
+    All layers by default. The text is shown from its start, or around the first word of `found_by`
+    if it is near the start.
     """
     wanted, layers = list(ids), _layers(db, layer_ids)
     some, shown = (ids_in(wanted),), (ids_in(wanted), ids_in(layers))
@@ -249,7 +252,9 @@ def _first_words(db: Database, some: tuple[str], characters: int) -> dict[int, s
 
 @dataclass(frozen=True)
 class LongTexts:
-    """Of `documents` to learn from, those (`ids`, in order) that may have more subwords than the room, with all their `characters`."""
+    """Of `documents` training documents, those (`ids`, in order) that may have more subwords than
+    allowed, with their total number of `characters`.
+    """
 
     documents: int
     ids: tuple[int, ...]
@@ -257,9 +262,13 @@ class LongTexts:
 
 
 def long_texts(db: Database, layer_id: int, room: int) -> LongTexts:
-    """Submitted documents of the layer but those in test; left out are those whose texts have at most `room` characters, all ASCII."""
+    """Submitted documents of the layer, except those in test.
+
+    Documents with at most `room` characters, all of them ASCII, are omitted.
+    """
     used = (
-        "from document d join state s on s.document_id = d.id join layer l on l.id = s.layer_id and l.gold = s.annotator_id"
+        "from document d join state s on s.document_id = d.id join layer l on l.id = "
+        "s.layer_id and l.gold = s.annotator_id"
         " where l.id = ? and s.state = 'submitted' and d.split is not 'test'"
     )
     # Text that UTF-8 cannot hold is kept as a blob; its length in characters is not known here.

@@ -1,6 +1,6 @@
 """One writer per project file: an operating-system lock on `<name>.lock`.
 
-The system frees it when the process ends, however it ends; a lock file that is left over means nothing.
+The system releases it when the process ends, however it ends; a remaining lock file has no effect.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class FileLock:
 
     @classmethod
     def take(cls, project_file: Path) -> FileLock:
-        """Raises ProjectLocked if another holds it, ProjectError if the file cannot be made.
+        """Raises ProjectLocked if another process holds it, ProjectError if the file cannot be
+        created.
 
         Tries for 0.3 s, as a reader that asks `held` has it for an instant.
         """
@@ -43,12 +44,15 @@ class FileLock:
                     _("{project_file} is already open in another window or command.").format(
                         project_file=project_file
                     ),
-                    hint=_("Close it there, or open it read-only to look at it."),
+                    hint=_("Close it there, or open it read-only."),
                 )
             time.sleep(0.02)
 
     def free(self) -> None:
-        """Let go and take the file away. Removed while still held, so nobody can lock a file that is about to go."""
+        """Release the lock and delete the file.
+
+        It is deleted while still held, so that nobody can lock a file about to be deleted.
+        """
         if self._descriptor < 0:
             return
         if sys.platform != "win32":
@@ -60,7 +64,7 @@ class FileLock:
 
 
 def held(project_file: Path) -> bool:
-    """Whether a writer has the project open just now."""
+    """Whether a writer has the project open now."""
     try:
         descriptor = os.open(lock_path(project_file), os.O_RDONLY)
     except OSError:
@@ -77,14 +81,17 @@ def _open(path: Path, project_file: Path) -> int:
     except OSError as error:
         raise ProjectError(
             _(
-                "{project_file} cannot be opened for writing: its lock {name} cannot be made ({strerror})."
+                "{project_file} cannot be opened for writing: its lock file {name} cannot "
+                "be created ({strerror})."
             ).format(project_file=project_file, name=path.name, strerror=error.strerror),
-            hint=_("Check the rights of the folder, or open the project read-only."),
+            hint=_("Check the permissions of the folder, or open the project read-only."),
         ) from error
 
 
 def _remove(path: Path) -> None:
-    """Ours is empty; a file of that name with content (poetry.lock) belongs to another program."""
+    """Our lock file is empty; a file of that name with content (poetry.lock) belongs to another
+    program.
+    """
     try:
         if path.stat().st_size == 0:
             os.unlink(path)

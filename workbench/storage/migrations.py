@@ -1,10 +1,13 @@
-"""The schema, one function for each version. `user_version` of the file is the number of the last one applied.
+"""The schema, one function for each version. `user_version` of the file is the number of the last
+one applied.
 
-Rules: a journaled table has an `id INTEGER PRIMARY KEY` that never changes and at most 16 columns; no table that is not
-journaled refers to one that is by a foreign key; a journaled table is never rebuilt while the journal is on. Columns that name
-a source have no foreign key: sources go only when undo takes their whole act back, and the check would need an index each.
+Rules: a journaled table has an `id INTEGER PRIMARY KEY` that never changes and at most 16 columns;
+no table that is not journaled refers to one that is by a foreign key; a journaled table is never
+rebuilt while the journal is on. Columns that name a source have no foreign key: sources go only
+when undo takes their whole act back, and the check would need an index each.
 
-The functions get a `sqlite_utils.Database` and are run by `sqlite_utils.migrations`, which notes them in `_sqlite_migrations`.
+The functions get a `sqlite_utils.Database` and are run by `sqlite_utils.migrations`, which notes
+them in `_sqlite_migrations`.
 `user_version` is asked first, so that opening a project that is up to date imports neither.
 """
 
@@ -42,7 +45,8 @@ JOURNALED = (
 )
 JOURNAL_WIDTH = 16
 
-# What sqlite-utils has no words for: untyped columns, AUTOINCREMENT, WITHOUT ROWID, CHECK and the options of FTS5.
+# What sqlite-utils has no words for: untyped columns, AUTOINCREMENT, WITHOUT ROWID, CHECK and the
+# options of FTS5.
 
 _META = "create table meta(key text primary key, value) without rowid"
 _DOCUMENT = """create table document(id integer primary key autoincrement, uid text not null unique, key text not null, split text,
@@ -271,7 +275,10 @@ def _table(
     defaults: Mapping[str, object] | None = None,
     refers: Mapping[str, str] | None = None,
 ) -> None:
-    """A table with an `id INTEGER PRIMARY KEY` before `columns`, not null but for `null`; `refers` gives the tables whose id one holds."""
+    """A table with an `id INTEGER PRIMARY KEY` before `columns`, not null but for `null`;
+
+    `refers` gives the tables whose id one holds.
+    """
     from sqlite_utils.db import ForeignKey
 
     keys = []
@@ -295,7 +302,10 @@ CURRENT = len(MIGRATIONS)
 
 
 def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = None) -> None:
-    """Bring the file to the newest version in one transaction. After an upgrade the journal starts anew: its rows have the old shape."""
+    """Bring the file to the newest version in one transaction.
+
+    After an upgrade the journal starts anew: its rows have the old shape.
+    """
     migrations = MIGRATIONS if migrations is None else migrations
     (version,) = conn.execute("pragma user_version").fetchone()
     if version >= len(migrations):
@@ -320,7 +330,9 @@ def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = Non
 
 
 def _run(conn: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
-    """Within the transaction that is open: each migration and the note of it are a savepoint of that."""
+    """Within the transaction that is open: each migration and the note of it are a savepoint of
+    that.
+    """
     db = described(conn)
     from sqlite_utils.migrations import Migrations
 
@@ -331,7 +343,10 @@ def _run(conn: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
 
 
 def described(conn: sqlite3.Connection) -> Database:
-    """The connection as sqlite-utils sees it: for building tables and for asking what they are. It changes nothing of its settings."""
+    """The connection as sqlite-utils sees it: for building tables and for asking what they are.
+
+    It changes nothing of its settings.
+    """
     _keep_pandas_out()
     from sqlite_utils import Database
 
@@ -339,9 +354,11 @@ def described(conn: sqlite3.Connection) -> Database:
 
 
 def _keep_pandas_out() -> None:
-    """sqlite-utils imports pandas where there is one, only to know the type of its time stamps: half a second for nothing.
+    """sqlite-utils imports pandas where there is one, only to know the type of its time stamps:
+    half a second for nothing.
 
-    It takes an ImportError for an answer. numpy, which it asks for likewise, is needed by the window anyway.
+    It takes an ImportError for an answer. numpy, which it asks for likewise, is needed by the
+    window anyway.
     """
     if "sqlite_utils" in sys.modules or "pandas" in sys.modules:
         return

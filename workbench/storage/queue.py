@@ -1,4 +1,5 @@
-"""Conditions on `document d` for the queue of Annotate: its state in some layers, suggestions there.
+"""Conditions on `document d` for the queue of Annotate: its state in some layers, suggestions
+there.
 
 The gold annotator of a layer decides. A layer counts for documents with as many texts as it is for.
 """

@@ -1,4 +1,4 @@
-"""Runs (one training or prompt run each) and what they predicted. Not undoable."""
+"""Runs (one training or prompt run each) and their predictions. Not undoable."""
 
 from __future__ import annotations
 
@@ -20,13 +20,17 @@ if TYPE_CHECKING:  # `fields` brings numpy, which the first window must not wait
 UNFINISHED = ("waiting", "running")
 _JSON = ("spec", "scores", "result", "versions")
 _COLUMNS = (
-    "id uid name kind parent_id layer_id spec status scores result versions base_fingerprint data_fingerprint test_fingerprint seen_test at"
+    "id uid name kind parent_id layer_id spec status scores result versions "
+    "base_fingerprint data_fingerprint test_fingerprint seen_test at"
 ).split()
 
 
 @dataclass(frozen=True)
 class Run:
-    """`kind`: train, prompt …; `status`: waiting, running or one of jobs' endings; `result`: what the job reported at its end."""
+    """`kind`: train, prompt …;
+
+    `status`: waiting, running or one of jobs' endings; `result`: what the job reported at its end.
+    """
 
     id: int
     uid: str
@@ -85,7 +89,8 @@ def _check_name(db: Database, name: str) -> None:
         raise WorkbenchError(_("A run needs a name."))
     if by_name(db, name) is not None:
         raise WorkbenchError(
-            _("There is a run {name!r} already.").format(name=name), hint=_("Choose another name.")
+            _("A run named {name!r} already exists.").format(name=name),
+            hint=_("Choose another name."),
         )
 
 
@@ -99,7 +104,7 @@ def _stored(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def free_name(db: Database, stem: str) -> str:
-    """`stem`, else the first of `stem 2`, `stem 3`, … that no run bears."""
+    """`stem`, else the first unused of `stem 2`, `stem 3`, …."""
     taken = {name for (name,) in db.reader().execute("select name from run").fetchall()}
     number, name = 1, stem
     while name in taken:
@@ -139,7 +144,10 @@ def delete(db: Database, id: int, *, watch: Watch = QUIET) -> Touched | None:
 
 def _select(db: Database, rest: str, *values: Any) -> tuple[Run, ...]:
     columns = ", ".join(f"run.{name}" for name in _COLUMNS)
-    statement = f"select {columns}, ifnull(layer.name, '') from run left join layer on layer.id = run.layer_id {rest}"
+    statement = (
+        f"select {columns}, ifnull(layer.name, '') from run left join layer on layer.id = "
+        f"run.layer_id {rest}"
+    )
     rows = db.reader().execute(statement, values).fetchall()
     at = _COLUMNS.index("status")
     lost = any(row[at] in UNFINISHED for row in rows) and not db.written_by_someone()
@@ -156,7 +164,10 @@ def _run(row: tuple, lost: bool) -> Run:
 
 
 def record_interrupted(db: Database) -> int:
-    """For a writer that has just opened the project: no process of it can be running. Gives how many runs were marked."""
+    """For a writer that has just opened the project: no process of it can be running.
+
+    Gives how many runs were marked.
+    """
     marks = ", ".join("?" * len(UNFINISHED))
     return db.writer.execute(
         f"update run set status = 'interrupted' where status in ({marks})", UNFINISHED
@@ -167,7 +178,9 @@ def record_interrupted(db: Database) -> int:
 
 
 def save_predictions(db: Database, run_id: int, rows: Iterable[tuple[int, str, dict]]) -> int:
-    """(document id, text hash, Prediction.to_json()) each; an earlier one of the same run and document is replaced. Gives how many."""
+    """(document id, text hash, Prediction.to_json()) each; an earlier one of the same run and
+    document is replaced. Gives how many.
+    """
     stored = [
         (run_id, document_id, text_hash, json_in(payload) or "{}")
         for document_id, text_hash, payload in rows

@@ -15,7 +15,9 @@ Key = tuple[str, str]  # kind (table, index, trigger, view) and name
 
 
 def problems(conn: sqlite3.Connection, version: int) -> Iterator[str]:
-    """One sentence for each table, column, index, trigger and view that is missing, extra or changed."""
+    """One sentence for each table, column, index, trigger and view that is missing, extra or
+    changed.
+    """
     expected, have = _expected(version), _described(conn)
     for key, sql in expected.items():
         if key not in have:

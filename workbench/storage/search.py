@@ -1,6 +1,8 @@
-"""Full-text search in every script: `seg` makes words out of letters where a script writes none; snippets are cut here.
+"""Full-text search in every script: `seg` makes words out of letters where a script writes none;
+snippets are cut here.
 
-The index is contentless: it keeps positions, not texts. Text and query pass through the same `seg`, a query as phrases.
+The index is contentless: it keeps positions, not texts. Text and query pass through the same `seg`,
+a query as phrases.
 """
 
 from __future__ import annotations
@@ -11,15 +13,21 @@ import unicodedata
 from workbench.storage.values import text_out
 from workbench.text.find import find, marks
 
-# Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han and their extensions.
+# Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han and their
+# extensions.
 _LETTER = (
     "\u0e01-\u0e5b\u0e81-\u0edf\u1000-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f\u1780-\u17ff"
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-_PICTURE = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001fbff"  # emoji and their like
-# Signs that a reader may leave out: joiners and variation selectors, vowel signs of Hebrew and Arabic, tatweel.
-_SILENT = "\u200b-\u200f\u2060\ufe00-\ufe0f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640"
+# emoji and their like
+_PICTURE = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001fbff"
+# Signs that a reader may leave out: joiners and variation selectors, vowel signs of Hebrew and
+# Arabic, tatweel.
+_SILENT = (
+    "\u200b-\u200f\u2060\ufe00-\ufe0f\u0591-\u05bd\u05bf-\u05c7"
+    "\u0610-\u061a\u064b-\u065f\u0670\u0640"
+)
 _SPECIAL = re.compile(f"([{_LETTER}])|([{_PICTURE}])|[{_SILENT}]")
 
 
@@ -33,7 +41,9 @@ def _replace(match: re.Match) -> str:
 
 
 def seg(text: str | bytes | None) -> str:
-    """The text as the index reads it: a space around each such letter, a word for each emoji, silent signs left out."""
+    """The text as the index reads it: a space around each such letter, a word for each emoji,
+    silent signs left out.
+    """
     if text is None:
         return ""
     text = text_out(text).replace("\0", " ")
@@ -45,7 +55,11 @@ def seg(text: str | bytes | None) -> str:
 
 
 def query(text: str) -> str | None:
-    """What a person typed → an FTS5 query: every word as a phrase, the last one also as a beginning. None if no word is in it."""
+    """What a person typed → an FTS5 query: every word as a phrase, the last one also as a
+    beginning.
+
+    None if no word is in it.
+    """
     phrases = [seg(word).replace('"', " ").strip() for word in text.split()]
     phrases = [phrase for phrase in phrases if any(_is_word_char(char) for char in phrase)]
     if not phrases:
@@ -59,7 +73,9 @@ def _is_word_char(char: str) -> bool:
 
 
 def snippet(text: str, wanted: str = "", width: int = 160) -> str:
-    """At most `width` code points on one line, around the first word of `wanted` that is found; "…" where something is left out."""
+    """At most `width` code points on one line, around the first word of `wanted` that is found; "…"
+    where something is left out.
+    """
     found = _first(text, wanted)
     start = found - width // 6 if found > width // 4 else 0  # a narrow column shows the match too
     piece = text[start : start + width]
@@ -77,9 +93,16 @@ def _first(text: str, wanted: str) -> int:
 
 
 def index_triggers() -> tuple[str, ...]:
-    """TEMP triggers of the writer that keep the index: `seg` is a function of that connection alone."""
+    """TEMP triggers of the writer that keep the index:
+
+    `seg` is a function of that connection alone.
+    """
     return (
-        "create temp trigger search_add after insert on main.body begin insert into search(rowid, content) values(new.id, seg(new.content)); end",
+        (
+            "create temp trigger search_add after insert on main.body begin insert into "
+            "search(rowid, content) values(new.id, seg(new.content)); end"
+        ),
         "create temp trigger search_drop before delete on main.body begin"
-        " insert into search(search, rowid, content) values('delete', old.id, seg(old.content)); end",
+        " insert into search(search, rowid, content) values('delete', old.id, "
+        "seg(old.content)); end",
     )

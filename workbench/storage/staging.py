@@ -1,6 +1,7 @@
-"""The way of an import into the project: a child writes a small database of its own, the parent attaches it and copies.
+"""The staging file of an import: a child writes a small database, the parent attaches and copies
+it.
 
-So parsing holds up nobody, and the copy is one transaction: all of an import is in the project, or nothing.
+Parsing therefore blocks nobody, and the copy is one transaction: imports are all-or-nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ LISTED = 100_000  # of the skipped records; of a file that is none of the kind t
 
 @dataclass(frozen=True)
 class StagedLayer:
-    """A layer as the import brings it. `n` names it within the staging file; `declared`: the file itself describes it."""
+    """A layer as the import brings it.
+
+    `n` names it within the staging file; `declared`: the file itself describes it.
+    """
 
     n: int
     layer: Layer
@@ -56,7 +60,7 @@ class StagedLayer:
 
 
 class StagingWriter:
-    """Used by the child that parses. `close` completes the file; without it the file is worth nothing."""
+    """Used by the child that parses. `close` completes the file; without it the file is invalid."""
 
     def __init__(self, path: Path):
         self.documents = 0
@@ -77,7 +81,10 @@ class StagingWriter:
         self._conn.execute("begin")
 
     def declare(self, layer: Layer) -> None:
-        """A layer that the file itself describes, with all its labels in their order. Of two files the first is heard."""
+        """A layer that the file itself describes, with all its labels in their order.
+
+        Of two files the first is heard.
+        """
         if layer.name in self._declared:
             for label in layer.labels:
                 self._label(self._declared[layer.name], label)
@@ -231,7 +238,7 @@ def _writing() -> Iterator[None]:
     except sqlite3.Error as error:
         raise ImportFailed(
             _("The import could not be prepared: {error}.").format(error=error),
-            hint=_("Make room on the disk, then try again."),
+            hint=_("Free up disk space, then try again."),
         ) from error
 
 

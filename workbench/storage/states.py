@@ -25,8 +25,8 @@ def overall(states: Iterable[str]) -> str:
     """One word for the states of a document in several layers, "" where there are none.
 
     `submitted`: in all of them, except those in which it is discarded; `discarded`: in all of them;
-    `pending`: no work has begun in any; `draft`: everything else. So what is left to do, in at least
-    one layer, is what is pending or a draft.
+    `pending`: no work has begun in any; `draft`: everything else. So what is left to do, in at
+    least one layer, is what is pending or a draft.
     """
     found = set(states)
     if "draft" in found or {"pending", "submitted"} <= found:
@@ -37,7 +37,7 @@ def overall(states: Iterable[str]) -> str:
 def of_documents(
     db: Database, ids: Iterable[int], layer_ids: Iterable[int]
 ) -> Mapping[int, frozenset[str]]:
-    """The states of each document in those of the layers that are for it; empty ones are left out."""
+    """The states of each document in the applicable layers; documents without any are omitted."""
     fitting = "ifnull(json_extract(l.options, '$.texts'), 1) = d.texts"
     gold = "s.document_id = d.id and s.layer_id = l.id and s.annotator_id = l.gold"
     found: dict[int, set[str]] = {}
@@ -74,7 +74,7 @@ def listed(layer_ids: Sequence[int] | None) -> str:
 
 
 def by_document(layer_ids: Sequence[int] | None) -> str:
-    """An SQL query: (id, state) of all documents; `overall`, with NULL for those without a state."""
+    """SQL query for (id, state) of all documents: `overall`, NULL for those without a state."""
     return _BY_DOCUMENT.format(layers=listed(layer_ids))
 
 

@@ -1,4 +1,4 @@
-"""Suggestions: what a run, a prompt or an import would say. Rows of a table of their own until a person accepts them."""
+"""Suggestions of runs, prompts and imports, in a separate table until a person accepts them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,10 @@ class SuggestionRow:
 
 
 _ROW = (
-    'select g.id, g.document_id, g.layer_id, g.label_id, g.kind, g.start, g."end", g.field, g.score, g.run_id,'
-    " ifnull(r.name, s.kind), g.source_id, g.status from suggestion g join source s on s.id = g.source_id left join run r on r.id = g.run_id"
+    'select g.id, g.document_id, g.layer_id, g.label_id, g.kind, g.start, g."end", '
+    "g.field, g.score, g.run_id,"
+    " ifnull(r.name, s.kind), g.source_id, g.status from suggestion g join source s on "
+    "s.id = g.source_id left join run r on r.id = g.run_id"
 )
 
 
@@ -134,7 +136,10 @@ def set_suggestion_status(db: Database, ids: Iterable[int], status: str) -> int:
     """Raises ValueError for an unknown status. Gives how many were changed."""
     if status not in SUGGESTION_STATUSES:
         raise ValueError(f"status {status!r} is none of {SUGGESTION_STATUSES}")
-    statement = "update suggestion set status = ?, at = ? where id in (select value from json_each(?)) and status != ?"
+    statement = (
+        "update suggestion set status = ?, at = ? where id in (select value from "
+        "json_each(?)) and status != ?"
+    )
     return db.writer.execute(statement, (status, now(), ids_in(ids), status)).rowcount
 
 
@@ -147,14 +152,20 @@ def delete_open(db: Database, run_id: int) -> int:
 
 def rejected(db: Database, run_id: int) -> set[tuple]:
     """`what` of everything that a person rejected from this run."""
-    statement = "select document_id, label_id, start, \"end\", field from suggestion where run_id = ? and status = 'rejected'"
+    statement = (
+        'select document_id, label_id, start, "end", field from suggestion where run_id = '
+        "? and status = 'rejected'"
+    )
     return {_key(*row) for row in db.reader().execute(statement, (run_id,)).fetchall()}
 
 
 def gold_of(db: Database, document_ids: Iterable[int]) -> set[tuple]:
     """`what` of all gold marks and spans of these documents."""
     ids = ids_in(document_ids)
-    gold = "join layer l on l.id = t.layer_id and l.gold = t.annotator_id where t.document_id in (select value from json_each(?))"
+    gold = (
+        "join layer l on l.id = t.layer_id and l.gold = t.annotator_id where t.document_id "
+        "in (select value from json_each(?))"
+    )
     read = db.reader().execute
     found = {
         _key(document, label, None, None, "")

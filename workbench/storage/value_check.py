@@ -1,4 +1,4 @@
-"""Does each value of a project file lie in the domain of its column (`tables`), in the history too?"""
+"""Checks that each value, also in the history, is in the domain of its column (`tables`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def json_kind(stored: bytes | None) -> str | None:
 
 
 def texts_of(stored: bytes | None) -> int | None:
-    """How many texts the documents of a layer have, from its options; None if they are not valid."""
+    """Number of texts of the layer's documents, from its options; None if these are not valid."""
     try:
         options = json.loads(stored or b"{}")
     except (ValueError, RecursionError):

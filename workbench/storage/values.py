@@ -23,7 +23,10 @@ def new_uid() -> str:
 
 
 def text_in(content: str) -> str | bytes:
-    """A text as it is stored. SQLite takes no lone surrogate as text; such a text becomes a blob and comes back unchanged."""
+    """A text as it is stored.
+
+    SQLite does not accept lone surrogates; such a text is stored as a blob, without loss.
+    """
     if content.isascii():
         return content
     try:
@@ -93,5 +96,5 @@ def borders_out(stored: bytes) -> tuple[tuple[int, int], ...]:
 def _damaged(what: str) -> ProjectError:
     return ProjectError(
         _("The project file is damaged: {what} in it cannot be read.").format(what=what),
-        hint=_("Take a backup of it; `glossbench project check` says where."),
+        hint=_("Restore it from a backup. `glossbench project check` lists the damage."),
     )

@@ -1,1 +1,1 @@
-"""Documents with their labels → files of other tools, and our own."""
+"""Export of documents with their labels to formats of other tools and our own."""

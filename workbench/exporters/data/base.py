@@ -1,4 +1,4 @@
-"""The contract of an exporter of data, and what several share."""
+"""The contract of data exporters, and shared functions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from workbench.text.labels import Layer
 
 @dataclass(frozen=True)
 class Plan:
-    """What is written: the layers, and how.
+    """The layers to export, and options.
 
-    `escape`: cells of a table that spreadsheet programs would run are escaped.
+    `escape`: cells of a table that spreadsheet programs would evaluate as formulas are escaped.
     """
 
     layers: tuple[Layer, ...]
@@ -45,26 +45,28 @@ class DataExporter(Protocol):
     """One file format. `write` streams: records are read once, in order."""
 
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        """Sentences on what the format cannot hold of a project with these layers."""
+        """Sentences on what the format cannot represent of a project with these layers."""
         ...
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        """Write all records, count in `plan` what is lost, and give how many documents were written."""
+        """Write all records, count in `plan` what is lost, and return the number of documents
+        written.
+        """
         ...
 
 
 COMMON = N_("Suggestions, runs, history, and who did what and when are not written.")
 LOOKS = N_("Colours, keys, descriptions and guidelines are not written.")
-STATES = N_("Drafts cannot be told from submitted documents.")
+STATES = N_("Drafts and submitted documents are not distinguished.")
 
 
 def main_layer(layers: Sequence[Layer]) -> Layer | None:
-    """The layer that a format with room for one is about: the first with labels."""
+    """The layer exported by a format that supports only one: the first with labels."""
     return next((one for one in layers if one.labels), layers[0] if layers else None)
 
 
 def labelled(record: Record, layer: str) -> bool:
-    """Whether the record says anything of this layer: an empty answer counts, a missing one does not."""
+    """Whether the record has a value for this layer, which may be empty."""
     return (
         record.states.get(layer) in ("submitted", "draft")
         or bool(record.marks.get(layer))

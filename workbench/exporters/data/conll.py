@@ -1,4 +1,5 @@
-"""Two columns, token and tag (BIO, `B-` at the start of every span), a blank line between documents.
+"""Two columns, token and tag (BIO, `B-` at the start of every span), a blank line between
+documents.
 
 With gold and predictions there are three columns, as the program conlleval reads them.
 """
@@ -29,10 +30,11 @@ class ConllExporter:
         ]
         found.append(
             _(
-                "Columns hold no overlapping spans: of each heap the longest is kept; borders within a word move to the word's."
+                "Columns cannot hold overlapping spans: of overlapping spans the longest "
+                "is kept. Offsets within a word are moved to its boundary."
             )
         )
-        found.append(_("The text is given back by its tokens; spaces between them are not."))
+        found.append(_("The text is exported as tokens; spaces between them are lost."))
         spans = [one for one in layers if one.traits.in_text]
         if len(spans) > 1:
             others = ", ".join(one.name for one in spans[1:])
@@ -44,14 +46,16 @@ class ConllExporter:
         return tuple(found)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        """Writes the first span layer of the plan, and the second as a further column if it holds predictions (`options.predicted`)."""
+        """Writes the first span layer of the plan, and the second as an additional column if it
+        holds predictions (`options.predicted`).
+        """
         chosen = chosen_layers(plan)
         group, count, audit = None, 0, Audit()
         for record in records:
             lines, found = block(record, chosen, plan)
             audit += found
             if not lines:
-                plan.count(_("{n} documents have no tokens and were left out."))
+                plan.count(_("{n} documents have no tokens and were omitted."))
                 continue
             out.write("\n" if count else "")
             if record.document.group is not None and record.document.group != group:
@@ -64,7 +68,9 @@ class ConllExporter:
 
 
 def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
-    """Gold, and predictions for the same layer: of several, the layer that was predicted, else the first with labels."""
+    """Gold, and predictions for the same layer: of several, the layer with predictions, else the
+    first with labels.
+    """
     spans = plan.span_layers()
     predicted = [one for one in spans if one.options.get("predicted")][:1]
     gold = [one for one in spans if not one.options.get("predicted")]
@@ -91,8 +97,8 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
         columns.append(column)
         audit += found
     if layers and not labelled(record, layers[0].name):
-        plan.count(_("{n} documents are not labelled in this layer; they stand there with O only."))
-    plan.count(_("{n} second texts were left out."), len(record.document.texts) - 1)
+        plan.count(_("{n} documents are not labelled in this layer; all their tags are O."))
+    plan.count(_("{n} second texts were omitted."), len(record.document.texts) - 1)
     tokens = (" ".join(text[start:end].split("\t")).replace("\n", " ") for start, end in borders)
     return ["\t".join(row) for row in zip(tokens, *columns, strict=True)], audit
 
@@ -104,8 +110,8 @@ def _group_line(group: str, columns: int) -> str:
 
 
 def tell(plan: Plan, audit: Audit) -> None:
-    plan.count(_("{n} spans overlap longer ones and were left out."), audit.crowded)
+    plan.count(_("{n} spans overlap longer ones and were omitted."), audit.crowded)
     plan.count(
-        _("{n} spans begin or end within a word and were moved to its border."), audit.shifted
+        _("{n} spans begin or end within a word and were moved to its boundary."), audit.shifted
     )
-    plan.count(_("{n} spans cover no word and were left out."), audit.lost)
+    plan.count(_("{n} spans cover no word and were omitted."), audit.lost)

@@ -1,4 +1,7 @@
-"""CoNLL-U: words with the label of one layer as UPOS, and spans as `Entity=` in MISC. Only for documents that came with tokens."""
+"""CoNLL-U: words with the label of one layer as UPOS, and spans as `Entity=` in MISC.
+
+Only for documents imported with tokens.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,15 @@ class ConlluExporter:
         found = [_(COMMON), _(LOOKS)]
         found.append(
             _(
-                "Splits, states, metadata and classes are not written; lemmas, features and dependencies are empty."
+                "Splits, states, metadata and classes are not written; lemmas, features "
+                "and dependencies are empty."
             )
         )
-        found.append(_("Documents that were imported without tokens are left out."))
+        found.append(_("Documents that were imported without tokens are omitted."))
         if spans:
             told = _(
-                "The labels of layer {layer} are written as UPOS where each covers one word, else as tags in MISC."
+                "The labels of layer {layer} are written as UPOS where each covers one "
+                "word, else as tags in MISC."
             )
             found.append(told.format(layer=spans[0].name))
         return tuple(found)
@@ -43,7 +48,7 @@ class ConlluExporter:
                 if document.text[one[0] : one[1]].strip()
             ]
             if not borders:
-                plan.count(_("{n} documents have no tokens and were left out."))
+                plan.count(_("{n} documents have no tokens and were omitted."))
                 continue
             found, more = to_tokens(borders, record.spans.get(layer.name, ()) if layer else ())
             audit += more

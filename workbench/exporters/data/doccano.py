@@ -1,4 +1,7 @@
-"""doccano's JSON lines: `label` holds spans or classes; where a project has both, `entities` and `cats`."""
+"""doccano's JSON lines:
+
+`label` holds spans or classes; where a project has both, `entities` and `cats`.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ class DoccanoExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         found = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
         merged = (
-            (SPANS, _("The span layers {names} become one.")),
-            (MARKS, _("The class layers {names} become one.")),
+            (SPANS, _("The span layers {names} are merged.")),
+            (MARKS, _("The class layers {names} are merged.")),
         )
         for part, told in merged:
             names = [one.name for one in layers if one.traits.record == part and one.labels]
@@ -28,7 +31,8 @@ class DoccanoExporter:
         if any(one.texts > 1 for one in layers):
             found.append(
                 _(
-                    "doccano knows no pairs: the second text is written as text_b, which only Glossbench reads."
+                    "doccano does not support pairs: the second text is written as "
+                    "text_b, which only Glossbench reads."
                 )
             )
         return tuple(found)
@@ -60,7 +64,7 @@ def _record(
             if one.field == TEXT
         ]
         plan.count(
-            _("{n} spans of second texts were left out."), sum(one.field != TEXT for one in found)
+            _("{n} spans of second texts were omitted."), sum(one.field != TEXT for one in found)
         )
     if any(labelled(record, layer) for layer in classes):
         raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]

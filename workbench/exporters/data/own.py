@@ -1,4 +1,4 @@
-"""The own format: complete and repeatable."""
+"""The native format: lossless and reproducible."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ProdigyExporter:
                     )
                 )
         if any(layer.texts > 1 for layer in layers):
-            found.append(_("Prodigy knows no pairs: such documents are left out."))
+            found.append(_("Prodigy does not support pairs: such documents are omitted."))
         return tuple(found)
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
@@ -40,7 +40,9 @@ class ProdigyExporter:
         count = 0
         for record in records:
             if len(record.document.texts) > 1:
-                plan.count(_("{n} pairs were left out: the format holds one text."))
+                plan.count(
+                    _("{n} pairs were omitted: the format holds only one text per document.")
+                )
                 continue
             out.write(json.dumps(_task(record, spans, classes), ensure_ascii=False) + "\n")
             count += 1

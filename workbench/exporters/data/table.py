@@ -1,4 +1,6 @@
-"""CSV and TSV: a document a row, a column for each layer; spans as a JSON list of [start, end, label]."""
+"""CSV and TSV: one document per row, one column per layer; spans as a JSON list of [start, end,
+label].
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from workbench.text.spans import Span
 _FIRST = ("id", "text", "text_b", "split", "group")
 _RESERVED = (*_FIRST, "meta", ESCAPED_COLUMN)
 _FORMULAS = N_(
-    "Cells that spreadsheet programs may run as formulas, as they begin with =, +, -, @, a tab or a "
+    "Cells that spreadsheet programs may run as formulas, as they begin with =, +, -, @, "
+    "a tab or a "
     "carriage return: {n}. The option to escape formulas (--escape-formulas) prevents this."
 )
 
@@ -26,14 +29,15 @@ class CsvExporter:
 
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         tokens = _(
-            "Tokens are not written; a document without labels cannot be told from one that is not labelled."
+            "Tokens are not written. Documents without labels and unlabelled documents "
+            "are not distinguished."
         )
         return _(COMMON), _(LOOKS), _(STATES), tokens
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         layers = [one for one in plan.layers if one.labels]
         columns = [_column(one.name) for one in layers]
-        # Metadata differ from document to document, so they are in one column, as JSON.
+        # metadata differ between documents, so they are in one column as JSON
         names = [*_FIRST, *columns, "meta"]
         if plan.escape:
             self._write_row(out, [escape_name(name) for name in (*names, ESCAPED_COLUMN)])

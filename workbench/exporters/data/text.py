@@ -1,4 +1,4 @@
-"""Plain text: a document a line, no labels."""
+"""Plain text: one document per line, no labels."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class TextExporter:
         for record in records:
             text = " ‖ ".join(content for _field, content in record.document.texts)
             if "\n" in text or "\r" in text:
-                plan.count(_("In {n} texts, line ends became spaces."))
+                plan.count(_("In {n} texts, line ends were replaced by spaces."))
                 text = " ".join(text.split("\n")).replace("\r", " ")
             plan.count(
-                _("{n} pairs were written on one line, ‖ between the texts."),
+                _("{n} pairs were written on one line with ‖ between the texts."),
                 int(len(record.document.texts) > 1),
             )
             out.write(text + "\n")

@@ -1,4 +1,4 @@
-"""A LoRA adapter alone, in the format of peft: for those who have the base model."""
+"""A LoRA adapter alone, in the format of peft: for users who have the base model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write(predictor: Predictor, source: Path, folder: Path) -> None:
     """
     if not ADAPTER.fits(source):
         raise ExportFailed(
-            _("This run has no LoRA adapter that other programs could load."),
+            _("This run has no LoRA adapter that other programs can load."),
             hint=_("Train with method=lora and a head of the library, or export other formats."),
         )
     shutil.copytree(source / str(ADAPTER.has), folder)

@@ -1,7 +1,7 @@
-"""The model card: README.md with a YAML header, written from what is known of the run and its check.
+"""The model card: README.md with a YAML header, created from the run and its verification.
 
-It is English whatever the language of the window: it travels with the model, and those who load it elsewhere, people and
-model hubs alike, read English cards.
+It is English whatever the language of the window: it travels with the model, and those who load it
+elsewhere, people and model hubs alike, read English cards.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ from workbench.tasks import spec as tasks
 
 
 def readme(facts: Mapping, description: Mapping, check: Mapping | None = None) -> str:
-    """`facts` as in ExportSpec, `description` the run's glossbench.json, `check` the ONNX check, if there was one."""
+    """`facts` as in ExportSpec, `description` the run's glossbench.json, `check` the ONNX check, if
+    there was one.
+    """
     parts = [
         f"# {facts.get('run') or 'Fine-tuned model'}\n",
-        f"Predicts {tasks.info(description['task']).predicts}{_layer(facts)}. Made with Glossbench{_base(facts)}.\n",
+        (
+            f"Predicts {tasks.info(description['task']).predicts}{_layer(facts)}. Made with "
+            f"Glossbench{_base(facts)}.\n"
+        ),
         _labels(description),
         _scores(facts),
         _data(facts, description),
@@ -110,7 +115,8 @@ def _data(facts: Mapping, description: Mapping) -> str:
     windows = tasks.info(description["task"]).windows
     if facts.get("cut") is not None and not windows:
         lines.append(
-            f"- longer than {length} subwords, so their end was not read: {facts['cut']:,} documents"
+            f"- longer than {length} subwords, so their end was not read: "
+            f"{facts['cut']:,} documents"
         )
     elif windows:
         lines.append(
@@ -119,8 +125,10 @@ def _data(facts: Mapping, description: Mapping) -> str:
     tokens = description.get("tokens") or {}
     if tokens:
         lines.append(
-            f"- {tokens['documents']:,} of {tokens['of']:,} training documents came with tokens; {100 * tokens['alike']:.1f} % of these"
-            " are also the words that Glossbench cuts a raw text into: the closer to 100, the less borders differ there"
+            f"- {tokens['documents']:,} of {tokens['of']:,} training documents came with "
+            f"tokens; {100 * tokens['alike']:.1f} % of these"
+            " are also the words that Glossbench cuts a raw text into: the closer to "
+            "100, the less borders differ there"
         )
     return "## Training data\n\n" + "\n".join(lines) + "\n" if lines else ""
 
@@ -130,11 +138,16 @@ def _check(check: Mapping | None) -> str:
         return ""
     speed = check.get("speed") or {}
     lines = [
-        f"ONNX against the original on {check['texts']:,} texts of dev and test, in mixed batches and singly: {_compared(check)}."
+        (
+            f"ONNX against the original on {check['texts']:,} texts of dev and test, in mixed "
+            f"batches and singly: {_compared(check)}."
+        )
     ]
     if speed:
         lines.append(
-            f"One text at a time: {speed['torch_ms']:.1f} ms with torch, {speed['onnx_ms']:.1f} ms with onnxruntime (medians, CPU, measured at export)."
+            f"One text at a time: {speed['torch_ms']:.1f} ms with torch, "
+            f"{speed['onnx_ms']:.1f} ms with onnxruntime (medians, CPU, measured at "
+            f"export)."
         )
     return "## Check of the ONNX file\n\n" + "\n".join(lines) + "\n"
 
@@ -143,7 +156,10 @@ def _compared(check: Mapping) -> str:
     if not check.get("labels"):
         return "no text of dev or test to check with"
     equal = round(check["equal_labels"] * check["labels"])
-    return f"{equal} of {check['labels']} labels equal, largest difference {check['largest_difference']:.1e}"
+    return (
+        f"{equal} of {check['labels']} labels equal, largest difference "
+        f"{check['largest_difference']:.1e}"
+    )
 
 
 def _use(description: Mapping) -> str:

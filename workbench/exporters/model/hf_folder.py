@@ -12,7 +12,9 @@ from workbench.tasks.predictor import Predictor
 
 
 def write(predictor: Predictor, source: Path, folder: Path) -> None:
-    """config.json with id2label, model.safetensors, tokenizer files, and our own description, so it can be predicted with here too."""
+    """config.json with id2label, model.safetensors, tokenizer files, and our own description for
+    prediction with Glossbench.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     networks.save(predictor.model, folder)
     shutil.copyfile(source / DESCRIPTION, folder / DESCRIPTION)
@@ -21,7 +23,7 @@ def write(predictor: Predictor, source: Path, folder: Path) -> None:
 
 
 def limit_length(folder: Path, max_length: int) -> None:
-    """Let the tokenizer cut where training did, so that `truncation=True` gives the same answers."""
+    """Truncate at the training length, so that `truncation=True` gives the same predictions."""
     path = folder / "tokenizer_config.json"
     raw = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     raw["model_max_length"] = max_length

@@ -1,4 +1,6 @@
-"""The ONNX folder: one model file, tokenizer.json and labels.json, to run without torch and transformers."""
+"""The ONNX folder: one model file, tokenizer.json and labels.json, for inference without torch and
+transformers.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from workbench.text.document import Document
 
 FILE = "model.onnx"
 TOKENIZER = "tokenizer.json"
-ONE_FILE = 1_900_000_000  # bytes; the format keeps larger weights in a file beside it
+# bytes; larger weights are stored in a separate file, as the format requires
+ONE_FILE = 1_900_000_000
 
 
 class Logits(nn.Module):
@@ -70,7 +73,7 @@ def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
 
 
 def _write_tokenizer(source: Path, target: Path, max_length: int) -> None:
-    """The vocabulary, truncating as training did, without padding to a fixed length."""
+    """The vocabulary, with truncation at the training length, without padding to a fixed length."""
     raw = json.loads(source.read_text(encoding="utf-8"))
     raw["padding"] = None
     raw["truncation"] = {

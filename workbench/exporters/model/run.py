@@ -1,4 +1,6 @@
-"""The export job: every format into a folder beside the target, checked there, then put in its place whole."""
+"""The export job: writes all formats to a temporary folder beside the target, verifies them, then
+moves the folder to the target.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ from workbench.text.document import Document
 def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
     """Job target; params as ExportSpec.
 
-    Yields {"kind": "stage", stage, title} at each step (load, hf, onnx, check_hf, check) and what the checks yield. A sent "stop"
-    during a check ends it early. Returns folders {hf, onnx}, files [{path, bytes}], check {texts, labels, equal_labels (fraction),
-    largest_difference, seconds, speed}, check_hf, check_adapter, seconds. Raises ExportFailed; nothing is left behind then.
+    Yields {"kind": "stage", stage, title} at each step (load, hf, onnx, check_hf, check) and the
+    output of the checks. A "stop" sent during a check ends it early. Returns folders {hf, onnx},
+    files [{path, bytes}], check {texts, labels, equal_labels (fraction), largest_difference,
+    seconds, speed}, check_hf, check_adapter, seconds. Raises ExportFailed; no files are left then.
     """
     spec, began = ExportSpec.from_json(params), time.monotonic()
     out = Path(spec.out).expanduser().absolute()
@@ -55,7 +58,7 @@ def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, tuple[bo
         hf_folder,
         onnx,
         verify,
-    )  # torch, after the folders are known to be right
+    )  # torch, after the folders were validated
     from workbench.models import device
     from workbench.tasks.predictor import Predictor
 
@@ -67,16 +70,16 @@ def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, tuple[bo
     yield {"kind": "stage", "stage": "hf", "title": _("Writing the Hugging Face folder")}
     hf = (
         draft / "hf"
-    )  # written in any case: it holds the tokenizer in the form that the onnx folder takes
+    )  # always written: it contains the tokenizer in the form used by the ONNX folder
     hf_folder.write(predictor, Path(spec.model), hf)
     if "onnx" in spec.formats:
         yield {
             "kind": "stage",
             "stage": "onnx",
-            "title": _("Turning the model into a graph (about a minute)"),
+            "title": _("Converting the model to ONNX (about a minute)"),
         }
         onnx.write(predictor, hf, draft / "onnx")
-        title = _("Comparing on {n} texts").format(n=len(documents))
+        title = _("Comparing predictions on {n} texts").format(n=len(documents))
         yield {"kind": "stage", "stage": "check", "title": title, "total": len(documents)}
         checks["onnx"] = yield from verify.check(predictor, draft / "onnx", documents)
     if "hf" in spec.formats:
@@ -84,7 +87,7 @@ def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, tuple[bo
         yield {
             "kind": "stage",
             "stage": "check_hf",
-            "title": _("Loading the Hugging Face folder again"),
+            "title": _("Reloading the Hugging Face folder"),
             "total": len(some),
         }
         checks["hf"] = yield from verify.check_folder(predictor, hf, some)
@@ -122,15 +125,15 @@ def texts_of(path: str) -> tuple[Document, ...]:
 
 
 def check_target(out: Path) -> None:
-    """Raises ExportFailed where nothing can be put there."""
+    """Raises ExportFailed if the target cannot be used."""
     if out.exists() and not out.is_dir():
         raise ExportFailed(
             _("{out} is a file.").format(out=out),
-            hint=_("Name a folder that is empty or does not exist yet."),
+            hint=_("Choose a folder that is empty or does not exist yet."),
         )
     if out.is_dir() and (found := sorted(one.name for one in out.iterdir())):
         raise ExportFailed(
-            _("The folder {out} is not empty (it holds {found!r}).").format(
+            _("The folder {out} is not empty (it contains {found!r}).").format(
                 out=out, found=found[0]
             ),
             hint=_("Choose an empty or a new folder."),
@@ -142,7 +145,7 @@ def check_target(out: Path) -> None:
         probe.rmdir()
     except OSError as error:
         raise ExportFailed(
-            _("Nothing can be written in {parent}: {strerror}.").format(
+            _("{parent} cannot be written: {strerror}.").format(
                 parent=out.parent, strerror=error.strerror or error
             ),
             hint=_("Choose another folder."),
@@ -154,15 +157,19 @@ def check_space(out: Path, needed: int) -> None:
     if free < needed:
         raise ExportFailed(
             _(
-                "The disk of {parent} has {free:,.0f} MB free; the export takes about {needed:,.0f} MB."
+                "The disk of {parent} has {free:,.0f} MB free; the export requires about "
+                "{needed:,.0f} MB."
             ).format(parent=out.parent, free=free / 1e6, needed=needed / 1e6),
-            hint=_("Make room or choose a folder on another disk."),
+            hint=_("Free up disk space or choose a folder on another disk."),
         )
 
 
 @contextmanager
 def _disk_errors(out: Path) -> Iterator[None]:
-    """Say in words when the disk gives out while writing. Some libraries pass the system's message on in errors of their own."""
+    """Report a full disk while writing.
+
+    Some libraries pass the system's message on in errors of their own.
+    """
     try:
         yield
     except ExportFailed:
@@ -170,8 +177,8 @@ def _disk_errors(out: Path) -> Iterator[None]:
     except Exception as error:
         if is_disk_full(error):
             raise ExportFailed(
-                _("The disk of {parent} is full; nothing was kept.").format(parent=out.parent),
-                hint=_("Make room or choose another folder."),
+                _("The disk of {parent} is full. No files were kept.").format(parent=out.parent),
+                hint=_("Free up disk space or choose another folder."),
             ) from error
         if isinstance(error, OSError) and str(out.parent) in str(error.filename or ""):
             raise ExportFailed(
@@ -185,7 +192,7 @@ def _disk_errors(out: Path) -> Iterator[None]:
 
 def _put(draft: Path, out: Path) -> None:
     """Move the finished folders to `out`, which does not exist or is empty and stays as it is."""
-    check_target(out)  # minutes have passed since the first check
+    check_target(out)  # minutes may have passed since the first check
     out.mkdir(exist_ok=True)
     for folder in sorted(draft.iterdir()):
         if folder.name != owned_folder.MARKER:

@@ -1,4 +1,4 @@
-"""What a model can be exported as, and what an export is told. No torch here."""
+"""Model export formats and the parameters of an export. Does not import torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.tasks import spec as tasks
 
 TARGET = "workbench.exporters.model.run:export"
 OPSET = 18
-MOST_TEXTS = 500  # texts that the check reads
+MOST_TEXTS = 500  # maximum number of texts used for verification
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,16 @@ FORMATS: tuple[Format, ...] = (
         "hf",
         N_("Hugging Face folder"),
         N_(
-            "For Python with transformers, to train further, or to upload: safetensors, tokenizer, model card."
+            "For Python with transformers, for further training, or for upload: "
+            "safetensors, tokenizer, model card."
         ),
     ),
     Format(
         "onnx",
         N_("ONNX, 32 bit"),
         N_(
-            "For programs without Python or torch: one file for onnxruntime, with tokenizer and labels beside it."
+            "For programs without Python or torch: one file for onnxruntime, with "
+            "tokenizer and labels."
         ),
     ),
     ADAPTER,
@@ -65,7 +67,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 def parse_formats(given: str | Sequence[str]) -> tuple[str, ...]:
-    """ "hf,onnx" → ("hf", "onnx"). Raises SpecError naming what is unknown."""
+    """ "hf,onnx" → ("hf", "onnx"). Raises SpecError naming unknown formats."""
     names = [
         one.strip()
         for one in (given.split(",") if isinstance(given, str) else given)
@@ -79,18 +81,20 @@ def parse_formats(given: str | Sequence[str]) -> tuple[str, ...]:
         )
     if not names:
         raise SpecError(
-            _("No export format is chosen."),
-            hint=_("Choose of {names}.").format(names=", ".join(known)),
+            _("No export format was chosen."),
+            hint=_("Choose from: {names}.").format(names=", ".join(known)),
         )
     return tuple(one for one in known if one in names)
 
 
 @dataclass(frozen=True)
 class ExportSpec:
-    """`model` is the folder of a run's model, `texts` a file of records (own format) for the check, `out` the folder to be made.
+    """`model` is the folder of a run's model, `texts` a file of records (native format) for
+    verification, `out` the folder to create.
 
-    `facts` go into the model card, each as far as known: run, project, layer, base_model, base_licence, seed, options, counts
-    {train, dev, test}, left_out [{reason, count}], cut, scores {split: {name: value}}, definition, versions, at.
+    `facts` go into the model card, each if known: run, project, layer, base_model, base_licence,
+    seed, options, counts {train, dev, test}, left_out [{reason, count}], cut, scores {split: {name:
+    value}}, definition, versions, at.
     """
 
     model: str
@@ -128,7 +132,7 @@ def offered(model: Path | str) -> tuple[Format, ...]:
 
 
 def forecast(model: Path | str, formats: Sequence[str]) -> dict[str, int]:
-    """About how many bytes each format will take, from the size of the weights."""
+    """Estimated size in bytes of each format, from the size of the weights."""
     found = {}
     for format in FORMATS:
         if format.id in parse_formats(formats):
@@ -138,7 +142,9 @@ def forecast(model: Path | str, formats: Sequence[str]) -> dict[str, int]:
 
 
 def draft_of(out: Path, pid: int) -> Path:
-    """Where a worker with this process id writes until all is right; beside the target, so that it is put there in one step."""
+    """The temporary folder of a worker with this process id; beside the target, so that it can be
+    moved in one step.
+    """
     return out.with_name(f".{out.name}.partial-{pid}")
 
 
@@ -217,9 +223,9 @@ model = PeftModel.from_pretrained(base, folder)
 
 
 def sentence(check: Mapping) -> str:
-    """The result of a check in words: "60 of 60 labels equal, largest difference 2.4e-06"."""
+    """The verification result as text: "60 of 60 labels equal, largest difference 2.4e-06"."""
     if not check or not check.get("labels"):
-        return _("No text of dev or test to check with.")
+        return _("There are no dev or test texts to verify with.")
     equal = round(check["equal_labels"] * check["labels"])
     told = _("{equal} of {labels} labels equal, largest difference {difference:.1e}")
     return told.format(equal=equal, labels=check["labels"], difference=check["largest_difference"])

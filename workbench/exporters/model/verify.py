@@ -1,4 +1,6 @@
-"""Does the exported file answer as the original does? Asked on the user's own texts, in padded batches and one by one."""
+"""Verifies that the exported model gives the same predictions as the original, on the user's own
+texts, in padded batches and one by one.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,9 @@ def check(
 ) -> Generator[dict, None, dict]:
     """Compare the ONNX folder with the original on all documents.
 
-    Yields {"kind": "checked", format, done, total, rows: [{text, difference, equal}]} as it goes. Returns texts, labels (compared: one
-    for each document, for tags one for each word), equal_labels (fraction), largest_difference (of logits), seconds, speed.
+    Yields {"kind": "checked", format, done, total, rows: [{text, difference, equal}]}. Returns
+    texts, labels (number compared: one per document, for tags one per word), equal_labels
+    (fraction), largest_difference (of logits), seconds, speed.
     """
     began = time.monotonic()
     exported = OnnxPredictor.load(folder)
@@ -120,7 +123,9 @@ def _mixed(exported: OnnxPredictor, inputs: Sequence[EncodedInput]) -> Logits:
 def speeds(
     predictor: Predictor, exported: OnnxPredictor, documents: Sequence[Document]
 ) -> dict[str, float]:
-    """Median milliseconds for one text, tokenising included, with torch and with onnxruntime; {} without texts."""
+    """Median milliseconds per text, including tokenization, with torch and with onnxruntime; {}
+    without texts.
+    """
     chosen = list(documents[:TIMED])
     if not chosen:
         return {}
