@@ -534,7 +534,7 @@ def test_a_project_on_a_full_disk_opens_to_be_read(tmp_path, monkeypatch):
 
     assert (
         project.read_only
-        and "no room" in project.read_only_reason
+        and "disk is full" in project.read_only_reason
         and documents.counts(project.db).documents == 1
     )
     project.close()

@@ -60,7 +60,7 @@ def test_a_project_on_a_full_disk_can_be_read_and_is_whole_when_there_is_room_ag
     filler = fill(small_disk)
 
     with closing(Project.open(path)) as project:
-        assert project.read_only and "no room" in project.db.read_only_reason
+        assert project.read_only and "disk is full" in project.db.read_only_reason
         assert corpus.counts(project).documents == 5 and corpus.check(project) == ()
         with pytest.raises(ProjectError, match="disk is full"):
             corpus.set_split(project, [1], "dev")

@@ -19,8 +19,9 @@ MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the
 ROLES = "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, split, group, meta:NAME"
 
 _NAMES = {
-    "text": ("text", "text_a", "sentence", "sentence1", "premise", "content", "data", "column_data", "message",
-             "body", "document", "review", "tweet", "utterance", "question", "comment", "words", "title"),
+    "text": ("text", "text_a", "sentence", "sentence1", "premise", "content", "data",
+             "column_data", "message", "body", "document", "review", "tweet", "utterance",
+             "question", "comment", "words", "title"),
     "text_b": ("text_b", "sentence2", "hypothesis", "text_pair", "text2"),
     "id": ("id", "key", "uid", "guid", "doc_id", "document_id", "pair_id"),
     "split": ("split", "partition"),

@@ -163,7 +163,7 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
 
 
 def _add_text(add, text: str) -> None:
-    """Documents whose texts contain the words, or whose key contains the input (case-insensitive)."""
+    """Documents whose texts contain the words, or whose key contains the input, ignoring case."""
     query = search.query(text)
     if query is not None:
         texts = "id in (select rowid from search where search match ?)"

@@ -19,15 +19,19 @@ from workbench.text.dataset import Record
 from workbench.text.labels import CLASS, MULTI, SPAN, Label, Layer, LayerKind
 
 _TABLES = """
-create table doc(seq integer primary key, file integer, line integer, key text, split text, fold_group text, meta text,
+create table doc(seq integer primary key, file integer, line integer, key text, split text,
+fold_group text, meta text,
   text_hash text, length integer, texts integer);
 create table body(seq integer, field text, content);
 create table tokens(seq integer, field text, borders blob);
 create table state(seq integer, layer integer, state text);
 create table mark(seq integer, layer integer, label integer);
-create table span(seq integer, layer integer, label integer, field text, start integer, "end" integer);
-create table layer(n integer primary key, name text, kind text, texts integer, guideline text, options text, declared integer);
-create table label(n integer primary key, layer integer, name text, colour text, key text, description text);
+create table span(seq integer, layer integer, label integer, field text, start integer, "end"
+integer);
+create table layer(n integer primary key, name text, kind text, texts integer, guideline text,
+options text, declared integer);
+create table label(n integer primary key, layer integer, name text, colour text, key text,
+description text);
 create table skipped(file integer, line integer, reason text);
 create table warning(message text);
 create table complete(documents integer);
