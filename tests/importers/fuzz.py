@@ -328,9 +328,10 @@ def _read(case: Case, path: Path) -> list:
     items = list(importer(format).read(source, case.options))
     lines = case.content.count(b"\n") + case.content.count(b"\r") + 1
     for item in items:
-        if isinstance(item, Skipped):
-            if not 1 <= item.line <= lines or not item.reason or _PYTHON.search(item.reason):
-                raise Failure(f"case {case.number}: {item} of {lines} lines")
+        if isinstance(item, Skipped) and (
+            not 1 <= item.line <= lines or not item.reason or _PYTHON.search(item.reason)
+        ):
+            raise Failure(f"case {case.number}: {item} of {lines} lines")
     return items
 
 

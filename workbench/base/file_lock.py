@@ -39,6 +39,6 @@ def is_at(descriptor: int, path: Path) -> bool:
     if sys.platform == "win32":  # an open file cannot be deleted there
         return True
     try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+        return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False

@@ -165,7 +165,7 @@ def sweep(*, again: bool = False) -> None:
 
 
 def _sweep(place: Path) -> None:
-    names = set(os.listdir(place))
+    names = {path.name for path in place.iterdir()}
     for name in names:
         folder = place / name.removesuffix(LOCK)
         if name.endswith(LOCK) and _is_ours(folder):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -141,14 +142,10 @@ def _usable(name: str, value: Any) -> Any:
 
 
 def _remove(path: Path) -> None:
-    try:
+    with suppress(OSError):  # a folder that is not writable may not allow deletion either
         path.unlink(missing_ok=True)
-    except OSError:
-        pass  # it cannot be written, so perhaps not removed either
 
 
 def _set_aside(path: Path) -> None:
-    try:
+    with suppress(OSError):  # in a folder that is not writable the defaults are used
         os.replace(path, path.with_suffix(".bad.json"))
-    except OSError:
-        pass  # unreadable folder: the defaults serve

@@ -55,7 +55,7 @@ def _not_a_command(name: str) -> str:
     """A message for a file given in place of a command; "" for anything else."""
     if name.lower().endswith(paths.PROJECT_SUFFIX):
         return _("To open {name!r}, pass it as the only argument.").format(name=name)
-    if os.path.isfile(name):
+    if os.path.isfile(name):  # noqa: PTH113, Path.is_file raises for a name that is too long
         told = _(
             "{name!r} is a file without the suffix {suffix}. To open it as a project, run "
             "`glossbench open FILE`; to import it, run `glossbench import PROJECT FILE`."

@@ -134,7 +134,7 @@ def _layer(raw: object) -> Layer:
 
 
 def _is_name(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value.strip()) and len(value) <= LONGEST_NAME
+    return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= LONGEST_NAME
 
 
 def _listed(value: object, what: str) -> list:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -87,7 +86,7 @@ def _threads() -> Check:
 def driver_without_cuda() -> bool:
     import torch
 
-    driver = os.path.exists("/proc/driver/nvidia/version") or shutil.which("nvidia-smi")
+    driver = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi")
     return bool(driver) and not torch.cuda.is_available()
 
 

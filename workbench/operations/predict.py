@@ -427,7 +427,7 @@ def answer_json(document: Document, answer: Prediction, *, named: bool = False) 
     """One prediction as an object: the text (both of a pair), the output of the model, and the key
     if the input had keys.
     """
-    texts = {name: content for name, content in document.texts}
+    texts = dict(document.texts)
     return {**({"key": document.key} if named else {}), **texts, **answer.to_json()}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,8 +96,8 @@ def _check_length(path: Path, head: bytes, header: Header) -> None:
     page = 65536 if page == 1 else page
     (pages,) = struct.unpack(">I", head[28:32])
     counted = head[24:28] == head[92:96]  # the count is only valid then
-    size = os.path.getsize(path)
-    if counted and size < pages * page and not os.path.exists(f"{path}-wal"):
+    size = path.stat().st_size
+    if counted and size < pages * page and not path.with_name(f"{path.name}-wal").exists():
         raise ProjectError(
             _(
                 "{path} is damaged: its size is {size:,} bytes, but its header specifies "

@@ -94,6 +94,6 @@ def _remove(path: Path) -> None:
     """
     try:
         if path.stat().st_size == 0:
-            os.unlink(path)
+            path.unlink()
     except OSError:
         pass  # means nothing when left over

@@ -109,9 +109,9 @@ def assign(
     placed = {one.id: one.split or found[one.id] for one in items}
     if "dev" not in placed.values():
         train = [one for one in items if placed[one.id] == "train"]
-        tied = {one.group for one in items if one.group and placed[one.id] == "test"} | {
-            group for group in homes or {}
-        }
+        tied = {one.group for one in items if one.group and placed[one.id] == "test"} | set(
+            homes or {}
+        )
         free = [one for one in train if one.group not in tied]
         sizes = {"dev": min(len(free), _share("dev", len(train), at_least=len(train) > 1))}
         for unit in _cut(free, sizes, seed)["dev"]:

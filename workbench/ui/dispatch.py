@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -19,10 +20,8 @@ class Dispatch(QObject):
         self._posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
 
     def __call__(self, fn: Callable[[], None]) -> None:
-        try:
+        with suppress(RuntimeError):  # the application has ended
             self._posted.emit(fn)
-        except RuntimeError:
-            pass  # the application has ended and there is no event loop left
 
     def _call(self, fn: Callable[[], None]) -> None:
         fn()

@@ -86,10 +86,10 @@ def _words() -> str:
     for kind in theme.FONT:
         family = f" font-family: '{theme.family(mono=True)}';" if kind == "mono" else ""
         rules.append(f'QLabel[kind="{kind}"] {{ font-size: {theme.size(kind)}px;{family} }}')
-    for tone in ("text", "muted", "faint", "accent", "good", "warn", "bad", "on_accent"):
-        rules.append(f'QLabel[tone="{tone}"] {{ color: {t[tone]}; }}')
-    for weight in (500, 600, 700):
-        rules.append(f'QLabel[weight="{weight}"] {{ font-weight: {weight}; }}')
+    tones = ("text", "muted", "faint", "accent", "good", "warn", "bad", "on_accent")
+    rules += [f'QLabel[tone="{tone}"] {{ color: {t[tone]}; }}' for tone in tones]
+    weights = (500, 600, 700)
+    rules += [f'QLabel[weight="{one}"] {{ font-weight: {one}; }}' for one in weights]
     return "\n".join(rules)
 
 

@@ -55,7 +55,7 @@ def _record(
 ) -> dict:
     document = record.document
     raw: dict = {"id": document.key, "text": document.text}
-    raw.update({name: content for name, content in document.texts[1:]})
+    raw.update(dict(document.texts[1:]))
     if any(labelled(record, layer) for layer in spans):
         found = [one for layer in spans for one in record.spans.get(layer, ())]
         raw[names[0]] = [
@@ -68,14 +68,8 @@ def _record(
         )
     if any(labelled(record, layer) for layer in classes):
         raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]
-    for name, value in (
-        ("split", document.split),
-        ("group", document.group),
-        ("meta", dict(document.meta)),
-    ):
-        if value:
-            raw[name] = value
-    return raw
+    more = {"split": document.split, "group": document.group, "meta": dict(document.meta)}
+    return raw | {name: value for name, value in more.items() if value}
 
 
 def _order(span: Span) -> tuple:

@@ -65,15 +65,13 @@ def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -
         raw["options"] = [{"id": name, "text": name} for name in class_layer.names]
         raw["accept"] = list(record.marks.get(class_layer.name, ()))
     answer = next((_ANSWERS[state] for state in states if state in _ANSWERS), None)
-    for name, value in (
-        ("split", document.split),
-        ("group", document.group),
-        ("meta", dict(document.meta)),
-        ("answer", answer),
-    ):
-        if value:
-            raw[name] = value
-    return raw
+    more = {
+        "split": document.split,
+        "group": document.group,
+        "meta": dict(document.meta),
+        "answer": answer,
+    }
+    return raw | {name: value for name, value in more.items() if value}
 
 
 def _token(number: int, border: tuple[int, int], text: str) -> dict:

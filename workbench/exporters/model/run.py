@@ -196,7 +196,7 @@ def _put(draft: Path, out: Path) -> None:
     out.mkdir(exist_ok=True)
     for folder in sorted(draft.iterdir()):
         if folder.name != owned_folder.MARKER:
-            os.rename(folder, out / folder.name)
+            folder.rename(out / folder.name)
 
 
 def _files(out: Path) -> list[dict]:

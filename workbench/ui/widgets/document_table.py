@@ -296,7 +296,7 @@ class DocumentTable(QTableView):
 
     @property
     def has_chosen(self) -> bool:
-        return 0 < self.chosen_count()
+        return self.chosen_count() > 0
 
     def copy_chosen(self) -> None:
         """Do nothing: rows hold only the beginning of a text, so the page copies."""

@@ -373,9 +373,7 @@ class Pieces:
             if (
                 position - piece.start > 2 * CHUNK
                 and self.split(index, max(piece.start, position - CHUNK // 3)) == index
-            ):
-                self.ensure(index)
-            elif position - piece.start <= 2 * CHUNK:
+            ) or position - piece.start <= 2 * CHUNK:
                 self.ensure(index)
             index = self.index_at(position)
         piece = self.ensure(index)

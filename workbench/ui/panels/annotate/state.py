@@ -295,9 +295,8 @@ class AnnotateState(QueueState):
             and changes.documents is not None
             and len(changes.documents) == 1
             and not self.errors
-        ):
-            if changes.touches("mark") or changes.touches("span") or changes.touches("state"):
-                self.open(next(iter(changes.documents)))
+        ) and (changes.touches("mark") or changes.touches("span") or changes.touches("state")):
+            self.open(next(iter(changes.documents)))
 
     # ------------------------------------------------------------ layers
 

@@ -179,8 +179,7 @@ class ScoresView(QFrame):
                 hint=_("Number of occurrences in gold"),
             ),
         )
-        table = Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
-        return table
+        return Table(columns, name=_("By label"), key=lambda one: one.label, sortable=True)
 
     def _score_table(self) -> Table:
         columns = (

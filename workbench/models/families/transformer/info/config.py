@@ -134,13 +134,13 @@ def _differences(config: Mapping, shapes: Shapes) -> list[str]:
     family = config.get("model_type")
     inner = _INNER_OF.get(family, INNER[:1]) if isinstance(family, str) else ()
     factored = ("embedding_size",) if family in _FACTORED else ()
-    for names in (WIDTH, inner, factored):
-        if number(config, *names) not in {0, *dimensions}:
-            problems.append(
-                _("config.json gives {name} as {value:,}, but no tensor has that size").format(
-                    name=_set(config, names), value=number(config, *names)
-                )
-            )
+    problems.extend(
+        _("config.json gives {name} as {value:,}, but no tensor has that size").format(
+            name=_set(config, names), value=number(config, *names)
+        )
+        for names in (WIDTH, inner, factored)
+        if number(config, *names) not in {0, *dimensions}
+    )
     if number(config, "num_labels") > max(dimensions, default=0):
         problems.append(
             _("config.json names {count:,} labels").format(count=number(config, "num_labels"))
