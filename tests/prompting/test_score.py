@@ -103,7 +103,7 @@ def test_a_label_without_subwords_gets_no_share():
 
 
 def test_calibration_without_a_prior_is_refused():
-    with pytest.raises(SpecError, match="needs the answers without a text"):
+    with pytest.raises(SpecError, match="needs the scores without a text"):
         answers(LOGPROBS, "pmi")
 
 

@@ -1,4 +1,4 @@
-"""Scoring by local language models, masked or causal: how probable each label is at its place in a prompt."""
+"""Score answers in prompts by local language models, masked or causal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH_TOKENS = 4096  # subwords in one forward pass, padding included
 
 
 class Prompt(Protocol):
-    """A finished prompt: `before` + `answer` + `after`; asked is how probable `answer` is there."""
+    """A finished prompt: `before` + `answer` + `after`; the probability of `answer` is computed."""
 
     @property
     def before(self) -> str: ...
@@ -39,7 +39,7 @@ class Prompt(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One input of the model and where its predictions are read."""
+    """One input of the model and the positions at which its predictions are read."""
 
     ids: tuple[int, ...]
     position: int
@@ -58,7 +58,7 @@ class LanguageModel:
     def load(
         cls, folder: Path | str, *, device: str = "auto", allow_pickle: bool = False
     ) -> LanguageModel:
-        """Raises ModelError for a model that predicts no words."""
+        """Raises ModelError for a model that is not a language model."""
         info = spec.read_folder(folder, allow_pickle=allow_pickle)
         kind = language_kind(info)
         head = "mask" if kind == MASKED else "next"
@@ -67,11 +67,14 @@ class LanguageModel:
         return cls(family_of(info).load(info, options), kind, chosen)
 
     def logprobs(self, prompts: Sequence[Prompt]) -> list[list[float]]:
-        """For each prompt the natural log-probabilities of the subwords of its answer, in order; [] where it has none.
+        """The natural log-probabilities of the subwords of each answer, in order.
 
-        Causal: each subword given all before it. Masked: all subwords of the answer are hidden at first, one mask each; they are
-        filled from left to right with the right subwords, and each is judged when its turn comes. Equal inputs run once.
-        Raises ModelError where a prompt is longer than the model takes.
+        [] for an answer without subwords.
+
+        Causal: each subword given all before it. Masked: all subwords of the answer are masked at
+        first; they are filled from left to right with the correct subwords, and each is scored
+        before it is filled. Equal inputs run once. Raises ModelError if a prompt exceeds the
+        maximum length of the model.
         """
         rows = [self._rows(one) for one in prompts]
         found = self._answers([row for group in rows for row in group])
@@ -131,7 +134,10 @@ class LanguageModel:
         return answers
 
     def logits(self, ids: Sequence[Sequence[int]], positions: Sequence[Sequence[int]]) -> Tensor:
-        """Scores over the vocabulary, (B, K, V), at up to K positions of each row; rows with fewer are filled with position 0."""
+        """Scores over the vocabulary, (B, K, V), at up to K positions of each row.
+
+        Rows with fewer positions are filled with position 0.
+        """
         most = max(map(len, positions))
         where = torch.tensor(
             [[*row, *[0] * (most - len(row))] for row in positions], device=self.device
@@ -141,31 +147,29 @@ class LanguageModel:
 
 
 def language_kind(info: spec.ModelInfo) -> str:
-    """MASKED or CAUSAL. Raises ModelError for a model that predicts no words."""
+    """MASKED or CAUSAL. Raises ModelError for a model that is not a language model."""
     for given, kind in (("masked_lm", MASKED), ("next_lm", CAUSAL)):
         if given in info.gives:
             return kind
     raise ModelError(
-        _("{model} predicts no words: it has no language model head.").format(model=info.name),
+        _("{model} has no language model head.").format(model=info.name),
         hint=_("Choose a masked or causal language model."),
     )
 
 
 def mask_id(encoder: Encoder) -> int:
-    """The id that hides a word. Raises ModelError where the tokenizer has none."""
+    """The id of the mask token. Raises ModelError if the tokenizer has none."""
     backend = encoder.preparer.tokenizer.backend
     name = mask_token(encoder.info.path, backend)
     if name is None:
         raise ModelError(
-            _("The tokenizer of {model} has no mask token, so no word can be hidden.").format(
-                model=encoder.info.name
-            )
+            _("The tokenizer of {model} has no mask token.").format(model=encoder.info.name)
         )
     return backend.token_to_id(name)
 
 
 def locate(backend, text: str, start: int, end: int) -> tuple[list[int], list[int]]:
-    """Ids of the whole text, special subwords included, and the positions of those that hold a character of [start, end)."""
+    """Ids of the whole text with special subwords, and the positions that overlap [start, end)."""
     encoding = backend.encode(text)
     pairs = enumerate(zip(encoding.offsets, encoding.special_tokens_mask, strict=True))
     return encoding.ids, [
@@ -178,7 +182,7 @@ def locate(backend, text: str, start: int, end: int) -> tuple[list[int], list[in
 def _joined(
     wanted: Mapping[tuple[int, ...], Mapping[_Row, None]],
 ) -> list[tuple[tuple[int, ...], list[_Row]]]:
-    """Rows of a causal model that are the beginning of another are answered by that one."""
+    """Rows of a causal model that are a prefix of another row are answered by that row."""
     groups: list[tuple[tuple[int, ...], list[_Row]]] = []
     for ids in sorted(wanted, key=len, reverse=True):
         home = next((found for longer, found in groups if longer[: len(ids)] == ids), None)
@@ -190,7 +194,7 @@ def _joined(
 
 
 def padded(ids: Sequence[Sequence[int]], encoder: Encoder) -> dict[str, Tensor]:
-    """input_ids and attention_mask, (B, T), filled up at the right."""
+    """input_ids and attention_mask, (B, T), padded on the right."""
     rows = [np.asarray(row, np.int64) for row in ids]
     table = torch.from_numpy(pad(rows, encoder.preparer.fill["input_ids"]))
     mask = torch.from_numpy(pad([np.ones_like(row) for row in rows]))

@@ -1,4 +1,4 @@
-"""The values that prompting exchanges: examples, what is to be rendered, finished prompts, errors. No Jinja2."""
+"""Data of prompting: examples, requests, finished prompts, errors. Does not import Jinja2."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 
 VARIABLES = ("text", "text_b", "label", "labels", "descriptions", "examples")
-LONGEST = 1_000_000  # characters of a finished prompt
+LONGEST = 1_000_000  # maximum characters of a finished prompt
 
 
 class TemplateError(SpecError):
-    """A template that cannot be read or rendered. `line` is 1-based, None where it is not known.
+    """A template that cannot be parsed or rendered. `line` is 1-based, None if unknown.
 
-    `text` and `hint` are marked for translation, not translated: an error is raised in a worker and shown in the language
-    of the process that shows it. `text` may name `line` and `values`.
+    `text` and `hint` are marked for translation, but not translated: an error is raised in a worker
+    and shown in the language of another process. `text` may contain `line` and `values`.
     """
 
     def __init__(self, text: str, *, hint: str = "", line: int | None = None, **values: object):
@@ -25,7 +25,7 @@ class TemplateError(SpecError):
         self.plain_hint = hint
 
     def at_line(self, line: int | None) -> TemplateError:
-        """The same error at a line."""
+        """The same error with a line."""
         return TemplateError(self.text, hint=self.plain_hint, line=line, **self.values)
 
     def to_json(self) -> dict:
@@ -52,7 +52,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A finished prompt with one candidate: `before` + `answer` + `after` is exactly what the model gets."""
+    """A finished prompt with one candidate: `before` + `answer` + `after` is the model's input."""
 
     before: str
     answer: str
@@ -65,7 +65,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The candidates. `descriptions` has one for each; a label without a description is described by its name."""
+    """The candidates. `descriptions` has one for each; by default the name of the label."""
 
     names: tuple[str, ...]
     descriptions: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -87,7 +87,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """The prompts of one request, in the order of its labels, or why there are none.
+    """The prompts of one request, in the order of its labels, or the reason why there are none.
 
     `too_long`: a prompt has more than LONGEST characters. `seconds`: processor time of rendering.
     """

@@ -1,4 +1,7 @@
-"""Fit prompts into what the model takes: examples are left out first, then the end of the text; both are counted."""
+"""Fit prompts into the maximum length of a model.
+
+Examples are left out first, then the end of the text is truncated; both are counted.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from workbench.prompting.base import (
 from workbench.prompting.limits import SECONDS, Messages
 
 CHUNK = 256  # documents whose prompts are rendered together
-FIRST = 4  # in the first chunk: it shows about how many examples fit
+FIRST = 4  # documents in the first chunk, which estimates how many examples fit
 
 Count = Callable[[Sequence[str]], Sequence[int]]
 _Search = Generator[Request, tuple[Rendered, int], "Fitted"]
@@ -33,7 +36,7 @@ _Fits = Callable[[int], Generator[Request, tuple[Rendered, int], bool]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A document and the examples for it, the most important first. `name` identifies it in an error."""
+    """A document and its examples, most important first. `name` identifies it in errors."""
 
     text: str
     examples: tuple[Example, ...] = ()
@@ -43,9 +46,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """One prompt for each label, all with the same examples. `tokens` is the length of the longest, special ones included.
+    """One prompt for each label, all with the same examples.
 
-    `dropped` examples did not fit; `cut` says that the text itself was shortened.
+    `tokens` is the length of the longest, special tokens included.
+
+    `dropped` examples did not fit; `cut` is true if the text was truncated.
     """
 
     prompts: tuple[Prompt, ...]
@@ -58,8 +63,9 @@ class Fitted:
 class Budget:
     """Fits the prompts of documents into `limit` tokens.
 
-    `render` renders requests, `count(texts)` gives the tokens of whole prompts (of one over the limit, any number over it).
-    Rendering the prompts of one document may take `errors.seconds` of processor time in all.
+    `render` renders requests, `count(texts)` gives the tokens of whole prompts (above the limit it
+    need not be exact).
+    Rendering the prompts of one document may take `errors.seconds` of processor time in total.
     """
 
     def __init__(
@@ -74,30 +80,32 @@ class Budget:
         self._labels, self._render, self._count = tuple(labels), render, count
         self.limit = limit
         self._errors = errors or Messages(SECONDS, 0)
-        # The candidate with the longest prompt stands for all while searching; found with the first document.
+        # The search uses only the candidate with the longest prompt, found with the first document.
         self._longest: str | None = None
         self._guess = (
             10**9
-        )  # the examples that fitted the last document: those of the next will be about as many
+        )  # examples that fitted the last document, the starting point for the next
 
     def fit(self, asked: Asked) -> Fitted:
         """The prompts of one document. Raises as `fit_all`."""
         return next(self.fit_all([asked]))
 
     def fit_all(self, asked: Iterable[Asked]) -> Iterator[Fitted]:
-        """The prompts of each document, in order. Of a pair, the end of the longer text is cut first.
+        """The prompts of each document, in order.
 
-        Raises TemplateError where rendering fails and SpecError where even an empty text does not fit.
+        Of a pair, the end of the longer text is truncated first.
+
+        Raises TemplateError if rendering fails and SpecError if even an empty text does not fit.
         """
         left, size = iter(asked), FIRST
         while chunk := list(islice(left, size)):
             yield from self._chunk(chunk)
             size = min(4 * size, CHUNK)
 
-    # ------------------------------------------------------------ many searches, side by side
+    # ------------------------------------------------------------ batched searches
 
     def _chunk(self, asked: Sequence[Asked]) -> Sequence[Fitted]:
-        """Advance the searches of all documents together, so that each step renders and counts one batch."""
+        """Advance the searches of all documents together, with one batch per step."""
         searches = [self._search(one) for one in asked]
         waiting = {number: next(search) for number, search in enumerate(searches)}
         fitted: dict[int, Fitted] = {}
@@ -115,7 +123,7 @@ class Budget:
         return [fitted[number] for number in range(len(asked))]
 
     def _measured(self, requests: Sequence[Request]) -> list[tuple[Rendered, int]]:
-        """Each request rendered, with the tokens of its longest prompt; one without prompts has none."""
+        """Each request rendered, with the tokens of its longest prompt, 0 without prompts."""
         rendered = self._render(requests)
         if self._longest is None:
             self._find_longest(rendered)
@@ -133,7 +141,7 @@ class Budget:
             lengths = self._count([one.text for one in prompts])
             self._longest = max(zip(lengths, self._labels, strict=True))[1]
 
-    # ------------------------------------------------------------ one search
+    # ------------------------------------------------------------ single search
 
     def _search(self, asked: Asked) -> _Search:
         text, text_b = asked.text[:LONGEST], asked.text_b[:LONGEST]
@@ -152,12 +160,12 @@ class Budget:
         return Fitted(rendered.prompts, asked.examples[:number], tokens, dropped, cut)
 
     def _try(self, probe: _Prober, number: int, length: int) -> _Attempt:
-        """The prompts of all labels, None where they do not fit."""
+        """The prompts of all labels, None if they do not fit."""
         rendered, tokens = yield from probe(number, length, self._labels)
         return (rendered, tokens) if self._fits(rendered, tokens) else None
 
     def _shorter(self, probe: _Prober, number: int, length: int) -> _Bounds:
-        """The most examples that fit with the whole text; without any, the longest beginning of the text that fits."""
+        """The most examples that fit with the whole text, else the longest prefix of the text."""
         least = 0
 
         def fits(examples: int, characters: int) -> Generator[Request, tuple[Rendered, int], bool]:
@@ -182,7 +190,7 @@ class Budget:
         return not rendered.too_long and tokens <= self.limit
 
     def check_time(self, spent: float) -> None:
-        """Raises TemplateError once a document has taken more than its time."""
+        """Raises TemplateError if a document has exceeded its time limit."""
         if spent > self._errors.seconds:
             raise self._errors.time()
 
@@ -192,7 +200,8 @@ class Budget:
         )
         if least:
             message = _(
-                "Even without text and examples the prompt takes {least:,} tokens; the model takes {limit:,}."
+                "Even without text and examples the prompt takes {least:,} tokens; the model takes "
+                "{limit:,}."
             )
         return SpecError(
             message.format(least=least, limit=self.limit),
@@ -201,7 +210,7 @@ class Budget:
 
 
 class _Prober:
-    """Asks for a document's prompts with fewer examples or less text, and adds up what rendering them takes."""
+    """Requests prompts with fewer examples or less text, and adds up the rendering time."""
 
     def __init__(self, budget: Budget, text: str, text_b: str, examples: tuple[Example, ...]):
         self._budget, self._text, self._text_b, self._examples = budget, text, text_b, examples
@@ -223,9 +232,11 @@ def _none() -> _Attempt:
 
 
 def _most(highest: int, fits: _Fits, guess: int) -> _Number:
-    """The largest n in 0 … highest that fits, -1 if not even 0 does. What fits is taken to be all n up to some number.
+    """The largest n in 0 … highest that fits, -1 if not even 0 does.
 
-    Looks around `guess` first, in growing steps, then halves what is left.
+    Assumes that all smaller numbers fit too.
+
+    Searches around `guess` in growing steps, then by bisection.
     """
     low, high = -1, highest + 1  # `low` fits, `high` does not
     at, step, way = guess, 1, 0
@@ -241,7 +252,7 @@ def _most(highest: int, fits: _Fits, guess: int) -> _Number:
 
 
 def _place(request: Request, label: str | None) -> int:
-    """Where the longest prompt stands among those of a request."""
+    """Index of the longest prompt of a request."""
     return request.labels.index(label) if label in request.labels else 0
 
 

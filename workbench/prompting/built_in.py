@@ -15,7 +15,7 @@ class BuiltIn:
 
 
 def built_in() -> tuple[BuiltIn, ...]:
-    """In the order of their ids; a comment in the first line of each holds the title."""
+    """Templates in the order of their ids; a comment in the first line holds the title."""
     found = []
     for path in sorted(paths.resource("prompts").glob("*.jinja")):
         source = path.read_text(encoding="utf-8")

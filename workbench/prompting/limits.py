@@ -1,4 +1,4 @@
-"""What rendering one document's prompts may take, and the errors of a template that takes more."""
+"""Limits for rendering the prompts of one document, and the errors when they are exceeded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from workbench.base.i18n import N_
 from workbench.prompting.base import TemplateError
 
-SECONDS = 2.0  # of processor time for the prompts of one document; a usual one takes 0.001
+SECONDS = 2.0  # processor time for the prompts of one document; typical templates take 0.001 s
 MEGABYTES = 512
 
 
@@ -27,7 +27,7 @@ class Messages:
         return TemplateError(text, hint=hint, line=line, n=self.seconds)
 
     def memory(self, line: int | None = None) -> TemplateError:
-        hint = N_("Check what makes its texts or lists grow.")
+        hint = N_("Check for texts or lists that grow in a loop.")
         if line is None:
             text = N_("The template needs too much memory (limit {n} MB).")
         else:

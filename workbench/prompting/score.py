@@ -1,7 +1,8 @@
-"""From the log-probabilities of label words to an answer, with or without calibration. numpy only.
+"""Predictions from the log-probabilities of label words, optionally calibrated. numpy only.
 
-A language model prefers some label words whatever the text says: frequent words, short ones, the labels of the last examples.
-Calibration estimates that preference (the prior) from the same prompt without a text, and divides by it.
+A language model prefers some label words regardless of the text: frequent words, short words, the
+labels of the last examples. Calibration estimates this preference (the prior) from the same prompt
+without a text, and divides by it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ LogProbs = Mapping[str, Sequence[float]]  # label → natural log-probability of
 
 @dataclass(frozen=True, slots=True)
 class LabelAnswer:
-    """`score`: mean log-probability of the label's subwords. `prior`: its share without a text, None without calibration.
-    `share`: its calibrated probability; those of all labels add up to 1.
+    """`score`: mean log-probability of the label's subwords.
+
+    `prior`: its share without a text, None without calibration.
+    `share`: its calibrated probability; the shares of all labels sum to 1.
     """
 
     label: str
@@ -39,7 +42,8 @@ class LabelAnswer:
 def label_score(logprobs: Sequence[float]) -> float:
     """Mean natural log-probability of the subwords of one label; -inf for none.
 
-    The mean, not the sum: each further subword makes a sequence less probable, so a sum would prefer short names.
+    The mean, not the sum: each further subword reduces the probability of a sequence, so a sum
+    would prefer short names.
     """
     return float(np.mean(logprobs)) if len(logprobs) else float("-inf")
 
@@ -63,8 +67,9 @@ def answers(
 ) -> list[LabelAnswer]:
     """The labels of one document, the most probable first.
 
-    `without_text` are the log-probabilities for the same prompt and examples without the document's text: one for each
-    content-free input, or one for PMI. Raises SpecError where a calibration has none.
+    `without_text` are the log-probabilities for the same prompt and examples without the document's
+    text: one for each content-free input, or one for PMI. Raises SpecError if a calibration lacks
+    them.
     """
     scores = [label_score(values) for values in logprobs.values()]
     found, prior = _calibrated(logprobs, method, without_text)
@@ -92,7 +97,7 @@ def prediction(
     *,
     cut: bool = False,
 ) -> Prediction:
-    """The answer for one document; arguments as for `answers`."""
+    """The prediction for one document; arguments as for `answers`."""
     found, _prior = _calibrated(logprobs, method, without_text)
     return Prediction((ClassScores(tuple(logprobs), tuple(map(float, found))),), cut)
 
@@ -105,7 +110,7 @@ def _calibrated(
         return shares(_scores(logprobs, logprobs, label_score)), None
     if not without_text:
         raise SpecError(
-            _("Calibration {method!r} needs the answers without a text.").format(method=method)
+            _("Calibration {method!r} needs the scores without a text.").format(method=method)
         )
     if method == CONTENT_FREE:
         return _content_free(logprobs, without_text)
@@ -115,11 +120,12 @@ def _calibrated(
 def _content_free(
     logprobs: LogProbs, content_free: Sequence[LogProbs]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Contextual calibration: q = W p + b with W = diag(p_cf)^-1 and b = 0, normalised to add up to 1.
+    """Contextual calibration: q = W p + b with W = diag(p_cf)^-1 and b = 0, normalized to sum 1.
 
-    p are the length-normalised label probabilities, normalised over the labels; p_cf is the mean of the same for the
-    content-free inputs. Source: Zhao, Wallace, Feng, Klein and Singh 2021, "Calibrate Before Use", section 5. The paper
-    applies a softmax to W p; dividing by the sum ranks the labels in the same way and leaves p as it is for a uniform p_cf.
+    p are the length-normalized label probabilities, normalized over the labels; p_cf is their mean
+    over the content-free inputs. Source: Zhao, Wallace, Feng, Klein and Singh 2021, "Calibrate
+    Before Use", section 5. The paper applies a softmax to W p; dividing by the sum ranks the labels
+    in the same way and does not change p for a uniform p_cf.
     """
     priors = [shares(_scores(one, logprobs, label_score)) for one in content_free]
     prior = np.mean(priors, axis=0)
@@ -127,11 +133,12 @@ def _content_free(
 
 
 def _pmi(logprobs: LogProbs, premise: LogProbs) -> tuple[np.ndarray, np.ndarray]:
-    """Domain-conditional PMI: log P(y | x, premise) - log P(y | premise); the shares are its softmax.
+    """Domain-conditional PMI: log P(y | x, premise) - log P(y | premise); shares: its softmax.
 
-    P is that of the whole label, the sum of its subwords' log-probabilities: what a further subword costs is in both terms,
-    so no normalisation by length is needed. The premise is the prompt, with its examples, without the text.
-    Source: Holtzman, West, Shwartz, Choi and Zettlemoyer 2021, "Surface Form Competition", the scoring function PMI_DC.
+    P is that of the whole label, the sum of its subwords' log-probabilities: the cost of a further
+    subword is in both terms, so no length normalization is needed. The premise is the prompt, with
+    its examples, without the text. Source: Holtzman, West, Shwartz, Choi and Zettlemoyer 2021,
+    "Surface Form Competition", the scoring function PMI_DC.
     """
     given = _scores(premise, logprobs, sequence_score)
     return _divided(_scores(logprobs, logprobs, sequence_score), given), shares(given)

@@ -1,9 +1,10 @@
 """Host target that renders templates; its process has limits on time and memory (jobs/limited.py).
 
-A request: {"source", "labels", "descriptions", "examples": [[text, label, text_b]], "items": [[text, text_b, [number in
-examples], [number in labels]]]}. The parts of the answer: lists of objects, one for each item in order:
-{"texts": [text], "prompts": [[before, answer, after as numbers in texts]], "seconds"}, {"too_long", "seconds"} or
-{"error": a TemplateError as JSON, "over", "seconds"}. After an exceeded limit ("over") no further item is answered.
+A request: {"source", "labels", "descriptions", "examples": [[text, label, text_b]], "items":
+[[text, text_b, [index in examples], [index in labels]]]}. The parts of the answer: lists of
+objects, one for each item in order: {"texts": [text], "prompts": [[before, answer, after as indices
+in texts]], "seconds"}, {"too_long", "seconds"} or {"error": a TemplateError as JSON, "over",
+"seconds"}. After an exceeded limit ("over") no further item is answered.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from workbench.prompting import limits
 from workbench.prompting.base import LONGEST, Example, Labels, TemplateError
 from workbench.prompting.template import Template, TooLong
 
-OFTEN = 0.02  # seconds between two parts
+OFTEN = 0.02  # seconds between two parts of an answer
 LARGE = 200_000  # characters after which a part is sent
-LARGEST = 4 * LONGEST  # characters of all prompts of an item together
+LARGEST = 4 * LONGEST  # maximum characters of all prompts of an item together
 
 
 def open_templates(params: Mapping) -> Callable[[Mapping], Iterator]:
@@ -33,7 +34,7 @@ def open_templates(params: Mapping) -> Callable[[Mapping], Iterator]:
 
 
 def _answers(request: Mapping, known: dict[str, Template], over: limits.Messages) -> Iterator:
-    """Yields parts, so that what one item takes is measured by itself."""
+    """Yields parts, so that the cost of each item is measured separately."""
     job = _Job(request, known, over)
     part: list[dict] = []
     size, began = 0, time.monotonic()
@@ -51,7 +52,7 @@ def _answers(request: Mapping, known: dict[str, Template], over: limits.Messages
 
 
 class _Job:
-    """One request. `over` is set once a limit was exceeded."""
+    """One request. `over` is set after a limit was exceeded."""
 
     def __init__(self, request: Mapping, known: dict[str, Template], messages: limits.Messages):
         self._known, self._messages, self.over = known, messages, False
@@ -80,7 +81,7 @@ class _Job:
             return {"error": found.to_json(), "over": True}
 
     def _template(self) -> Template:
-        """The template compiled last is kept."""
+        """The most recently compiled template is cached."""
         if self._source not in self._known:
             self._known.clear()
             self._known[self._source] = Template(self._source)

@@ -21,9 +21,10 @@ class Shot:
 
 
 class Shots:
-    """An order of all training documents; every prompt takes the first ones that are not the document it asks about.
+    """A random order of all training documents.
 
-    So one seed gives one prompt head, and asking about a training document changes only what has to change.
+    Every prompt uses the first ones, except the document to be classified, so one seed gives the
+    same examples for all prompts, as far as possible.
     """
 
     def __init__(self, pool: Sequence[Shot], *, order: str = BALANCED, seed: int = 1):
@@ -38,7 +39,7 @@ class Shots:
     def take(
         self, count: int, *, document_id: int | None = None, text_hash: str = ""
     ) -> tuple[Example, ...]:
-        """Up to `count` examples, none of them the document itself or one with the same text."""
+        """Up to `count` examples, without the document itself or one with the same text."""
         fits = (
             one
             for one in self._ordered
@@ -48,7 +49,7 @@ class Shots:
 
 
 def _balanced(pool: Sequence[Shot], draw: random.Random) -> list[Shot]:
-    """In rounds of one document of each label, labels in drawn order within a round; what is left of longer labels comes last."""
+    """Rounds with one document of each label in random order; frequent labels come last."""
     by_label: dict[str, list[Shot]] = {}
     for one in pool:
         by_label.setdefault(one.example.label, []).append(one)

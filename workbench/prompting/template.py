@@ -1,7 +1,8 @@
-"""Prompt templates: Jinja2 in a sandbox, and where in the finished prompt the candidate label is written.
+"""Prompt templates: Jinja2 in a sandbox, and the position of the candidate label in the prompt.
 
-The sandbox keeps a template from reaching anything but its variables. It cannot limit time or memory: native code such as
-`sum` or `replace` runs as long as it likes. So templates are rendered in a worker with limits (`prompting/serve.py`) only.
+The sandbox restricts a template to its variables. It cannot limit time or memory: native code such
+as `sum` or `replace` cannot be interrupted. Templates are therefore rendered only in a worker with
+limits (`prompting/serve.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
 _FORBIDDEN_FILTERS = ("center", "indent", "wordwrap", "format", "pprint", "xmlattr")
 _FORBIDDEN_METHODS = ("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map")
 _HINT = N_(
-    "Templates are written in Jinja2: {{ text }}, {{ label }}, {% for example in examples %} … {% endfor %}."
+    "Templates are written in Jinja2: {{ text }}, {{ label }}, {% for example in examples %} … "
+    "{% endfor %}."
 )
 _VARIABLES_HINT = N_("Available variables: text, text_b, label, labels, descriptions, examples.")
 
@@ -35,7 +37,7 @@ class TooLong(Exception):
 
 
 class Template:
-    """A compiled template. Raises TemplateError, with the line, where it cannot work."""
+    """A compiled template. Raises TemplateError, with the line, if it is invalid."""
 
     def __init__(self, source: str):
         self.source = source
@@ -53,10 +55,11 @@ class Template:
         examples: Sequence[Example] = (),
         text_b: str = "",
     ) -> Iterator[Prompt]:
-        """The prompt with each candidate (all labels by default). Where the template writes the label more than once, the
-        last place is the one scored.
+        """The prompt with each candidate (all labels by default).
 
-        Raises TemplateError for whatever goes wrong in the template, TooLong for a prompt of more than LONGEST characters.
+        If the template writes the label more than once, the last occurrence is scored.
+        Raises TemplateError for any error in the template, TooLong for a prompt of more than
+        LONGEST characters.
         """
         described = labels.described
         given = (self.source, text, text_b, *described, *described.values())
@@ -82,7 +85,7 @@ class Template:
         if opening not in raw:
             raise TemplateError(
                 N_("The template never writes the label."),
-                hint=N_("Put {{ label }} where the answer belongs."),
+                hint=N_("Put {{ label }} where the label is expected."),
             )
         before, _opening, rest = raw.rpartition(opening)
         answer, _closing, after = rest.partition(closing)
@@ -130,13 +133,13 @@ class Template:
             raise _fault(error.message or "", line, _VARIABLES_HINT) from error
         except RecursionError as error:
             raise TemplateError(
-                N_("The template calls itself without end."),
+                N_("The template recurses infinitely."),
                 hint=N_("Check its macros, blocks and recursive loops."),
                 line=self.line_of(error.__traceback__),
             ) from error
         except TemplateError as error:
             raise error.at_line(self.line_of(error.__traceback__)) from error
-        except Exception as error:  # what a template calls can raise anything
+        except Exception as error:  # functions called by a template can raise anything
             raise _fault(_first_line(error), self.line_of(error.__traceback__)) from error
         return "".join(parts)
 
@@ -153,7 +156,7 @@ def _first_line(error: Exception) -> str:
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """Jinja2's sandbox, without what makes a long text of a short one."""
+    """Jinja2's sandbox, without operations that turn a short text into a long one."""
 
     intercepted_binops = frozenset(("*", "**", "%"))
     marks = ("", "")
@@ -166,7 +169,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.filters[_MARK] = lambda value: f"{self.marks[0]}{value}{self.marks[1]}"
 
     def handle_exception(self, source: str | None = None) -> NoReturn:
-        """Leave the traceback as it is: `Template.line_of` reads it."""
+        """Do not rewrite the traceback: `Template.line_of` reads it."""
         raise  # noqa: PLE0704 – called from an except block
 
     def call_binop(self, context, operator, left, right):
@@ -195,7 +198,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 def _mark(node: nodes.Node) -> None:
-    """Wrap every output that writes the variable `label`, so that its place can be found again; loops may shadow the name."""
+    """Wrap each output of the variable `label` in marks to locate it; loops may shadow the name."""
     if isinstance(node, nodes.Output):
         node.nodes = [_marked(one) if _writes_label(one) else one for one in node.nodes]
         return

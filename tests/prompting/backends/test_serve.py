@@ -48,7 +48,7 @@ def test_answers_go_to_their_labels():
     ("given", "says"),
     [
         ([[-1.0]], "made-up answered 1 of 2 prompts"),
-        ([[-1.0], [math.nan]], "made-up gave nan, which is no log-probability"),
+        ([[-1.0], [math.nan]], "made-up returned nan, which is not a log-probability"),
     ],
 )
 def test_answers_that_break_the_contract_name_the_backend(given, says):

@@ -1,1 +1,1 @@
-"""What answers prompts: a backend scores the candidates of finished prompts."""
+"""Prompt backends, which score the candidates of finished prompts."""

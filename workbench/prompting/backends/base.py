@@ -1,4 +1,4 @@
-"""What a backend does in the worker. No torch here: not every backend needs it."""
+"""The base class of backends in the worker. Does not import torch: not every backend needs it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from workbench.prompting.base import Prompt
 
 
 class Backend(ABC):
-    """The heavy half of a backend, made in the worker for one model.
+    """The heavy part of a backend, created in the worker for one model.
 
-    info: the light half. kind: how it reads prompts, for reports, such as "masked" or "causal".
-    device: where it computes, for people. versions: of the libraries that it answers with.
+    info: the light part. kind: how it reads prompts, for reports, such as "masked" or "causal".
+    device: display name of the compute device. versions: of the libraries that it uses.
     """
 
     info: BackendInfo
@@ -26,7 +26,7 @@ class Backend(ABC):
     def __init__(self, model: str, options: Mapping[str, Any]):
         """Load a model. `model` is `PromptModel.path`.
 
-        `options` has a value for every option of `info.options`, and what the settings say:
+        `options` has a value for every option of `info.options`, and these settings:
         "device" (auto, cpu, cuda, mps) and "allow_pickle" (bool). Raises ModelError.
         """
 
@@ -34,9 +34,9 @@ class Backend(ABC):
     def score(self, prompts: Sequence[Prompt]) -> list[list[float]]:
         """For each prompt the natural log-probabilities of the units of its answer, in order.
 
-        Asked is how probable `answer` is between `before` and `after`; a model that reads from
-        left to right ignores `after`. [] for an answer without units. The mean over the units is
-        what labels are compared by. Raises ModelError for a prompt that cannot be scored.
+        The probability of `answer` is computed between `before` and `after`; a causal model
+        ignores `after`. [] for an answer without units. Labels are compared by the mean over the
+        units. Raises ModelError for a prompt that cannot be scored.
         """
 
     def close(self) -> None:  # noqa: B027 (most have nothing to close)

@@ -1,4 +1,4 @@
-"""Prompts answered by a backend of the registry: a job over many documents, a host for single ones."""
+"""Prompts scored by a backend: a job for many documents, a host for single ones."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from workbench.prompting.backends.base import Backend
 from workbench.prompting.backends.spec import DEFAULT
 from workbench.prompting.base import Prompt
 
-CHUNK = 8  # documents between two reports
+CHUNK = 8  # documents between two progress reports
 
-LogProbs = dict[str, list[float]]  # label → natural log-probability of each unit of it
+LogProbs = dict[str, list[float]]  # label → natural log-probability of each of its units
 
 
 def score_prompts(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
-    """Job target: params backend (id), model (what the backend finds it by), options, device,
+    """Job target: params backend (id), model (its path for the backend), options, device,
     allow_pickle, prompts (path of JSON lines).
 
     A line of `prompts`: document_id, text_hash, split, cut, set (number of its set of examples),
-    parts [texts], prompts {label: [before, answer, after] as numbers in parts}. Lines without a
-    document (document_id null), the first ones, are the prompts of a set without a text. Writes
-    folder/scores.jsonl, a line for each: the same but for parts and prompts, and logprobs {label:
-    [of each unit]}. Yields progress in documents; a sent "stop" ends after those at hand. Returns
-    n, seconds, device, language_model (the kind), versions.
+    parts [texts], prompts {label: [before, answer, after] as indices in parts}. The first lines,
+    with document_id null, are the prompts of a set without a text. Writes folder/scores.jsonl with
+    the same lines, but logprobs {label: [of each unit]} in place of parts and prompts. Yields
+    progress in documents; "stop" ends after the current documents. Returns n, seconds, device,
+    language_model (the kind), versions.
     """
     began, cpu = time.monotonic(), time.process_time()
     yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
@@ -51,7 +51,7 @@ def score_prompts(params: Mapping, folder: Path) -> Generator[dict, str | None, 
 def _score_all(
     backend: Backend, lines: Sequence[Mapping], path: Path
 ) -> Generator[dict, str | None, int]:
-    """Yields progress; returns how many documents were answered."""
+    """Yields progress; returns how many documents were scored."""
     without_text = sum(line.get("document_id") is None for line in lines)
     done, start, total = 0, time.monotonic(), len(lines)
     with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as output:
@@ -101,9 +101,9 @@ def load(params: Mapping) -> Backend:
 
 
 def scored(backend: Backend, tables: Sequence[Mapping[str, Prompt]]) -> list[LogProbs]:
-    """The log-probabilities of each table of prompts, all asked together.
+    """The log-probabilities of each table of prompts, computed in one call of the backend.
 
-    Raises ModelError where the backend breaks its contract.
+    Raises ModelError if the backend breaks its contract.
     """
     prompts = [prompt for table in tables for prompt in table.values()]
     found = iter(_checked(backend, backend.score(prompts), len(prompts)))
@@ -114,7 +114,7 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
     name = backend.info.id
     if len(answers) != count:
         raise ModelError(
-            _("The prompt backend {name} answered {n} of {count} prompts.").format(
+            _("The prompt backend {name} returned {n} of {count} prompts.").format(
                 name=name, n=len(answers), count=count
             )
         )
@@ -122,9 +122,9 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
     for value in (value for one in numbers for value in one):
         if math.isnan(value) or value == math.inf:
             raise ModelError(
-                _("The prompt backend {name} gave {value}, which is no log-probability.").format(
-                    name=name, value=value
-                )
+                _(
+                    "The prompt backend {name} returned {value}, which is not a log-probability."
+                ).format(name=name, value=value)
             )
     return numbers
 

@@ -1,7 +1,7 @@
-"""Backends as the window and the command line see them. No torch here.
+"""Backends as used by the window and the command line. Does not import torch.
 
-A backend answers prompts. Its light half, a `BackendInfo`, is named `info` in the index: it says
-which models can be asked and how long a prompt may be. The heavy half
+A backend scores prompts. Its light part, a `BackendInfo`, is named `info` in the index: it lists
+models and defines the maximum length of a prompt. The heavy part
 (`workbench.prompting.backends.base.Backend`) runs in the worker and scores prompts.
 """
 
@@ -19,18 +19,18 @@ from workbench.base.registry import registry
 from workbench.models.spec import ModelInfo
 from workbench.text.segment import words
 
-DEFAULT = "local"  # the backend of runs that name none
+DEFAULT = "local"  # the backend of runs that do not name one
 JOB = "workbench.prompting.backends.serve:score_prompts"
 HOST = "workbench.prompting.backends.serve:open_scorer"
 
 
 @dataclass(frozen=True)
 class PromptModel:
-    """A model that can be asked.
+    """A model that can score prompts.
 
-    name: what people choose it by, in the window and with `--model`. path: what the backend finds
-    it by, such as a folder, an address or an identifier. title: for people, the name if "".
-    pickled: its weights run code when they are read, and the user has allowed that.
+    name: the name in the window and for `--model`. path: the identifier for the backend, such as a
+    folder or an address. title: display name, the name if "". pickled: its weights can execute
+    code when they are loaded, and the user has allowed that.
     """
 
     name: str
@@ -41,7 +41,7 @@ class PromptModel:
 
 @dataclass(frozen=True)
 class AtHand:
-    """The models of the Models page. `find(name)` takes folders too; it raises ModelError."""
+    """The models of the Models page. `find(name)` also accepts folders; it raises ModelError."""
 
     cards: tuple[ModelInfo, ...]
     find: Callable[[str], ModelInfo]
@@ -49,11 +49,11 @@ class AtHand:
 
 @dataclass(frozen=True)
 class Measure:
-    """How long prompts are to a model.
+    """How the length of prompts is measured for a model.
 
-    count: texts → units of each; over `limit`, any number above it. limit: the most units of one
-    prompt, answer included. mask: what hides a word, "" if the model knows no such word; it is
-    one of the texts without content that calibration asks about.
+    count: texts → units of each; over `limit`, the result need not be exact. limit: maximum units
+    per prompt, answer included. mask: the mask token, "" if the model has none; it is one of the
+    content-free texts of calibration.
     """
 
     count: Callable[[Sequence[str]], Sequence[int]]
@@ -62,10 +62,9 @@ class Measure:
 
 
 class BackendInfo(ABC):
-    """The light half of a backend. Its modules import nothing heavy; the window uses them.
+    """The light part of a backend. Its modules import nothing heavy; the window uses them.
 
-    options: settings that the user can change; the heavy half gets their values. limit and mask:
-    see `Measure`.
+    options: settings of the user; the heavy part gets their values. limit and mask: see `Measure`.
     """
 
     id: str
@@ -76,12 +75,12 @@ class BackendInfo(ABC):
 
     @abstractmethod
     def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
-        """The models to choose from, names unique. Called by the window: it must return at once."""
+        """Available models with unique names. Called by the window: it must return immediately."""
 
     def find(self, name: str, at_hand: AtHand) -> PromptModel:
-        """The model that a person named. Raises WorkbenchError, such as SpecError, for none.
+        """The model with a name. Raises WorkbenchError, such as SpecError, if there is none.
 
-        A backend that can ask models which it does not list overrides this.
+        Override it in a backend that can use models which it does not list.
         """
         known = self.models(at_hand)
         for one in known:
@@ -93,10 +92,10 @@ class BackendInfo(ABC):
         )
 
     def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:
-        """How long prompts are to `model`; `options` has every option's value. For any thread.
+        """How prompts for `model` are measured; `options` is complete. Thread-safe.
 
-        As long as nothing better is known, words and punctuation marks are counted. Raises
-        WorkbenchError if the model cannot be asked.
+        By default, words and punctuation marks are counted. Raises WorkbenchError if the model
+        cannot be used.
         """
         return Measure(count_words, self.limit, self.mask)
 
@@ -125,7 +124,7 @@ def info(backend: str) -> BackendInfo:
 
 
 def options(backend: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Every option of a backend with its value, those not asked for at their defaults.
+    """Every option of a backend with its value, by default its default value.
 
     Raises SpecError for an unknown option or a value that does not fit.
     """

@@ -1,1 +1,1 @@
-"""Prompts answered by the language models on this computer."""
+"""Prompts scored by the language models on this computer."""

@@ -1,4 +1,4 @@
-"""Language models on this computer: the heavy half."""
+"""Language models on this computer: the heavy part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language models on this computer: the light half."""
+"""Language models on this computer: the light part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.models.spec import ModelInfo, read_folder
 from workbench.prompting.backends.spec import AtHand, BackendInfo, Measure, PromptModel
 
 LANGUAGE = frozenset(("masked_lm", "next_lm"))
-USUAL_LENGTH = 512  # of models that do not say how much they read
+USUAL_LENGTH = 512  # for models that specify no maximum length
 
 
 class LocalInfo(BackendInfo):
@@ -19,7 +19,7 @@ class LocalInfo(BackendInfo):
     title = N_("Models on this computer")
 
     def models(self, at_hand: AtHand) -> Sequence[PromptModel]:
-        """Those that predict words."""
+        """Models with a language model head."""
         return [_model(one) for one in at_hand.cards if one.usable and LANGUAGE & {*one.gives}]
 
     def find(self, name: str, at_hand: AtHand) -> PromptModel:
@@ -28,14 +28,14 @@ class LocalInfo(BackendInfo):
     def measure(self, model: PromptModel, options: Mapping[str, Any]) -> Measure:
         """Subwords of the model's tokenizer.
 
-        Raises ModelError for a broken folder, SpecError for a model that predicts no words.
+        Raises ModelError for a damaged folder, SpecError for a model that is no language model.
         """
         from workbench.runtime.tokenizer import Tokenizer, mask_token
 
         info = read_folder(model.path, allow_pickle=model.pickled, name=model.name)
         if not LANGUAGE & {*info.gives}:
             raise SpecError(
-                _("{model} predicts no words, so it cannot be asked with a prompt.").format(
+                _("{model} is not a language model, so it cannot score prompts.").format(
                     model=info.name
                 ),
                 hint=_("Choose a masked or causal language model, such as starter-bert."),
