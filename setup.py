@@ -1,4 +1,7 @@
-"""The wheel carries `resources/` as `workbench/_resources`; a checkout reads it where it stands. All else is in pyproject.toml."""
+"""Copies `resources/` to `workbench/_resources` in the wheel; a checkout reads it in place.
+
+Everything else is configured in pyproject.toml.
+"""
 
 import shutil
 from pathlib import Path

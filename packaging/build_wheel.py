@@ -1,6 +1,7 @@
 """Build the wheel into a folder: `python packaging/build_wheel.py dist`. Prints its path.
 
-Built from a copy, so that what an earlier build left cannot get in; takes no network (setuptools is in the dev set).
+Built from a copy, so that files of earlier builds are not included; needs no network (setuptools is
+in the dev set).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     .venv/bin/python packaging/screenshots.py [FOLDER]          default: resources/help/screenshots
 
-Trains two short runs with the starter on the way (a few minutes on two cores). Nothing of the user's is touched.
+Trains two short runs with the starter (a few minutes on two cores). Does not use files of the user.
 """
 
 from __future__ import annotations

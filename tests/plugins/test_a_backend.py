@@ -1,4 +1,4 @@
-"""A prompt backend from a plugin: scored, shown and asked on the command line, with no line changed elsewhere."""
+"""A prompt backend from a plugin, in the window and on the command line."""
 
 import json
 import logging

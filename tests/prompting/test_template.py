@@ -98,7 +98,7 @@ def test_all_candidates_are_filled_by_default():
         ("{{ 'x'.ljust(99999999) }}{{ label }}", "unsafe", 1),
         ("{{ label }}\n{% if text %}\n{{ 1 / 0 }}{% endif %}", "Line 3", 3),
         ("{{ label[:0] }}", "empty", None),
-        ("{% macro f() %}\n{{ f() }}{% endmacro %}{{ f() }}{{ label }}", "calls itself", 2),
+        ("{% macro f() %}\n{{ f() }}{% endmacro %}{{ f() }}{{ label }}", "recurses infinitely", 2),
         ("{% for i in text %}" * 30 + "{% endfor %}" * 30, "nested too deeply", None),
         ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}{{ label }}", "nested too deeply", None),
         ("{{ " + "9" * 5000 + " }}{{ label }}", "4300 digits", None),

@@ -47,7 +47,7 @@ def test_answers_go_to_their_labels():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ([[-1.0]], "made-up answered 1 of 2 prompts"),
+        ([[-1.0]], "made-up returned 1 of 2 prompts"),
         ([[-1.0], [math.nan]], "made-up returned nan, which is not a log-probability"),
     ],
 )
