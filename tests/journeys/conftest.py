@@ -1,5 +1,6 @@
-"""A journey's application: as `main` builds it, with the real starters, in folders of the test's
-own.
+"""Fixtures of journeys: the application as built by `main`, with the real starter models.
+
+All folders are temporary.
 """
 
 import sys
@@ -12,8 +13,8 @@ from tests.journeys.hand import Hand
 
 @pytest.fixture
 def hand(qapp, qtbot, user_dir, monkeypatch):
-    """The running application in a window of 1280 × 800, and a hand that finds controls by their
-    accessible names.
+    """The running application in a 1280 × 800 window, and a `Hand` that finds controls by
+    accessible name.
     """
     from workbench.base import settings
     from workbench.ui.app import App, make_qt
@@ -26,7 +27,7 @@ def hand(qapp, qtbot, user_dir, monkeypatch):
     qtbot.addWidget(app.window)
     monkeypatch.setattr(
         app, "may_close", lambda: True
-    )  # a journey that fails while a run goes on must not wait for an answer
+    )  # a journey that fails during a run must not wait for an answer
     app.window.resize(1280, 800)
     app.go("welcome")
     app.window.show()

@@ -1,6 +1,4 @@
-"""A hand that uses the window as a person does: by accessible names, with the mouse, or with keys
-alone.
-"""
+"""Drive the window like a user: find controls by accessible name, use the mouse or the keyboard."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QTableView, QWidget
 
 PATIENCE = (
-    240_000  # milliseconds for what trains, exports or loads a model; a slow machine is no failure
+    240_000  # milliseconds for training, export or loading a model; slow machines must not fail
 )
 SOON = 30_000
 
@@ -31,9 +29,7 @@ class Hand:
     # ---------------------------------------------------------------- finding
 
     def find(self, name: str, within: QWidget | None = None, kind: type = QWidget) -> QWidget:
-        """The control that shows and bears this accessible name (a trailing "…" aside); waits until
-        there is one.
-        """
+        """The visible control with this accessible name (without a trailing "…"); waits for it."""
         found: list[QWidget] = []
 
         def look() -> bool:
@@ -56,7 +52,7 @@ class Hand:
         return table.model().rowCount()
 
     def job_ends(self) -> None:
-        """Waits until nothing runs or waits in the queue."""
+        """Wait until the queue has no running or queued jobs."""
         self.wait(
             lambda: not self.app.queue.running and not self.app.queue.waiting,
             "a job goes on",
@@ -78,7 +74,7 @@ class Hand:
         self.qtbot.mouseDClick(control, Qt.MouseButton.LeftButton, NO, at)
 
     def choose(self, name: str, text: str) -> None:
-        """Open a combo box and click the entry that begins with `text`."""
+        """Open a combo box and click the entry that starts with `text`."""
         box = self.find(name, kind=QComboBox)
         index = next(
             number for number in range(box.count()) if box.itemText(number).startswith(text)
@@ -100,13 +96,13 @@ class Hand:
     # ---------------------------------------------------------------- keys
 
     def awake(self) -> None:
-        """The window is the active one again after a dialog, as a window manager makes it."""
+        """Activate the window after a dialog, as a window manager does."""
         if QApplication.activeModalWidget() is None and not self.app.window.isActiveWindow():
             self.app.window.activateWindow()
             self.wait(self.app.window.isActiveWindow, "the window does not become active")
 
     def press(self, name: str, key: Qt.Key, modifiers=NO) -> None:
-        """Press a key on the control of this name."""
+        """Press a key on the control with this name."""
         control = self.find(name)
         self.awake()
         control.setFocus()
@@ -128,7 +124,7 @@ class Hand:
         self.wait(lambda: self.app.window.page == name.lower(), f"{name} does not show")
 
     def tab_to(self, name: str, most: int = 80) -> QWidget:
-        """Press Tab until the control of this name has the focus."""
+        """Press Tab until the control with this name has the focus."""
         self.find(name)
         self.awake()
         for _number in range(most):
@@ -142,7 +138,7 @@ class Hand:
         )
 
     def replace(self, text: str) -> None:
-        """Replace what the focused field holds."""
+        """Replace the text of the focused field."""
         self.key(Qt.Key.Key_A, CTRL)
         self.key(Qt.Key.Key_Delete)
         self.type(text)
@@ -150,9 +146,9 @@ class Hand:
     # ---------------------------------------------------------------- dialogs
 
     def in_dialog(self, opens: Callable[[], object], act: Callable[[QWidget], None]) -> None:
-        """Do what opens a modal dialog, and `act(dialog)` once it stands.
+        """Run an action that opens a modal dialog, then call `act(dialog)`.
 
-        What `act` raises is raised here.
+        Exceptions of `act` are raised here.
         """
         raised: list[BaseException] = []
         done: list[bool] = []
@@ -185,7 +181,7 @@ def _told(held: bool, message: str) -> None:
 
 
 def _target(control: QWidget) -> QWidget:
-    """Scroll areas take the mouse at their viewport."""
+    """Scroll areas receive mouse events in their viewport."""
     return control.viewport() if hasattr(control, "viewport") else control
 
 

@@ -1,5 +1,6 @@
-"""The same journey without one mouse event: pages by Ctrl+Alt+digit, controls by Tab, acts by their
-keys.
+"""The same journey without mouse events.
+
+Pages are opened by Ctrl+Alt+digit, controls reached by Tab, commands run by their keys.
 """
 
 import pytest
@@ -19,7 +20,7 @@ MOUSE = {
 
 
 class NoMouse(QObject):
-    """Counts mouse buttons, so that the test can say there was none."""
+    """Counts mouse events, so that the test can assert that there were none."""
 
     def __init__(self):
         super().__init__()

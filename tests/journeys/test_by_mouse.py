@@ -1,5 +1,6 @@
-"""Steps 1 to 10 of the journey in the real window, with the real starter: sample, data, labels,
-training, errors, prompts, export.
+"""The journey in the real window with the real starter model.
+
+Sample, data, labels, training, errors, prompts, export.
 """
 
 import json

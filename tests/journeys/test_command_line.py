@@ -1,5 +1,6 @@
-"""The whole way without a window: sample, import, train, score, ask, suggest, prompt, export, all
-by command.
+"""The whole workflow on the command line.
+
+Sample, import, train, score, predict, suggest, prompt, export.
 """
 
 import json
@@ -17,7 +18,7 @@ TEXT = "The 42 tram was twenty minutes late again."
 
 @pytest.fixture(scope="module")
 def call(tmp_path_factory):
-    """call("project", "info", …) → standard output; fails with the message on standard error."""
+    """call("project", "info", …) → standard output; fails with standard error as the message."""
     home = tmp_path_factory.mktemp("home")
     import os
 
@@ -40,7 +41,7 @@ def call(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def project(call, tmp_path_factory):
-    """The sample, with a run `first` of one epoch on 48 messages."""
+    """The sample, with a run `first` trained for one epoch on 48 messages."""
     path = Path(call("sample", tmp_path_factory.mktemp("sample")).strip())
     told = json.loads(
         call(
@@ -72,7 +73,7 @@ def project(call, tmp_path_factory):
 
 
 def ask(call, *arguments):
-    """What a command prints as JSON, checked against its schema."""
+    """The JSON output of a command, validated against its schema."""
     return checked(arguments, json.loads(call(*arguments, "--json")))
 
 

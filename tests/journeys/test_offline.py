@@ -1,5 +1,6 @@
-"""Nothing leaves this computer: training, export, prediction and the window open no connection and
-no files elsewhere.
+"""Training, export, prediction and the window open no network connections.
+
+They also open no files outside their folders.
 """
 
 import json
@@ -63,7 +64,7 @@ app.closed()
 
 @pytest.fixture(scope="module")
 def watch(tmp_path_factory):
-    """A watch that has seen the whole journey."""
+    """A watcher of the whole journey."""
     watch = network_watch.Watch(tmp_path_factory.mktemp("offline"))
     model = tiny_models.make(watch.folder / "tiny-bert")
 

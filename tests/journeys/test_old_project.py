@@ -12,7 +12,7 @@ ARCHIVE = "old-project.tar.gz"
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory):
-    """The folder with the project, its runs, and the answers that the old version gave."""
+    """The folder with the project, its runs, and the predictions of the old version."""
     from pathlib import Path
 
     folder = tmp_path_factory.mktemp("old")

@@ -1,6 +1,4 @@
-"""What tests of the window share: an application whose folders lie in the test's own, closed at the
-end.
-"""
+"""Fixtures of window tests: an application with temporary folders, closed at the end."""
 
 import os
 
@@ -13,7 +11,7 @@ from workbench.base import settings
 
 @pytest.fixture
 def look(qapp):
-    """Light theme on the Qt application, for tests of single widgets."""
+    """The Qt application in the light theme, for tests of single widgets."""
     from workbench.ui import style, theme
     from workbench.ui.widgets import combo_access
 
@@ -26,7 +24,7 @@ def look(qapp):
 
 @pytest.fixture
 def canary(tmp_path):
-    """A picture that nobody has a reason to open, watched by `Canary`."""
+    """An image file that nothing should open, watched by `Canary`."""
     import sys
 
     if not sys.platform.startswith("linux"):
@@ -46,7 +44,7 @@ def canary(tmp_path):
 
 @pytest.fixture
 def app(qapp, qtbot, monkeypatch):
-    """The application as `main` builds it, its window shown, no worker kept warm; closed at the
+    """The application as built by `main`, its window shown, without a warm worker; closed at the
     end.
     """
     import sys
@@ -68,7 +66,7 @@ def app(qapp, qtbot, monkeypatch):
 
 
 def _ask_nothing(app, monkeypatch):
-    """After a failure jobs may be running: closing would ask what becomes of them, and wait."""
+    """After a failure jobs may be running: closing would open a dialog and wait."""
     app.stop_jobs()
     monkeypatch.setattr(app, "may_close", lambda: True)
 
@@ -98,11 +96,10 @@ def project_file(tmp_path):
 
 @pytest.fixture
 def scored_file(tmp_path):
-    """A closed project with six dev documents and two class runs: `first` is right on four of six,
-    `second` on three.
+    """A closed project with six dev documents and two class runs.
 
-    Gold: good good good bad bad bad. first says good good bad bad bad good; second says good bad
-    bad bad bad good.
+    `first` is correct on four of six, `second` on three. Gold: good good good bad bad bad. first
+    predicts good good bad bad bad good; second predicts good bad bad bad bad good.
     """
     from workbench.operations import labels
     from workbench.project.project import Project

@@ -1,6 +1,4 @@
-"""Context menus in tests: opened by a real event, their lines by the words without mnemonic and
-key.
-"""
+"""Open context menus in tests, by a real event."""
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent
@@ -8,11 +6,11 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 
 def open_menu(widget: QWidget, at: QPoint | None = None) -> dict:
-    """The lines of the menu at a point of the widget, or of what is current (the menu key): words →
-    action.
+    """The entries of the menu at a point of the widget, or of the current item (menu key).
 
-    Lines of a submenu have its name in front: "Change label/PER". Empty where no menu opens. The
-    platform of the tests cannot show a popup without warnings, so it is only filled.
+    Returns title without mnemonic → action. Titles in a submenu have its name in front: "Change
+    label/PER". Empty if no menu opens. The menu is only filled, as the offscreen platform cannot
+    show a popup without warnings.
     """
     surface = widget.viewport() if hasattr(widget, "viewport") else widget
     reasons, shown, popup = QContextMenuEvent.Reason, [], QMenu.popup
@@ -43,6 +41,6 @@ def lines(menu: QMenu, before: str = "") -> dict:
 
 
 def choose(found: dict, words: str) -> None:
-    """Click a line."""
+    """Click an entry."""
     assert found[words].isEnabled(), words
     found[words].trigger()

@@ -1,7 +1,7 @@
-"""The way of `walk.py` through a project whose every text looks like HTML, Markdown and a mnemonic.
+"""Run `walk.py` on a project whose texts all look like HTML, Markdown and a mnemonic.
 
 `python -m tests.ui.hostile FOLDER`, with an empty folder for the project, prints as JSON what was
-not shown as it is written and where. `FOLDER/canary.png` is watched: nothing may open it.
+not shown verbatim, and where. `FOLDER/canary.png` is watched: nothing may open it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.ui import walk
 from tests.ui.pseudo import Seen, make_project
 from tests.ui.tips import read
 
-ROWS, COLUMNS = 12, 12  # of each table that are hovered over
+ROWS, COLUMNS = 12, 12  # rows of each table that are hovered
 AND = "R&D"
 
 
@@ -47,7 +47,7 @@ class Watched(walk.Walk):
     def _fault(self, what: str, text: str) -> None:
         self.faults[f"{what}: {text}"] = self.seen.place
 
-    # ------------------------------------------------------------ what stands there
+    # ------------------------------------------------------------ visible text
 
     def _read(self, widget) -> None:
         from PySide6 import QtWidgets
@@ -147,7 +147,7 @@ class Watched(walk.Walk):
 
 
 def texts(canary: Path) -> tuple[str, ...]:
-    """What is added to every text; the second is a file name, which can hold no slash."""
+    """What is added to every text; the second is for file names, which cannot contain a slash."""
     address = canary.as_uri()
     return (
         f'<b>{AND}</b> <img src="{address}"> <a href="{address}">x</a> ![y]({address})',
@@ -156,7 +156,7 @@ def texts(canary: Path) -> tuple[str, ...]:
 
 
 def further_texts(path: Path, told: str) -> None:
-    """Guidelines, descriptions of labels and messages of runs, which the project lacks so far."""
+    """Guidelines, label descriptions and run messages, which the project lacks."""
     from workbench.operations import labels
     from workbench.project.project import Project
     from workbench.storage import runs

@@ -1,8 +1,7 @@
-"""A language that exists only for tests: every Latin letter of a text that passes `_()` comes back
-as its full-width form.
+"""A pseudo-language for tests: text that passes `_()` gets full-width Latin letters.
 
-What still shows a plain Latin letter has not passed. The project's own data is Greek, so nothing of
-it looks like a word of ours.
+Text that still has plain Latin letters has not passed. The data of the project is Greek, so that it
+cannot be mistaken for text of the application.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from tests.ui.tips import read
 WIDE = {
     code: code + 0xFEE0 for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))
 }
-ROWS = 120  # of a table that are looked at
+ROWS = 120  # rows of a table that are checked
 WIDE_LETTERS = frozenset(map(chr, WIDE.values()))
 PLACE = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\})")
 
 
 class Pseudo(gettext.NullTranslations):
-    """Places to fill stay, so `.format` works.
+    """Keeps placeholders, so that `.format` works.
 
-    `twice` collects what comes in translated already.
+    `twice` collects texts that are already translated.
     """
 
     def __init__(self):
@@ -92,13 +91,11 @@ QT = {
     "Float",
     "Closes the dock widget",
     "Undocks and re-attaches the dock widget",
-}  # its own parts
+}  # Qt's internal widgets
 
 
 def plain(text: str) -> str:
-    """What is left of a text without what may be in any language; "" if all of it has been
-    translated.
-    """
+    """What remains of a text without language-independent parts; "" if it is fully translated."""
     if text in QT:
         return ""
     for pattern, _why in ALLOWED:
@@ -106,13 +103,13 @@ def plain(text: str) -> str:
     return text if re.search("[A-Za-z]", text) else ""
 
 
-# ---------------------------------------------------------------- a project without a Latin letter
+# ---------------------------------------------------------------- a project without Latin letters
 
 
 def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
     """Classes, spans and pairs in every state and split, runs, suggestions and a history.
 
-    All names and texts are Greek and pass `dress`, which may add to their end.
+    All names and texts are Greek and pass `dress`, which may append to them.
     """
     from workbench.operations import annotate, labels
     from workbench.operations.annotate import NewSuggestion
@@ -171,7 +168,7 @@ def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
 
 
 def _runs(project, rows, dress) -> None:
-    """A finished run of every task, wrong here and there, and one that failed."""
+    """A finished run of every task, with some errors, and a failed one."""
     from workbench.base import paths
     from workbench.operations import labels
     from workbench.storage import runs
@@ -255,22 +252,20 @@ def _answer(task: str, number: int, dress) -> dict:
     }
 
 
-# ---------------------------------------------------------------- looking
+# ---------------------------------------------------------------- checks
 
 
 class Seen:
-    """Texts with plain letters: what → where it was seen first."""
+    """Texts with plain Latin letters → where they were first seen."""
 
     def __init__(self):
         self.faults: dict[str, str] = {}
         self.place = ""
         self._known: set[str] = set()
-        self.own: tuple[str, ...] = ()  # names in the files that are being imported
+        self.own: tuple[str, ...] = ()  # names in the imported files
 
     def note(self, text: object, where: str) -> None:
-        """A text that may be put together of several lines; one cut short by an ellipsis is seen
-        whole elsewhere.
-        """
+        """Check a text of one or more lines; elided ones are seen in full elsewhere."""
         if not isinstance(text, str) or text in self._known:
             return
         self._known.add(text)
@@ -281,7 +276,7 @@ class Seen:
             self.faults[text] = f"{self.place}: {where}"
 
     def look(self, *, hidden: bool = False) -> None:
-        """At every widget that shows, with `hidden` at all there are."""
+        """Check every visible widget; with `hidden`, all widgets."""
         from PySide6.QtWidgets import QApplication
 
         for widget in QApplication.allWidgets():
@@ -344,8 +339,8 @@ class Seen:
 
 
 def _of_plot(widget) -> bool:
-    """Whether it belongs to the menu that pyqtgraph makes for a plot; it is switched off, so nobody
-    ever sees it.
+    """Whether it belongs to the context menu of a pyqtgraph plot, which is disabled and never
+    shown.
     """
     while widget is not None:
         if widget.metaObject().className() == "QMenu" and widget.title() == "Plot Options":
@@ -355,7 +350,7 @@ def _of_plot(widget) -> bool:
 
 
 def watch_painting(seen: Seen) -> None:
-    """Texts that a widget paints itself pass by as well."""
+    """Check texts that widgets paint themselves, too."""
     from PySide6.QtGui import QPainter
 
     draw = QPainter.drawText

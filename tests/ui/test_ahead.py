@@ -1,4 +1,4 @@
-"""Code of later pages is imported ahead, in a thread, one module after the other."""
+"""Modules of later pages are imported in advance, in a thread, one after the other."""
 
 import sys
 

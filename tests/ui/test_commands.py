@@ -1,4 +1,4 @@
-"""Menus, keys and the palette come from one table."""
+"""Menus, shortcuts and the palette come from one table."""
 
 from PySide6.QtGui import QKeySequence
 

@@ -1,4 +1,4 @@
-"""Cut, Copy, Paste and Select all of the Edit menu, and Find: on what has the focus."""
+"""Cut, Copy, Paste, Select all and Find of the Edit menu apply to the focused widget."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -69,7 +69,7 @@ def test_the_text_of_annotate_is_copied_as_it_is_stored(app, project_file, qtbot
     titles(app)["Select all"].trigger()
     assert text.selection == (0, 21)
 
-    app.window.menuBar().setFocus(Qt.FocusReason.MenuBarFocusReason)  # as Alt does
+    app.window.menuBar().setFocus(Qt.FocusReason.MenuBarFocusReason)  # as the Alt key does
     titles(app)["Copy"].trigger()
     assert QGuiApplication.clipboard().text() == "Ada met Bob in Paris."
 

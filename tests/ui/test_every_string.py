@@ -50,7 +50,7 @@ def test_names_and_units_are_no_words(text):
 @pytest.mark.process
 @pytest.mark.timeout(600)
 def test_nothing_in_the_window_stays_english(tmp_path):
-    """In a process of its own: the language stands before any module of the window is imported."""
+    """Runs in a subprocess: the language must be set before window modules are imported."""
     # Libraries imported by other tests set KMP_ variables, which the system check would show.
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("KMP_")}
     done = subprocess.run(
@@ -66,4 +66,5 @@ def test_nothing_in_the_window_stays_english(tmp_path):
     found = json.loads(done.stdout.strip().splitlines()[-1])
 
     assert found["faults"] == {}
-    assert found["twice"] == []  # a text translated twice would be looked up in its own translation
+    # a text that is translated twice would be looked up in its own translation
+    assert found["twice"] == []

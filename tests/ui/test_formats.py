@@ -1,4 +1,4 @@
-"""Numbers, sizes, moments and shares in words."""
+"""Formats of numbers, sizes, times and fractions."""
 
 import ast
 import time
@@ -57,7 +57,7 @@ EXCUSED = {
 
 
 def specs(source):
-    """Format specifications in f-strings, those of numbers in an f-string alone."""
+    """Format specifications in f-strings, only those of numbers."""
     for node in ast.walk(source):
         if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
             spec = ast.unparse(node.format_spec)[2:-1]

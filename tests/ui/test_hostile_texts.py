@@ -1,4 +1,4 @@
-"""A project of somebody else: its texts are shown as they are written and make nothing be read."""
+"""Texts of an untrusted project are shown verbatim and cause no file to be read."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""Keys of labels by their place.
+"""Label keys by position.
 
-Key codes: X11's (evdev + 8); VK_… of Windows; kVK_ANSI_… of macOS.
+Key codes: X11 (evdev + 8); VK_… of Windows; kVK_ANSI_… of macOS.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""The formats of a locale: here of Germany, where commas and points change places."""
+"""Formats of a locale: in Germany, the decimal separator is a comma."""
 
 import time
 

@@ -1,8 +1,8 @@
-"""Every line of every menu, in every state of the application: what is enabled does something, what
-is disabled does not.
+"""Every menu entry, in every state of the application: enabled entries have an effect, disabled
+none.
 
-An act shows somewhere: another page, a dialog, a step in the project, a setting, a dock, the focus,
-the clipboard, a message, a job, or a change in the state of a page. `Trace` takes all that down.
+An effect is another page, a dialog, a step in the project, a setting, a dock, the focus, the
+clipboard, a message, a job, or a change in the state of a page. `Trace` records all of these.
 """
 
 import shutil
@@ -20,7 +20,9 @@ from workbench.ui.widgets.text_view import TextView
 
 
 class Trace:
-    """What stands where; `shows()` twice, with an act between, differs if the act did anything."""
+    """A snapshot of the application; `shows()` before and after an entry differs if it had an
+    effect.
+    """
 
     def __init__(self, app, monkeypatch):
         self.app, self.opened, self.told = app, [], 0
@@ -38,16 +40,16 @@ class Trace:
         monkeypatch.setattr(
             QDesktopServices, "openUrl", lambda url: self.opened.append(url) or True
         )
-        # Settings change for real; a new style for every widget each time would take minutes.
+        # Settings really change; restyling all widgets each time would take minutes.
         monkeypatch.setattr(app, "restyle", lambda: self.opened.append("style"))
-        for ask in ("may_close", "may_leave"):  # Quit and Close project ask first
+        for ask in ("may_close", "may_leave"):  # Quit and Close project ask for confirmation
             monkeypatch.setattr(app, ask, lambda ask=ask: self.opened.append(ask) and False)
 
     def _count(self, *_told):
         self.told += 1
 
     def watch(self):
-        """Hear of changes on the pages built since."""
+        """Listen to changes of pages built since."""
         for panel in self.app.window._panels.values():
             if panel not in self._watched:
                 self._watched.add(panel)
@@ -107,7 +109,7 @@ def sample_file(tmp_path_factory):
 
 @pytest.fixture
 def trace(app, monkeypatch):
-    """Jobs stand still, so that a run under way stays so."""
+    """Jobs do nothing, so that a running one keeps running."""
     monkeypatch.setattr(InlineQueue, "_run", lambda self, job: None)
     app.queue, app._queue_used = InlineQueue(dispatch=app.dispatch), True
     app.queue.changed.connect(app._jobs_changed)
@@ -115,9 +117,7 @@ def trace(app, monkeypatch):
 
 
 def entries(app, menu, *, everywhere=True):
-    """The entries in a menu as it is opened now, submenus aside; those of the page and of Edit, or
-    all.
-    """
+    """The entries of a menu as it opens now, without submenus; of the page and of Edit, or all."""
     app.window.menus.menus[menu].aboutToShow.emit()
     shown = set(app.window.menus.menus[menu].actions())
     return [
@@ -130,7 +130,7 @@ def entries(app, menu, *, everywhere=True):
 
 
 def back(trace, page):
-    """To where an entry was tried from: its page, with nothing in front of it."""
+    """Restore the initial situation: its page, with nothing in front of it."""
     window = trace.app.window
     for torn in tuple(window._torn):
         window.bring_back(torn)
@@ -150,9 +150,7 @@ def back(trace, page):
 
 
 def pretenders(trace, pages):
-    """(page, title, what it is) for entries that are enabled and do nothing, or disabled and do
-    something.
-    """
+    """(page, title, kind) of enabled entries without effect and disabled ones with an effect."""
     app, found = trace.app, []
     for everywhere, page in zip([True] + [False] * len(pages), pages, strict=False):
         app.window.go(page)
@@ -177,7 +175,7 @@ def pretenders(trace, pages):
 
 
 def take_back(app, steps):
-    """Undo or redo what an entry did to the project."""
+    """Undo or redo what an entry changed in the project."""
     if app.project is None or [(one.id, one.undone) for one in app.project.history(50)] == steps:
         return
     undone = sum(one.undone for one in app.project.history(50))

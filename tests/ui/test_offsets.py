@@ -1,4 +1,4 @@
-"""Positions of the stored text against those of Qt."""
+"""Offsets of the stored text against Qt's positions."""
 
 import random
 
@@ -111,5 +111,5 @@ def test_control_characters_are_shown_as_pictures_and_the_stored_text_stays():
 def test_the_first_strong_character_gives_the_direction():
     assert is_rtl("… 12 שלום abc") and is_rtl("«وصل» the bus")
     assert not is_rtl("the وصل") and not is_rtl("12 — 3") and not is_rtl("")
-    assert is_rtl("\u2066abc\u2069 שלום")  # what an isolate holds does not count
+    assert is_rtl("\u2066abc\u2069 שלום")  # the contents of an isolate do not count
     assert has_rtl("the وصل") and not has_rtl("the tram 😀")

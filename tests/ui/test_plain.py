@@ -1,4 +1,4 @@
-"""Text from data reads the same in a tooltip, whatever it looks like."""
+"""Text from data is shown verbatim in tooltips."""
 
 import pytest
 from PySide6.QtCore import QPoint
@@ -38,7 +38,7 @@ def test_no_file_is_read_for_a_tooltip(look, qtbot, canary):
     widget.show()
     text = f'<img src="{canary.path}">'
     QToolTip.showText(QPoint(5, 5), text, widget)
-    assert canary.opened() > 0  # this is what Qt does with it, so the canary would tell
+    assert canary.opened() > 0  # this is what Qt does with it, so the canary would notice
 
     plain.show_tip(QPoint(6, 6), text, widget)
 

@@ -1,4 +1,4 @@
-"""Sentences with a count have a form for one: `ngettext`, never `_`."""
+"""Sentences with a count have a singular form: `ngettext`, never `_`."""
 
 import ast
 import re

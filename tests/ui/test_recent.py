@@ -7,7 +7,7 @@ from workbench.ui import acts, recent
 
 @pytest.fixture
 def submenu(app):
-    """The lines of the submenu as it opens: text → action."""
+    """The entries of the submenu as it opens: text → action."""
 
     def opened():
         app.window.menus.menus["File"].aboutToShow.emit()

@@ -1,5 +1,6 @@
-"""PySide6 6.12.0 on Python 3.11 loses a reference to None at each void call and to True at each
-emit, until the process aborts.
+"""PySide6 6.12.0 on Python 3.11 loses references until the process aborts.
+
+It loses one to None at each void call and one to True at each emit.
 """
 
 import subprocess

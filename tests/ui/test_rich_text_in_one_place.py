@@ -1,4 +1,4 @@
-"""Nothing outside two modules can make Qt take text for HTML: tooltips and Markdown."""
+"""Only two modules can make Qt interpret text as HTML: tooltips and Markdown."""
 
 import ast
 from pathlib import Path
@@ -53,7 +53,7 @@ def uses(tree: ast.AST) -> list[tuple[str, int]]:
 
 
 def tip_returns(tree: ast.AST) -> list[tuple[ast.expr | None, int]]:
-    """What is returned where a model is asked for `ToolTipRole` alone."""
+    """What is returned if a model is queried for `ToolTipRole` only."""
     found = []
     for node in ast.walk(tree):
         if (

@@ -1,4 +1,4 @@
-"""The context menus on documents, runs, models and jobs do what the buttons and menus do."""
+"""Context menus on documents, runs, models and jobs do the same as buttons and menus."""
 
 import pytest
 from PySide6.QtGui import QGuiApplication
@@ -66,7 +66,7 @@ def test_a_run_has_the_lines_of_the_run_menu_with_their_keys(app, scored_file, q
     found = open_menu(runs, runs.visualRect(runs.model().index(1, 0)).center())
     assert panel.state.chosen == (runs.rows()[1].id,)
     assert found["Delete run…"].text().endswith("\tCtrl+Del")
-    assert not found["Export model"].isEnabled()  # its weights are not there
+    assert not found["Export model"].isEnabled()  # its weights are missing
     choose(found, "Copy name")
     assert QGuiApplication.clipboard().text() == runs.rows()[1].name
 

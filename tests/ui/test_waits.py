@@ -1,4 +1,4 @@
-"""A page says which run its job waits for, and can let the job go first."""
+"""A page shows which run its job is waiting for, and can run the job first."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The window: pages, projects, faults, banners, torn pages, text size."""
+"""The window: pages, projects, errors, messages, detached pages, text size."""
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt

@@ -1,5 +1,5 @@
-"""Long acts on the project in the window: a bar with their name, Cancel by mouse and by Escape,
-nothing edited meanwhile.
+"""Long operations in the window: a title with progress, Cancel by mouse and Escape, editing
+disabled.
 """
 
 import threading
@@ -20,7 +20,7 @@ COUNT = 3000
 
 @pytest.fixture
 def open_page(app, project_file, qtbot):
-    """The Data page of a project of that many documents, all chosen."""
+    """The Data page of a project with `count` documents, all selected."""
     assert app.open_project(project_file, page="data")
     with app.project.edit("Add many", bulk=True):
         records = (
@@ -36,8 +36,8 @@ def open_page(app, project_file, qtbot):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """slow("delete") → an event: that act of `storage.documents` stands after its first piece until
-    the event is set.
+    """slow("delete") → an event: `storage.documents.delete` blocks after its first batch until it
+    is set.
     """
 
     def slow(name):

@@ -1,4 +1,4 @@
-"""What a person reads in a tooltip."""
+"""What a user reads in a tooltip."""
 
 from __future__ import annotations
 

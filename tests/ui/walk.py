@@ -1,8 +1,7 @@
-"""Every page, dock, menu and dialog of the application, opened one after the other in the language
-of `pseudo.py`.
+"""Open every page, dock, menu and dialog of the application in the language of `pseudo.py`.
 
-`python -m tests.ui.walk FOLDER`, with an empty folder for the project, prints as JSON what shows
-plain Latin letters and where.
+`python -m tests.ui.walk FOLDER`, with an empty folder for the project, prints as JSON which texts
+have plain Latin letters, and where.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from types import SimpleNamespace
 from tests.ui.pseudo import Pseudo, Seen, make_project, watch_painting
 from workbench.operations.splits import SplitChoice
 
-PATIENCE = 60.0  # seconds for what a thread brings; a slow machine is no failure
+PATIENCE = 60.0  # seconds to wait for threads; slow machines must not fail
 
 
 class Walk:
-    """The application and the way through it; `seen` notes what stands at each place."""
+    """The application and the steps through it; `seen` checks each place."""
 
     def __init__(self, seen: Seen):
         from tests.inline import InlineQueue
@@ -46,10 +45,10 @@ class Walk:
         while not condition():
             assert time.monotonic() < end, f"{self.seen.place}: nothing came"
             self.qt.processEvents()
-            time.sleep(0.002)  # else the threads that are waited for get little of the interpreter
+            time.sleep(0.002)  # else threads that are waited for get little of the interpreter
 
     def settle(self) -> None:
-        """Until nothing works off the main thread, and what it brought is shown."""
+        """Wait until all background work has finished and its results are shown."""
         from workbench.jobs import threads
 
         for _round in range(3):
@@ -57,7 +56,7 @@ class Walk:
             self.qt.processEvents()
 
     def at(self, place: str, *, hidden: bool = False) -> None:
-        """Look at what stands here, with `hidden` also at what waits to be shown."""
+        """Check the visible widgets, with `hidden` also the others."""
         self.seen.place = place
         self.settle()
         for window in self.qt.topLevelWidgets():
@@ -66,16 +65,14 @@ class Walk:
         self.seen.look(hidden=hidden)
 
     def go(self, page: str, place: str = "", **args):
-        """To a page; gives its panel."""
+        """Open a page; returns its panel."""
         self.seen.place = place or page
         self.window.go(page, **args)
         self.at(place or page)
         return self.window.panel(page)
 
     def dialog(self, place: str, show, act=lambda dialog: None) -> None:
-        """`show` runs a dialog by `exec`: `act` does something in it, then it is looked at and
-        left.
-        """
+        """`show` runs a dialog by `exec`: call `act` in it, then check and close it."""
         from PySide6.QtCore import QTimer
 
         def shown() -> None:
@@ -90,7 +87,7 @@ class Walk:
         show()
 
     def menus(self, place: str) -> None:
-        """Open every menu of the bar; only their own words are new."""
+        """Open every menu of the menu bar; only its own texts are checked."""
         self.seen.place = place
         for menu in self.window.menus.menus.values():
             menu.aboutToShow.emit()
@@ -99,7 +96,7 @@ class Walk:
             menu.aboutToHide.emit()
 
     def menu(self, menu) -> None:
-        """A menu that stands in no menu bar, with its submenus."""
+        """A menu outside the menu bar, with its submenus."""
         menu.aboutToShow.emit()
         for action in menu.actions():
             self.seen.note(action.text(), "menu")
@@ -107,7 +104,7 @@ class Walk:
                 self.menu(action.menu())
 
     def context_menu(self, place: str, choices) -> None:
-        """The lines of a context menu, without the keys at their right."""
+        """The entries of a context menu, without their shortcuts."""
         self.seen.place = place
         for one in choices:
             if one is not None:
@@ -398,7 +395,7 @@ def prompts(way: Walk) -> None:
 
 
 def exchange(way: Walk, folder: Path) -> None:
-    """Data in, with faults, and data out in every format."""
+    """Import data, with errors, and export in every format."""
     good, bad = folder / "πίνακας.csv", folder / "χαλασμένο.jsonl"
     good.write_text(
         "κλειδί;κείμενο;είδος\nα;Ένα;καλό\nβ;;κακό\nγ;Δύο;κακό;πολύ\n", encoding="utf-8"
@@ -443,7 +440,7 @@ def jobs(way: Walk) -> None:
 
 
 def closing(way: Walk, question) -> None:
-    """What is asked on closing, and the Welcome page while a job runs."""
+    """The confirmations on closing, and the Welcome page during a job."""
     found = [fake_job("running"), fake_job("waiting", stoppable=False)]
     way.app.active_jobs = way.app.project_jobs = lambda: found
     for project_only in (False, True):
@@ -468,7 +465,7 @@ def fake_job(status: str, **spec) -> SimpleNamespace:
 
 
 def _until_it_is_checked(way: Walk):
-    """Shows every line of the system check, and leaves nothing running."""
+    """Show all results of the system check, and leave nothing running."""
 
     def wait(dialog) -> None:
         way.wait(lambda: not dialog._check.running and not dialog._timer.isActive())

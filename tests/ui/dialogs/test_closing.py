@@ -1,4 +1,4 @@
-"""What is asked when the window or the project is closed while jobs are running."""
+"""Confirmations when the window or the project is closed while jobs are running."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ class Held(InlineQueue):
             self.ended(job, "stopped" if how == "stop" else "cancelled")
 
     def ended(self, job, status):
-        """The worker of a job has ended, and has written its result."""
+        """The worker of a job has ended and written its result."""
         finished = Finished(status, {"scores": {"dev": {"accuracy": 0.5}}})
         write_result(job.folder, finished)
         self.dispatch(lambda: self._over(job, finished))
@@ -47,7 +47,7 @@ def held(app, project_file):
 
 
 def add_run(app, tmp_path, name="first"):
-    """A training of the open project as `operations.train` queues it."""
+    """A training of the open project, queued as by `operations.train`."""
     with app.project.write():
         run = runs.add(app.project.db, name, "train", spec=SPEC)
     about = {"project": app.project.uid, "id": run.id, "purpose": "train"}
@@ -66,7 +66,7 @@ def add_prediction(app):
 
 
 def answer(monkeypatch, name):
-    """Press the button of the next question; returns the titles of the questions asked."""
+    """Press the button of the next dialog; returns the titles of the dialogs shown."""
     asked = []
 
     def press():
@@ -83,7 +83,7 @@ def answer(monkeypatch, name):
 
 
 def button(app, name):
-    """The visible button of this name on the page shown."""
+    """The visible button with this name on the current page."""
     found = app.window.stack.currentWidget().findChildren(QPushButton)
     return next((one for one in found if one.accessibleName() == name and one.isVisible()), None)
 
@@ -176,7 +176,7 @@ def test_opening_another_project_asks_and_a_file_that_cannot_be_opened_stops_not
 
     held.act("sample")
     assert len(asked) == 1 and held.project.path.stem == "small"
-    assert not list(user_dir.rglob("*.glossbench"))  # no copy that nobody wanted
+    assert not list(user_dir.rglob("*.glossbench"))  # no unwanted copy
     held.stop_jobs()
 
 

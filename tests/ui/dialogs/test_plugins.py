@@ -1,6 +1,4 @@
-"""The Plugins page of the settings: enabled after a question and a check, with the traceback of a
-fault.
-"""
+"""The Plugins page of Settings: confirmation, check, and tracebacks of errors."""
 
 import sys
 
@@ -27,7 +25,7 @@ def known():
 
 @pytest.fixture
 def state(app, tmp_path):
-    """With one plugin in a folder of the settings, and a queue whose jobs run here."""
+    """A state with one plugin in a configured folder, and a queue with in-process jobs."""
     queue = InlineQueue()
     app.settings.plugin_folders = [str(tmp_path / "plugins")]
     made = PluginsState(app.settings, queue)
@@ -53,7 +51,7 @@ def plugin(state, tmp_path, **given):
 
 
 def press(page, name):
-    QApplication.processEvents()  # what a layout is given is shown from the event loop
+    QApplication.processEvents()  # widgets added to a layout are shown by the event loop
     (button,) = [
         one
         for one in page.findChildren(Button)

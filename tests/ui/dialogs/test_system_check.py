@@ -1,4 +1,4 @@
-"""The dialog shows the lines as they come, what needs attention first, and copies the report."""
+"""The dialog shows results as they arrive, problems first, and copies the report."""
 
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.process
 
 
 def quick(params, folder):
-    """Job target: 12 lines, one of them a problem."""
+    """Job target: 12 results, one of them a problem."""
     yield {"kind": "stage", "text": "Loading torch…"}
     for number in range(11):
         yield Check(f"versions.{number}", f"Package {number}", "1.0").to_event()
@@ -30,7 +30,7 @@ def endless(params, folder):
 
 @pytest.fixture
 def dialog(app, qtbot, monkeypatch):
-    """`dialog("quick")` → the dialog, its check running in a worker."""
+    """`dialog("quick")` → the dialog, with its check running in a worker."""
 
     def make(name):
         part = Part("computing.check", "Computing", f"tests.ui.dialogs.test_system_check:{name}")
@@ -44,7 +44,7 @@ def dialog(app, qtbot, monkeypatch):
 
 
 def lines(group):
-    """Accessible names of the lines of a group."""
+    """Accessible names of the results of a group."""
     return [group._lines.itemAt(n).widget().accessibleName() for n in range(group._lines.count())]
 
 

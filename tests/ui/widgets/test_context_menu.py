@@ -1,4 +1,4 @@
-"""A context menu opens on what is under the mouse or current, and shows keys."""
+"""A context menu opens for the item under the mouse or the current one, and shows keys."""
 
 import pytest
 from PySide6.QtCore import QPoint

@@ -1,4 +1,4 @@
-"""Parts that wrap: lines, springs, and rows that turn into columns."""
+"""Wrapping layouts: rows, springs, and rows that become columns."""
 
 import pytest
 from PySide6.QtWidgets import QBoxLayout, QWidget

@@ -1,4 +1,4 @@
-"""A form built from options: groups, what is automatic, and what a search leaves."""
+"""A form built from options: groups, automatic values, and search."""
 
 import pytest
 

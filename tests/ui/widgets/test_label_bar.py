@@ -1,4 +1,4 @@
-"""Chips of a bar, the palette, the list of documents."""
+"""Label bar, label palette, document list."""
 
 from types import SimpleNamespace
 

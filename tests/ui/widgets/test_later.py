@@ -1,4 +1,4 @@
-"""Pages of a stack are made when they are needed, each once."""
+"""Pages of a stack are created on first use, once each."""
 
 from PySide6.QtWidgets import QLabel
 

@@ -1,4 +1,4 @@
-"""The parts that all pages are made of."""
+"""The widgets shared by all pages."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Lanes, visual runs and room for captions."""
+"""Lanes, visual runs and space for captions."""
 
 from PySide6.QtGui import QFont
 
@@ -74,7 +74,7 @@ def test_in_right_to_left_text_a_caption_ends_at_the_start_of_its_span(qapp):
     (item,) = items_of("האוטובוס הגיע מאוחר", TextSpan(9, 13, "T", 0, 1))
 
     assert item.rtl and item.caption_box[1] == item.runs[-1][1]
-    assert item.runs[0][0] > 400  # a short right-to-left line stands at the right
+    assert item.runs[0][0] > 400  # a short right-to-left line is aligned to the right
 
 
 def test_a_span_over_a_change_of_direction_has_several_visual_runs(qapp):

@@ -1,4 +1,4 @@
-"""Words and sentences as a reader picks them."""
+"""Word and sentence boundaries."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_snapping_grows_to_words_and_leaves_space_out(qapp):
 
     assert it.snap(2, 8) == (0, 10)
     assert it.snap(5, 11) == (6, 10)
-    assert it.snap(5, 6) == (5, 6)  # nothing but space stays as it is
+    assert it.snap(5, 6) == (5, 6)  # blank text stays unchanged
     assert it.snap(3, 3) == (3, 3)
 
 

@@ -1,4 +1,4 @@
-"""Pieces of a text: laid out in parts, the same lines as in one."""
+"""Pieces of a text: laid out in parts, they give the same lines as in one layout."""
 
 import random
 

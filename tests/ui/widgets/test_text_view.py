@@ -1,4 +1,4 @@
-"""The text view by keys and mouse: what is chosen is what is stored, in any script."""
+"""The text view by keys and mouse: the selection is that of the stored text, in any script."""
 
 import random
 
@@ -189,7 +189,7 @@ def test_a_drag_of_a_border_moves_it_by_word_and_with_alt_by_character(make):
     view.span_resized.connect(lambda start, end: resized.append((start, end)))
     view.choose((span_layout.GOLD, 1))
 
-    drag(view, 6, 10)  # nothing moves borders here unless the page wants it
+    drag(view, 6, 10)  # dragging does not move boundaries unless the page enables it
     assert resized == [] and chosen_text(view) == "tram"
     view.borders_move = True
     for start, end, modifiers in ((6, 10, NONE), (6, 9, ALT), (4, 2, NONE)):
@@ -311,7 +311,7 @@ def test_the_target_is_the_chosen_text_else_the_word_at_the_caret(make):
     view.select(2, 8)
     assert view.target == (2, 8)
     view.select(5, 10)
-    assert view.target == (6, 10)  # space at the ends is never meant
+    assert view.target == (6, 10)  # space at the ends is not included
     assert make("  ").target is None
 
 
@@ -337,7 +337,7 @@ def test_what_stands_at_the_top_stays_there_while_heights_settle(make, qtbot):
     view.viewport().repaint()
     assert (
         abs(view.position_at(QPointF(LEFT, 5)) - top) < 120
-    )  # a guessed line may give way to the true one
+    )  # the true line may replace a guessed one
 
 
 def test_zoom_goes_to_300_per_cent_and_keeps_the_place(make):

@@ -1,4 +1,4 @@
-"""The grid of tokens: wrapping, arrows along lines and between them, what screen readers hear."""
+"""The token grid: wrapping, arrow keys along and between lines, accessible description."""
 
 import pytest
 from PySide6.QtCore import Qt

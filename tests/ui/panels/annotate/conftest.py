@@ -42,9 +42,9 @@ def filled(project):
 
 @pytest.fixture
 def context(filled):
-    """What a state reaches for, without a window.
+    """The context of a state, without a window.
 
-    `told` collects notes and faults, `gone` the pages called up.
+    `told` collects messages and errors, `gone` the pages opened.
     """
     made = SimpleNamespace(project=filled, settings=Settings(), told=[], gone=[])
 

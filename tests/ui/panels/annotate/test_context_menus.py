@@ -34,7 +34,7 @@ def spans(state):
 
 
 def at(view, place):
-    """A point in the middle of the character at a place."""
+    """A point in the middle of the character at a position."""
     return view.first.rect_of(place).center().toPoint()
 
 

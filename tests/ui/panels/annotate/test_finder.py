@@ -1,4 +1,4 @@
-"""Find in the document that is open, without a window."""
+"""Find in the open document, without a window."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_the_first_match_is_the_one_at_the_caret_or_behind_it(finder):
     assert (finder.count, finder.match) == (3, Match("text", 2, 3))
 
     finder.open("ada", "text", 1)
-    assert (finder.current, finder.match) == (0, Match("text", 0, 3))  # round the end
+    assert (finder.current, finder.match) == (0, Match("text", 0, 3))  # wraps around at the end
 
 
 def test_steps_go_round_the_ends(finder):
@@ -69,7 +69,7 @@ def test_nothing_is_searched_while_the_search_is_closed(state, finder):
     state.step(1)
     assert finder.count == 0 and finder.match is None
 
-    finder.step(1, "text", 0)  # F3: the same again
+    finder.step(1, "text", 0)  # F3: the same query again
     assert finder.shown and finder.text == "a" and finder.count == 3
 
 
@@ -84,7 +84,7 @@ def test_a_long_document_is_searched_off_the_main_thread(state, finder, context)
     finder.set(text="tram")
     assert finder.searching and finder.count == 0
 
-    for work, done in reversed(waiting):  # the answer to the first question comes too late
+    for work, done in reversed(waiting):  # the result of the first search arrives too late
         done(work())
     assert not finder.searching and finder.count == 40_000
     assert finder.match == Match("text", 0, 4)

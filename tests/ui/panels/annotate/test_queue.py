@@ -1,4 +1,4 @@
-"""The queue of Annotate: what it is narrowed to, which document comes next, what is skipped."""
+"""The queue of Annotate: its filters, the next document, skipping."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def suggest(state, keys_of_documents, label="good", layer="mood", run=None):
 
 @pytest.fixture
 def noted(context):
-    """Notes as (text, what their button does)."""
+    """Messages as (text, what their button does)."""
     found = []
     context.note = lambda text, undo=False, *, action="": found.append((text, undo))
     return found
@@ -164,7 +164,7 @@ def test_errors_of_a_run_leave_the_filters_as_they_are(state):
     assert len(state.ids) == 6 and state.filters
 
 
-# ---------------------------------------------------------------- what a run has suggested
+# ---------------------------------------------------------------- suggestions of a run
 
 
 def test_the_link_after_suggesting_opens_the_first_document_with_suggestions(state):

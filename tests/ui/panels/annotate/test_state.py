@@ -1,4 +1,4 @@
-"""What Annotate does, without a window."""
+"""The Annotate state, without a window."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def layer_id(state, name: str) -> int:
 
 
 def found(state) -> list[tuple[str, str]]:
-    """The spans of the document as (words, label)."""
+    """The spans of the document as (text, label)."""
     names = {id: label.name for id, (_layer, label) in state.label_of.items()}
     return [
         (state.doc.document.content(r.field)[r.start : r.end], names[r.label_id])
@@ -38,7 +38,7 @@ def suggest(state, *rows, run=None):
     annotate.add_suggestions(state.project, run, made, kind="rule", ref="test")
 
 
-# ---------------------------------------------------------------- opening and walking
+# ---------------------------------------------------------------- opening and navigation
 
 
 def test_it_opens_at_the_first_document_with_something_to_do(state, context):
@@ -130,7 +130,7 @@ def test_delete_grow_and_undo(state):
     state.resize(0, 11)
     assert found(state) == [("Ada met Bob", "PER")]
 
-    state.resize(5, 5)  # an empty span is not made
+    state.resize(5, 5)  # an empty span is not created
     state.delete_chosen()
     assert found(state) == [] and state.chosen is None
 
@@ -287,7 +287,7 @@ def test_when_all_is_done_it_says_so_and_stays(state, context):
     assert state.left == 0 and not state.next_unlabelled()
 
 
-# ---------------------------------------------------------------- errors of a run
+# ---------------------------------------------------------------- error review
 
 
 def add_run(project, layer, task, answers) -> int:
@@ -349,7 +349,7 @@ def test_a_class_that_the_run_gave_otherwise_is_told(state):
     assert state.differences == Differences()
 
 
-# ---------------------------------------------------------------- what changes elsewhere
+# ---------------------------------------------------------------- changes elsewhere
 
 
 def test_a_deleted_document_gives_way_to_another(state):
@@ -439,12 +439,14 @@ def test_a_key_that_somebody_chose_stays(state):
     }
 
 
-# ---------------------------------------------------------------- errors of a run
+# ---------------------------------------------------------------- error review
 
 
 @pytest.fixture
 def reviewed(state):
-    """Errors of a run of spans: `reviewed(prediction, …)` opens the documents it answered so."""
+    """Error review of a span run: `reviewed(prediction, …)` opens the documents with these
+    predictions.
+    """
 
     def review(*answers, layer="names", key=0):
         ids = list(state.ids)[key : key + len(answers)]
@@ -511,7 +513,7 @@ def test_reject_keeps_gold_and_opens_the_next_error(state, reviewed):
 
 
 def test_spans_inside_others_and_behind_the_part_that_was_read_are_kept(state, reviewed):
-    """A run answers flat spans of the text that it read: neither of these is its error."""
+    """A run predicts flat spans of the text that it read: neither of these is an error."""
     for name, start, end in (("PER", 0, 11), ("LOC", 8, 11), ("LOC", 15, 20)):
         state.choose(None)
         state.label(label_id(state, name), Target("text", start, end))

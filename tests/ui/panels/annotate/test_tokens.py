@@ -13,7 +13,7 @@ Key = Qt.Key
 
 @pytest.fixture
 def tagging(state):
-    """The state with a layer of tags, all other layers switched off."""
+    """The state with a tag layer, all other layers hidden."""
     labels.add_layer(state.project, "pos", "tag", labels=["NOUN", "VERB", "DET"])
     for layer in state.layers:
         state.switch_layer(layer.id, layer.name in ("pos", "pairs"))

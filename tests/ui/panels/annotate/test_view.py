@@ -85,7 +85,7 @@ def test_a_key_labels_the_word_at_the_caret_then_the_chosen_text(view, text):
     assert spans(view) == [("Ada", "PER")]
 
     press(text, Key.Key_End)
-    press(text, Key.Key_Left, SHIFT)  # nothing is chosen any more: this chooses text
+    press(text, Key.Key_Left, SHIFT)  # nothing is selected now: this selects text
     press(text, Key.Key_Left, SHIFT | CONTROL)
     press(text, Key.Key_2)
     assert spans(view)[1] == ("Paris.", "LOC")
@@ -93,7 +93,7 @@ def test_a_key_labels_the_word_at_the_caret_then_the_chosen_text(view, text):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="key codes of X11")
 def test_a_label_key_works_by_its_place_on_a_russian_keyboard(view, text):
-    for code, letter in ((24, "й"), (10, "1")):  # the keys that write q and 1 on an English one
+    for code, letter in ((24, "й"), (10, "1")):  # the keys that write q and 1 on an English layout
         QApplication.sendEvent(
             text,
             QKeyEvent(QEvent.Type.KeyPress, 0, Qt.KeyboardModifier.NoModifier, code, 0, 0, letter),
@@ -126,7 +126,7 @@ def test_brackets_grow_and_shrink_by_word_and_with_control_by_character(view, te
     assert spans(view) == [("ob", "PER")]
     press(text, Key.Key_BraceLeft, CONTROL | SHIFT)
     assert spans(view) == [("o", "PER")]
-    QTest.keyClicks(text, "{")  # never turned around
+    QTest.keyClicks(text, "{")  # never inverted
     assert spans(view) == [("o", "PER")]
 
 
@@ -253,7 +253,7 @@ def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
     state.choose(("gold", state.spans[0].id))
     text.span_resized.emit(
         8, 20
-    )  # what a drag of its end to the end of "Paris" gives, see test_text_view
+    )  # the result of dragging its end to the end of "Paris", see test_text_view
     assert spans(view) == [("Bob in Paris", "PER")] and text.borders_move
 
 
@@ -283,7 +283,7 @@ def test_the_queue_shows_a_document_when_its_row_is_clicked_or_reached_by_arrows
     assert view.state.doc.document.key == "k3"
 
 
-# ---------------------------------------------------------------- what is shown
+# ---------------------------------------------------------------- display
 
 
 def test_a_pair_shows_two_texts_and_the_first_is_called_text(view, text):
@@ -418,7 +418,8 @@ def test_two_thousand_spans_are_shown_and_one_more_is_quick(view, qtbot, state):
     press(view.first, Key.Key_2)
     view.first.viewport().repaint()
     assert len(view.state.spans) == 2001
-    assert time.thread_time() - start < 0.2  # the benchmark measures; this only catches a blunder
+    # the benchmark measures; this only catches gross regressions
+    assert time.thread_time() - start < 0.2
 
 
 def test_the_whole_page_closes_without_a_trace(view, state):
@@ -560,7 +561,7 @@ def test_the_search_goes_along_to_another_document(view, text):
     ],
 )
 def test_what_is_framed_are_the_letters_that_were_found(view, text, content, wanted, place):
-    """Only the letters of the match and their surroundings are painted otherwise than before."""
+    """Only pixels of the match and its surroundings are painted differently than before."""
     with view.state.project.edit("another"):
         record = Record(Document("another", (("text", content),)))
         documents.add(
@@ -572,7 +573,7 @@ def test_what_is_framed_are_the_letters_that_were_found(view, text, content, wan
     before = text.viewport().grab().toImage()
     view.state.finder.open(wanted, "text", 0)
     assert text.selection == place
-    text.select(len(content), len(content), show=False)  # only the frames are left
+    text.select(len(content), len(content), show=False)  # only the frames remain
     after = text.viewport().grab().toImage()
 
     ratio = after.devicePixelRatio()
@@ -589,7 +590,7 @@ def test_what_is_framed_are_the_letters_that_were_found(view, text, content, wan
     ]
     low = min(min(box.left(), box.right()) for box in boxes)
     high = max(max(box.left(), box.right()) for box in boxes)
-    letter = 24  # pixels: the far edge of the last letter is that of a run, not of a caret
+    letter = 24  # pixels: the right edge of the last letter is that of a run, not of a caret
     assert low - letter <= min(changed) and max(changed) <= high + letter
 
 

@@ -1,4 +1,6 @@
-"""A panel's context without a window: work runs at once, notes and jumps are kept for the test."""
+"""A panel's context without a window: work runs synchronously, messages and navigation are
+recorded.
+"""
 
 import pytest
 
@@ -21,7 +23,7 @@ class Context:
         self.project, self.queue = project, queue
         self.settings = settings.Settings()
         self.notes, self.went, self.failures = [], [], []
-        self.held = None  # a list: work waits in it
+        self.held = None  # a list: work is queued in it
         self.work = Work()
 
     def dispatch(self, fn):

@@ -1,6 +1,4 @@
-"""The preview of the import dialog: roles above the columns, records with errors marked and
-reachable.
-"""
+"""The preview of the import dialog: roles above the columns, invalid records marked."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,7 +14,7 @@ ERRORS = f"text,label\nfine,A\n,B\n{ROWS},late\nlast,C\n"
 
 @pytest.fixture
 def shown(qtbot, qapp, context, tmp_path):
-    """shown("t.csv", content) → the columns of an import dialog for that file, on a screen."""
+    """shown("t.csv", content) → the columns of an import dialog for that file."""
     made = []
 
     def show(name, content):
@@ -99,7 +97,7 @@ def test_roles_are_chosen_above_the_columns_and_stay_when_rows_are_scrolled(show
     box.setCurrentIndex(box.findData("meta:label"))
     box.activated.emit(box.currentIndex())
     assert view.state.roles["label"] == "meta:label"
-    assert box is view.table.roles.boxes["label"]  # so the focus stays
+    assert box is view.table.roles.boxes["label"]  # so the focus is kept
 
 
 def test_columns_of_tags_show_their_spans(shown):

@@ -1,4 +1,4 @@
-"""The import dialog's own state: guesses, corrections, results; an error never ends it."""
+"""The state of the import dialog: detection, corrections, results; errors never close it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What "Make splits" previews: the newest choice alone, nothing while the choice makes no sense."""
+"""The preview of "Create splits": only for the newest choice, none while the choice is invalid."""
 
 import pytest
 

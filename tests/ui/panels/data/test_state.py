@@ -1,4 +1,4 @@
-"""What the Data page shows and does, without a window."""
+"""The Data state, without a window."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The Data page in a window: the table, search, the bar of acts, the dialogs."""
+"""The Data page in a window: table, search, action bar, dialogs."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -229,7 +229,7 @@ def test_a_typed_name_never_replaces_a_file_without_a_question(panel, qtbot, app
     assert (tmp_path / "mine.jsonl").read_text() == "keep"
     assert "exists" in dialog._path_field.error()
     dialog._path.setText(str(tmp_path / "new.jsonl"))
-    for _again in range(2):  # what this dialog has written may be written again
+    for _again in range(2):  # a file written by this dialog may be overwritten by it
         dialog._told.set("")
         dialog.start()
         qtbot.waitUntil(lambda: "3 documents written" in dialog._told.text())
@@ -400,7 +400,9 @@ def picture(table):
 
 
 def marked_text(table, wanted, box):
-    """The text cell while `wanted` is searched: it holds none of it, so nothing is marked there."""
+    """The text cell during a search for `wanted`: it does not contain it, so nothing is marked
+    there.
+    """
     table.set_search(wanted)
     return table.viewport().grab(box).toImage()
 
@@ -440,7 +442,7 @@ def sample(make_panel, sample_file, qtbot):
 
 
 def switch(panel, qtbot, name):
-    """Tick or untick a layer in the menu."""
+    """Check or uncheck a layer in the menu."""
     menu = named(panel.view, QPushButton, "Layers").menu()
     next(action for action in menu.actions() if action.text() == name).trigger()
     settled(qtbot, panel)

@@ -1,6 +1,4 @@
-"""A project with two finished runs that have models, an older and a newer; a queue that starts
-nothing.
-"""
+"""A project with an older and a newer finished run with models, and a queue that starts nothing."""
 
 from types import SimpleNamespace
 
@@ -88,7 +86,7 @@ def exportable_file(tmp_path):
 
 @pytest.fixture
 def checked():
-    """checked(number, equal=True) → what the worker tells after a text."""
+    """checked(number, equal=True) → the worker's message about a text."""
 
     def make(number, equal=True):
         rows = [

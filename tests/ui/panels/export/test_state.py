@@ -1,4 +1,4 @@
-"""The Export page's state: which run and folder it begins with, an export told by its events.
+"""The Export state: initial run and folder, and an export from its events.
 
 No window, no worker.
 """

@@ -1,4 +1,4 @@
-"""The Export page as a person sees it."""
+"""The Export page in a window."""
 
 import pytest
 from PySide6.QtCore import Qt

@@ -1,4 +1,4 @@
-"""What the History dock knows, without any widget."""
+"""The History state, without widgets."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The History dock as a person sees it."""
+"""The History dock in a window."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QTableView

@@ -20,7 +20,7 @@ WORDS = ("[CLS]", "the", "tram", "was", "late", "[SEP]")
 
 
 class Page(State):
-    """What the view sees of the page; questions are kept."""
+    """What the view uses of the page; requests are recorded."""
 
     def __init__(self):
         super().__init__()

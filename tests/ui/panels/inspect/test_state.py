@@ -1,4 +1,4 @@
-"""The state of the Inspect page. No window, no worker: the test plays the host."""
+"""The Inspect state. No window, no worker: the test simulates the host."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ MASKED = Choice("model starter-bert", "starter-bert", "/starter", gives=GIVES)
 
 
 class Host:
-    """What operations.inspect.Inspector is to the page."""
+    """Stands in for operations.inspect.Inspector."""
 
     def __init__(self, **_named):
         self.changed, self.asked, self.choice, self.message, self.closed = (
@@ -46,7 +46,7 @@ class Host:
         self.asked.append(SimpleNamespace(**asked))
 
     def answer(self, result, **more):
-        """Answer the newest question with a result."""
+        """Answer the newest request with a result."""
         self.asked[-1].done(Answer(self.asked[-1].inspector, result, **more), None)
 
     def close(self):

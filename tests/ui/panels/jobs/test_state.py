@@ -1,4 +1,4 @@
-"""The list of background work, without a window and without a worker."""
+"""The list of jobs, without a window and without a worker."""
 
 from workbench.jobs.spec import JobSpec
 from workbench.ui.panels.jobs.state import JobsState

@@ -1,4 +1,4 @@
-"""The Jobs dock as a person sees it."""
+"""The Jobs dock in a window."""
 
 import pytest
 

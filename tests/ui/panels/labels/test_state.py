@@ -1,4 +1,4 @@
-"""What the Labels page knows, without any widget."""
+"""The Labels state, without widgets."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from workbench.ui.panels.labels.state import LabelsState
 
 
 class Context:
-    """Remembers what it was told."""
+    """Records messages."""
 
     def __init__(self, project):
         self.project, self.notes, self.faults = project, [], []

@@ -1,4 +1,4 @@
-"""The Labels page as a person sees it."""
+"""The Labels page in a window."""
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
@@ -29,7 +29,7 @@ def cells(table, column):
 
 
 def type_into(table, row, column, text, qtbot):
-    """As a person does: choose the cell, F2, type, Return."""
+    """Edit a cell like a user: select it, press F2, type, press Enter."""
     table.setCurrentIndex(table.model().index(row, column))
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_F2)

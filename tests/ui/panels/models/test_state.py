@@ -1,5 +1,6 @@
-"""The Models page's state: cards, adding, forgetting, trusting; a download told by its job's
-events. No window, no worker.
+"""The Models state: cards, adding, removing, trusting; a download from its job's events.
+
+No window, no worker.
 """
 
 import shutil
@@ -21,7 +22,7 @@ from workbench.ui.panels.models.state import (
 
 
 class StillQueue:
-    """A queue that starts nothing; tests tell what its jobs say."""
+    """A queue that starts nothing; tests send the messages of its jobs."""
 
     def __init__(self):
         self.jobs = []
@@ -50,7 +51,7 @@ class StillQueue:
 
 
 class Context(SimpleNamespace):
-    """What a panel reaches for, with the thread taken out."""
+    """The context of a panel, without threads."""
 
     def run(self, work, done, failed=None):
         try:

@@ -1,4 +1,4 @@
-"""The Models page as a person sees it."""
+"""The Models page in a window."""
 
 import shutil
 
@@ -42,7 +42,7 @@ def said(widget):
 
 
 def with_dialog(qtbot, open_it, act):
-    """Do `act(dialog)` in the modal dialog that `open_it` brings up."""
+    """Call `act(dialog)` in the modal dialog that `open_it` opens."""
 
     done = []
 
@@ -121,7 +121,7 @@ def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, 
         lambda: panel.view.add(mine),
         lambda dialog: answered.append(qtbot.keyClick(dialog, Qt.Key.Key_Return)),
     )
-    assert len(cards(panel)) == 2  # Return gives the safe answer
+    assert len(cards(panel)) == 2  # Enter chooses the safe button
 
     def trust(dialog):
         assert isinstance(dialog, Trust)

@@ -1,4 +1,4 @@
-"""The Prompts page's state: the exact prompt, what is wrong with it, and the run.
+"""The Prompts state: the rendered prompt, its errors, and the run.
 
 No window, no worker.
 """
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.process  # the worker that renders templates
 
 
 class StillQueue:
-    """A queue that starts nothing; tests tell its events."""
+    """A queue that starts nothing; tests send its events."""
 
     def __init__(self):
         self.changed, self.jobs, self.spare = Signal("queue.changed"), (), None
@@ -194,7 +194,7 @@ def test_stop_and_cancel_reach_the_job(state, context):
 
 
 def test_cancelling_while_the_prompts_are_filled_starts_no_run(state, context):
-    """The progress that filling reports is the moment at which someone cancels."""
+    """The run is cancelled on a progress message of the rendering."""
     shares = []
 
     def cancel(fields):
@@ -227,11 +227,11 @@ def test_a_failed_run_says_why(state, context):
     assert state.live.status == "failed" and state.live.message == "No memory. Close something."
 
 
-# ---------------------------------------------------------------- answers to one text
+# ---------------------------------------------------------------- predictions for one text
 
 
 class StillHost:
-    """A model that answers when the test says so; the first label is the most probable."""
+    """A model that answers when the test tells it to; the first label is the most probable."""
 
     made: list = []
 
@@ -257,7 +257,7 @@ class StillHost:
 
 @pytest.fixture
 def host(state, monkeypatch):
-    """The host that the first question makes."""
+    """The host that the first request creates."""
     monkeypatch.setattr("workbench.jobs.host.Host", StillHost)
     monkeypatch.setattr(StillHost, "made", [])
     state.try_text()
@@ -273,7 +273,7 @@ def test_answers_show_score_prior_and_share(state, host):
     delay = next(row for row in state.answers if row.label == "delay")
     assert delay.score == -1.0 and delay.share == pytest.approx(
         1 / 6
-    )  # as likely as without a text
+    )  # as probable as without a text
     assert sum(row.prior for row in state.answers) == pytest.approx(1)
 
 
@@ -324,7 +324,7 @@ def test_the_prior_is_asked_once_for_all_texts_with_the_same_examples(state, hos
     host.answer()
 
     assert len(state.answers) == 6
-    assert [len(tables) for tables in host.requests] == [4, 1]  # a text and three without one
+    assert [len(tables) for tables in host.requests] == [4, 1]  # a text and three content-free ones
 
 
 def test_another_calibration_shows_its_answers_at_once(state, host):

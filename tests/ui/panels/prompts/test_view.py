@@ -89,7 +89,7 @@ def test_an_error_is_marked_at_its_line_and_the_last_good_prompt_as_outdated(pan
     assert template.textCursor().blockNumber() + 1 == 61 and template.shows(61)
 
     template.setPlainText("{{ text }} {{ label }}")
-    assert template.extraSelections() == []  # at once: the line is another one now
+    assert template.extraSelections() == []  # immediately: the line has changed
     qtbot.waitUntil(lambda: panel.state.ready, timeout=10_000)
     assert not preview.property("outdated") and not view._outdated.isVisible()
 
@@ -104,7 +104,7 @@ def test_the_candidate_is_marked_in_the_prompt(panel, qtbot):
 
 
 def test_characters_are_shown_one_by_one_without_ligatures(panel):
-    """The bundled font would draw "=>" as one arrow."""
+    """The bundled font would draw "=>" as an arrow."""
     for name in ("Template", "Preview"):
         font = named(panel, QPlainTextEdit, name).font()
         assert font.featureValue(QFont.Tag("calt")) == 0 and font.isFeatureSet(QFont.Tag("calt"))

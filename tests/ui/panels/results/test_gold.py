@@ -1,4 +1,4 @@
-"""Scores of each label say which gold labels they are against, on dev and on test."""
+"""Scores by label name their gold labels, on dev and on test."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def prediction(label):
 
 @pytest.fixture
 def gold_file(scored_file):
-    """`scored_file` whose run `second` stored its scores on dev, and has predictions on test.
+    """`scored_file`, whose run `second` stored its dev scores and has predictions on test.
 
     Test gold: good, bad; predicted: good, good.
     """

@@ -1,4 +1,4 @@
-"""What the Results page knows, without any widget."""
+"""The Results state, without widgets."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from workbench.ui.panels.results.state import ResultsState, describe
 
 
 class Context:
-    """A context whose threads run at once, and which remembers what it was told."""
+    """A context that runs work synchronously and records messages."""
 
     def __init__(self, project):
         self.project, self.queue, self.gone, self.notes, self.faults = project, None, [], [], []

@@ -1,4 +1,4 @@
-"""The Results page as a person sees it."""
+"""The Results page in a window."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -172,7 +172,7 @@ def test_a_changed_gold_is_told_beside_the_interval_of_its_score(panel):
 
     scores, found = panel.view._pages.widget(0), panel.state.details
     scores._tiles(found)
-    # 3 of 6 right: Wilson 1927
+    # 3 of 6 correct: Wilson 1927
     told = "as run · current gold 50.0, 95 %: 18.8 – 81.2 (6 documents)"
     assert scores._second._hint.text() == told
 
@@ -252,7 +252,7 @@ def test_answers_never_replace_a_file_without_a_question(panel, app, qtbot, tmp_
 
 
 def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(panel, qtbot):
-    """Answers that are stored need no model, so a prompt run can suggest here."""
+    """Stored predictions need no model, so a prompt run can suggest here."""
     project, window = panel.state.project, panel.context.app.window
     new = with_answers(project, ("late one", "late two"))
     panel.state.look()
@@ -273,7 +273,7 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
 
 
 def with_answers(project, keys) -> int:
-    """Documents that nobody has begun, and a prompt run that has answered them; gives its id."""
+    """Add unlabelled documents and a prompt run with predictions for them; returns its id."""
     from workbench.operations import results
     from workbench.storage import documents, runs
     from workbench.text.dataset import Record

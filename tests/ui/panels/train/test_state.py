@@ -1,4 +1,4 @@
-"""The Train page's state: choices, what would be used, and a run told by its events.
+"""The Train state: choices, usable data, and a run from its events.
 
 No window, no worker.
 """
@@ -21,7 +21,7 @@ from workbench.ui.panels.train.state import TrainState
 
 
 class StillQueue:
-    """A queue that starts nothing; tests tell its events."""
+    """A queue that starts nothing; tests send its events."""
 
     def __init__(self):
         self.changed, self.jobs = Signal("queue.changed"), ()

@@ -1,4 +1,4 @@
-"""The Train page in the window: names, what is shown, options."""
+"""The Train page in a window: names, contents, options."""
 
 import pytest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
