@@ -87,7 +87,7 @@ def test_a_bulk_act_is_shown_and_can_be_called_off(app, open_page, slow, qtbot, 
     qtbot.waitUntil(lambda: not app.working)
 
     assert (
-        told(app) == "Delete 3,003 documents: called off, nothing was changed."
+        told(app) == "Delete 3,003 documents: cancelled. No changes were made."
         and not app.work.line.isVisible()
     )
     assert (

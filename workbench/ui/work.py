@@ -49,7 +49,7 @@ class Work:
         if self._watch is not None:
             self._app.fail(
                 ProjectBusy(
-                    _("{title} is still running.").format(title=self.title),
+                    _("“{title}” is still running.").format(title=self.title),
                     hint=_("Wait until it has finished, or cancel it."),
                 )
             )
@@ -86,6 +86,6 @@ class Work:
         if error is None:
             done(result)
         elif isinstance(error, Cancelled):
-            self._app.note(_("{title} cancelled. No changes were made.").format(title=title))
+            self._app.note(_("{title}: cancelled. No changes were made.").format(title=title))
         else:
             self._app.fail(error)
