@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Make `.venv` with the tested set of packages: `python3 packaging/prepare.py run|dev [--torch cpu|cuda]`.
+"""Create `.venv` with the tested package versions.
 
-Standard library only, for any Python from 3.11. A stamp in `.venv` says what was installed from which files, so a second
-call does nothing and takes no network. Called by `make setup`, `make run` and `make test`.
+    python3 packaging/prepare.py run|dev [--torch cpu|cuda]
+
+Standard library only, for Python 3.11 or later. A stamp in `.venv` records what was installed from
+which files, so a second call does nothing and needs no network. Called by `make setup`, `make run`
+and `make test`.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 TORCH_SIZE = "about 3 GB to download and 7 GB on disk"
 TORCH_SMALL_SIZE = "about 0.2 GB to download"
 
-# Debian/Ubuntu package → a file that it brings: a library by name, a font by path below /usr/share/fonts. Found by loading Qt in a bare Debian 12.
+# Debian/Ubuntu package → a file that it installs: a library by name, a font by path below
+# /usr/share/fonts. Determined by loading Qt in a minimal Debian 12.
 LIBRARIES = {
     "libgl1": "libGL.so.1",
     "libegl1": "libEGL.so.1",
@@ -41,7 +45,7 @@ LIBRARIES = {
     "libxkbcommon-x11-0": "libxkbcommon-x11.so.0",
 }
 FONTS = {
-    "fontconfig": "/usr/bin/fc-cache",  # keeps the list of fonts, so that a window need not read them all
+    "fontconfig": "/usr/bin/fc-cache",  # caches the list of fonts, so a window starts faster
     "fonts-dejavu-core": "truetype/dejavu/DejaVuSans.ttf",
     "fonts-noto-core": "truetype/noto/NotoSans-Regular.ttf",
     "fonts-noto-cjk": "opentype/noto/NotoSansCJK-Regular.ttc",
@@ -77,7 +81,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def fingerprint() -> str:
-    """Of everything that decides what is installed, and of where `.venv` stands (its scripts name it)."""
+    """Hash of everything that determines the installation, and of the path of `.venv`, which its
+    scripts contain."""
     digest = hashlib.sha256(f"{VENV} {sys.version_info[:2]}".encode())
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes())
@@ -101,7 +106,10 @@ def _keep_stamp(wanted: str, torch: str | None) -> None:
 
 
 def missing_packages() -> list[str]:
-    """Debian packages whose libraries, fonts or venv module are not there. Empty on systems without apt, but for venv."""
+    """Debian packages whose libraries, fonts or venv module are missing.
+
+    Empty on systems without apt, except for venv.
+    """
     missing = [] if _has_venv() else ["python3-venv"]
     if sys.platform.startswith("linux") and shutil.which("apt-get"):
         known = _known_libraries()
@@ -142,7 +150,8 @@ def provide(missing: list[str]) -> bool:
         return False
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         print(
-            f"\nSome system packages are missing. Type this line, then the same command again:\n\n  sudo {line}\n",
+            "\nSome system packages are missing. Run this command, then the same command again:\n\n"
+            f"  sudo {line}\n",
             file=sys.stderr,
         )
         return False
@@ -158,7 +167,10 @@ def provide(missing: list[str]) -> bool:
 
 
 def install(wanted: str, torch: str | None) -> int:
-    """Make the environment and fill it. Returns an exit code; an interrupted run begins again next time."""
+    """Create the environment and install the packages. Returns an exit code.
+
+    After an interruption the next call starts again.
+    """
     STAMP.unlink(missing_ok=True)
     if not _python().exists() and _call([sys.executable, "-m", "venv", str(VENV)]) != 0:
         return _refuse(
@@ -190,7 +202,8 @@ def _install_torch(build: str | None) -> int:
 
 
 def _speak_of_torch(build: str | None) -> None:
-    """Without a driver the default on Linux is large for nothing; not if a CPU build lies where pip looks."""
+    """Print a hint if the default build on Linux is needlessly large: without an NVIDIA driver,
+    unless pip finds a CPU build."""
     if (
         build
         or not sys.platform.startswith("linux")
@@ -202,7 +215,7 @@ def _speak_of_torch(build: str | None) -> None:
         return
     print(
         f"\nNo NVIDIA driver here. PyTorch comes with CUDA by default: {TORCH_SIZE}.\n"
-        f"For the small build ({TORCH_SMALL_SIZE}) stop this with Ctrl+C and type: make setup TORCH=cpu\n",
+        f"For the small build ({TORCH_SMALL_SIZE}), press Ctrl+C and run: make setup TORCH=cpu\n",
         flush=True,
     )
 
@@ -232,7 +245,8 @@ def _python() -> Path:
 
 
 def _pip(*arguments: str, quiet: bool = False) -> int:
-    # --use-pep517: an older pip would build seqeval in the way that finds its build requirements without theirs
+    # --use-pep517: older versions of pip build seqeval in a way that does not install its build
+    # requirements
     command = [
         str(_python()),
         "-m",

@@ -1,4 +1,4 @@
-"""The wheel in an empty environment: everything it needs is inside, the window opens, a worker trains one step."""
+"""The wheel in an empty environment: it is complete, the window opens, a worker trains a step."""
 
 import json
 import os
@@ -29,7 +29,10 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """The folder of programs of an environment that holds the wheel alone; libraries are read from this one's."""
+    """The folder of programs of an environment with only the wheel.
+
+    Libraries are loaded from the current environment.
+    """
     home = tmp_path_factory.mktemp("empty") / "env"
     subprocess.run(
         [sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=100
