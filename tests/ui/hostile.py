@@ -11,6 +11,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from shiboken6 import isValid
+
 from tests.canary import Canary
 from tests.ui import walk
 from tests.ui.pseudo import Seen, make_project
@@ -32,7 +34,7 @@ class Watched(walk.Walk):
     def at(self, place: str, *, hidden: bool = False) -> None:
         super().at(place, hidden=hidden)
         for widget in self.qt.allWidgets():
-            if widget.isVisible():
+            if isValid(widget) and widget.isVisible():  # one may go while others are hovered over
                 self._read(widget)
                 self._hover(widget)
         self.qt.processEvents()

@@ -40,10 +40,11 @@ class Walk:
         self.window.load_commands()
         sys.excepthook = broken
 
-    def wait(self, condition) -> None:
+    def wait(self, condition, about=lambda: "") -> None:
+        """Until the condition holds; `about()` is added to the message where it never does."""
         end = time.monotonic() + PATIENCE
         while not condition():
-            assert time.monotonic() < end, f"{self.seen.place}: nothing came"
+            assert time.monotonic() < end, f"{self.seen.place}: nothing came {about()}"
             self.qt.processEvents()
             time.sleep(0.002)  # else threads that are waited for get little of the interpreter
 
@@ -377,12 +378,17 @@ def export(way: Walk) -> None:
     way.at("export, done")
 
 
+def _prompt_state(state) -> str:
+    names = ("problem", "no_document", "layer", "layers", "model", "dev", "document")
+    return ", ".join(f"{name}={getattr(state, name)!r}" for name in names)
+
+
 def prompts(way: Walk) -> None:
     from workbench.prompting.score import LabelAnswer
     from workbench.ui.panels.prompts.state import Live
 
     panel = way.go("prompts")
-    way.wait(lambda: panel.state.preview is not None)
+    way.wait(lambda: panel.state.preview is not None, lambda: _prompt_state(panel.state))
     rows = (LabelAnswer("καλό", -2.3, 0.4, 0.5, 1), LabelAnswer("κακό", -2.9, None, 0.2, 2))
     panel.state.update(answers=rows)
     way.at("prompts, answers")

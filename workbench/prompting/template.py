@@ -75,8 +75,9 @@ class Template:
         """The line of the template that was being rendered when an exception was raised."""
         found = None
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == _FILE:
-                found = self._template.get_corresponding_lineno(trace.tb_lineno)
+            line: int | None = trace.tb_lineno  # None where a limit was exceeded between two lines
+            if trace.tb_frame.f_code.co_filename == _FILE and line is not None:
+                found = self._template.get_corresponding_lineno(line)
             trace = trace.tb_next
         return found
 
