@@ -25,6 +25,7 @@ PAGES = "Data Annotate Labels Models Train Results Inspect Prompts Export".split
 class Hand:
     def __init__(self, app, qtbot):
         self.app, self.qtbot = app, qtbot
+        app.window.resize(1280, 800)  # the screen of the offscreen platform is smaller
 
     # ---------------------------------------------------------------- finding
 

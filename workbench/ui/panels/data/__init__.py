@@ -67,7 +67,7 @@ class DataPanel(Panel):
 
     @property
     def can_find(self) -> bool:
-        return self.state.total > 0
+        return self.state.counts is None or self.state.total > 0  # None: still being counted
 
     def find(self) -> None:
         self.view.focus_search()
