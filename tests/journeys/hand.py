@@ -25,7 +25,6 @@ PAGES = "Data Annotate Labels Models Train Results Inspect Prompts Export".split
 class Hand:
     def __init__(self, app, qtbot):
         self.app, self.qtbot = app, qtbot
-        app.window.resize(1280, 800)  # the screen of the offscreen platform is smaller
 
     # ---------------------------------------------------------------- finding
 
@@ -123,6 +122,13 @@ class Hand:
         """Ctrl+Alt+digit."""
         self.key(Qt.Key(Qt.Key.Key_1 + PAGES.index(name)), CTRL | ALT)
         self.wait(lambda: self.app.window.page == name.lower(), f"{name} does not show")
+
+    def unfold_sides(self) -> None:
+        """Show what Annotate folds on the small screen of the offscreen platform (Shift+F9)."""
+        view = self.app.window.panel("annotate").view
+        if view.folded("right"):
+            self.press("Text", Qt.Key.Key_F9, SHIFT)
+        self.wait(lambda: not view.folded("right"), "the side stays folded")
 
     def tab_to(self, name: str, most: int = 80) -> QWidget:
         """Press Tab until the control with this name has the focus."""

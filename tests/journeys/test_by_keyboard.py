@@ -165,6 +165,7 @@ def suggests_and_rejects(hand):
     )
     hand.page("Annotate")
     hand.key(Qt.Key.Key_Down, CTRL)
+    hand.unfold_sides()
     hand.wait(lambda: hand.rows("Suggestions") > 0, "the suggestion does not show")
     before = hand.rows("Suggestions")
     hand.key(Qt.Key.Key_X)

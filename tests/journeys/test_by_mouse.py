@@ -173,6 +173,7 @@ def pending_rows(hand):
 def accepts_a_suggestion(hand):
     hand.click("Annotate")
     hand.click("Next unlabelled")
+    hand.unfold_sides()
     hand.wait(lambda: hand.rows("Suggestions") > 0, "the suggestion does not show")
     document = hand.app.window.panel("annotate").state.document_id
     hand.press("Text", Qt.Key.Key_A)
