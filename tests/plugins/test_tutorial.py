@@ -83,6 +83,14 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(tutorial, ask
     )
     assert looked["result"] == {"words": 2, "mean": 4.0}
 
+    template = tmp_path / "rate.txt"
+    template.write_text("{{ text }} Stars: {{ label }}", encoding="utf-8")
+    prompted = ask(
+        *("prompt", project, "--backend", "my-plugin.overlap", "--model", "overlap-folded"),
+        *("--template", template, "--shots", "0", "--layer", "rating"),
+    )
+    assert 0 <= prompted["scores"]["accuracy"] <= 1
+
     exported = ask("export", project, tmp_path / "out", "--run", name, "--formats", "hf,onnx")
     assert exported["check"]["equal_labels"] == 1.0
 
