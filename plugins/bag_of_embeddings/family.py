@@ -1,4 +1,4 @@
-"""Word vectors as an encoder: every word's state is its vector, whatever stands around it."""
+"""Word vectors as an encoder: the state of a word is its vector, independent of the context."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WordVectors(Encoder):
 
 
 class BagOfEmbeddings:
-    """Reads GloVe text files and what it saved itself; writes a table and the list of its words."""
+    """Loads GloVe text files and saved models; saves the table and the list of words."""
 
     info = INFO
 

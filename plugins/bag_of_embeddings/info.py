@@ -1,4 +1,4 @@
-"""Which files are word vectors, and what their card says. Imports no torch: the window uses it."""
+"""Recognizes and describes files of word vectors. Imports no torch, as the window uses it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from bag_of_embeddings.preparer import Words
 
 WEIGHTS, WORDS = "embeddings.safetensors", "words.json"  # of a trained model's folder
-LONGEST = 10_000  # words; a mean has no limit of its own
-LEARNING_RATE = 0.02  # averaged vectors learn with far larger steps than transformers
+LONGEST = 10_000  # maximum words; a mean has no limit of its own
+LEARNING_RATE = 0.02  # averaged vectors need a much higher rate than transformers
 
 
 class GloveInfo(FamilyInfo):

@@ -1,4 +1,4 @@
-"""Texts as numbers of words. Without torch: an exported model prepares its inputs with it."""
+"""Texts as word ids. Without torch: an exported model uses it to prepare its inputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PADDING, UNKNOWN = "<pad>", "<unk>"
 
 
 class Words:
-    """One unit for each word; the word as written if it is known, else in lower case.
+    """One unit per word; a word is looked up as written, then in lower case.
 
-    words: their numbers are those of the rows of the table; the first two are PADDING and UNKNOWN.
+    words: in the order of the rows of the table; the first two are PADDING and UNKNOWN.
     """
 
     fill: Mapping[str, int] = {"input_ids": 0}
@@ -76,7 +76,7 @@ class Words:
         return self._encoded([(text, words_of(text)) for text in texts])
 
     def _encoded(self, texts: Sequence[tuple[str, Sequence[tuple[int, int]]]]) -> EncodedInput:
-        """A text without words is one unknown word, as a model needs at least one unit."""
+        """A text without words becomes one unknown word, as a model needs at least one unit."""
         ids, offsets, origin = [], [], []
         for number, (text, borders) in enumerate(texts):
             ids += [self._look_up(text[start:end]) for start, end in borders]

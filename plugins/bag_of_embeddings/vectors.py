@@ -1,7 +1,7 @@
 """GloVe text files: one word per line, then its numbers, separated by single spaces.
 
 Source: Pennington, Socher and Manning 2014, GloVe, https://nlp.stanford.edu/projects/glove/. The
-text format of word2vec is the same with a first line that holds the number of words and of numbers.
+text format of word2vec is the same after a first line with the number of words and the width.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-LEAST_WIDTH = 8  # a table of fewer numbers is more likely something else
+LEAST_WIDTH = 8  # a narrower table is more likely another format
 MOST_WORD = 1000  # characters
 
 
 def width_of(path: Path) -> int:
-    """Numbers per word as the first lines tell, 0 for a file in another format."""
+    """The width of the vectors according to the first lines, 0 for a file in another format."""
     try:
         with open(path, encoding="utf-8", errors="strict") as file:
             lines = [file.readline(1_000_000) for _ in range(3)]
@@ -28,7 +28,7 @@ def width_of(path: Path) -> int:
 
 
 def count(path: Path) -> int:
-    """Lines of a file that hold a word."""
+    """Lines of a file that contain a word."""
     lines, last = 0, b"\n"
     with open(path, "rb") as file:
         head = file.readline().decode("utf-8", "replace")
@@ -39,7 +39,7 @@ def count(path: Path) -> int:
 
 
 def read(path: Path, width: int) -> Iterator[tuple[str, list[float]]]:
-    """Words with their numbers. Raises ValueError that names the line which does not fit."""
+    """Words with their vectors. Raises ValueError that names an invalid line."""
     with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
         for number, line in enumerate(file, 1):
             if number == 1 and _is_header(line):
@@ -62,7 +62,7 @@ def _is_header(line: str) -> bool:
 
 
 def _numbers(line: str) -> int:
-    """Numbers after the word of a line, 0 if something else stands there."""
+    """Count of numbers after the word of a line, 0 if there is anything else."""
     _word, *values = line.rstrip(" \r\n").split(" ")
     try:
         return len([float(value) for value in values])

@@ -1,4 +1,4 @@
-"""What the inspector returns; imports no torch, as the window uses it too."""
+"""The result of the inspector; imports no torch, as the window uses it too."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class SplitWord:
 
 @dataclass(frozen=True)
 class Fertility:
-    """Figures of all documents together.
+    """Statistics over all documents.
 
-    fertility: subwords per word, special ones left out. continued: share of words of more than one
-    subword. unknown: share of words that the vocabulary cannot spell. Both from 0 to 1.
-    most_split: the words of most subwords, the most frequent of equals first.
+    fertility: subwords per word, without special ones. continued: fraction of words with several
+    subwords. unknown: fraction of words that the vocabulary cannot represent. Both from 0 to 1.
+    most_split: the words with most subwords, the most frequent first on a tie.
 
     Source of the measures: Rust et al. 2021, How Good is Your Tokenizer?, section 3.
     """
@@ -41,8 +41,8 @@ INFO = InspectorInfo(
     "subword-report.fertility",
     "Subword fertility",
     Fertility,
-    (Option("words", "int", 20, "How many of the words of most subwords are listed.", low=0),),
-    shows="Shows how many subwords a word takes. Values near 1 suit the language of the text. "
-    "Does not show whether the model learned the words.",
+    (Option("words", "int", 20, "Number of words with most subwords to list.", low=0),),
+    shows="Shows the number of subwords per word. Values near 1 mean that the vocabulary fits the "
+    "language of the text. Does not show whether the model learned the words.",
     several=True,
 )

@@ -11,11 +11,11 @@ from workbench.inspection.base import words_of
 from workbench.inspection.subject import Subject
 from workbench.text.document import Document
 
-LONGEST = 100_000  # subwords of a word, so that none is cut
+LONGEST = 100_000  # maximum subwords of a word, so that none is truncated
 
 
 class FertilityInspector:
-    """Needs nothing but the preparer of a model, so every model can be looked at."""
+    """Needs only the preparer of a model, so it supports every model."""
 
     info = INFO
 
@@ -48,7 +48,7 @@ class FertilityInspector:
 
 
 def _subwords(subject: Subject, words: Sequence[str]) -> dict[str, int]:
-    """How many units each word takes as it stands after a space."""
+    """Number of units of each word after a space."""
     documents = [Document("", (("text", f"a {word}"),)) for word in words]
     prepared = subject.preparer.whole(documents, LONGEST)
     return {

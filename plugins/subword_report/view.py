@@ -1,4 +1,4 @@
-"""Shows the figures and the words of most subwords; runs in the window."""
+"""Shows the statistics and the words with most subwords; runs in the window."""
 
 from __future__ import annotations
 

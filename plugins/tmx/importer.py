@@ -26,8 +26,8 @@ from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, TEXT_B, Document
 
-CODES = {"bpt", "ept", "it", "ph", "ut"}  # inline codes: what they hold is no text
-MOST = 10_000_000  # characters of one unit
+CODES = {"bpt", "ept", "it", "ph", "ut"}  # inline codes: their content is not text
+MOST = 10_000_000  # maximum characters of one unit
 
 
 class TmxImporter:
@@ -102,7 +102,7 @@ def _units(source: Source) -> Iterator[_Unit]:
 
 
 class _Reader:
-    """Reads XML line by line, so that a memory of any size takes little memory."""
+    """Parses XML line by line, so that large files need little memory."""
 
     def __init__(self, name: str):
         self._name, self._line = name, 0
