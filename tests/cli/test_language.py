@@ -33,7 +33,9 @@ for command in json.loads(sys.argv[2]):
 
 
 def said(language: str, commands: list[list[str]]) -> list[str]:
-    """The lines that the commands print, in a process of its own: tables of options are translated when they are imported."""
+    """The lines that the commands print, in a process of its own: tables of options are translated
+    when they are imported.
+    """
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, language, json.dumps(commands)], capture_output=True, text=True, encoding="utf-8", timeout=100,
         cwd=ROOT, env={**os.environ, "PYTHONUTF8": "1"},

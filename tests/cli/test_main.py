@@ -22,7 +22,10 @@ def test_the_help_of_the_program_names_every_command_and_imports_none(call):
     import subprocess
     import sys
 
-    program = "import sys; from workbench.cli.main import main; main(['--help']); print([m for m in sys.modules if m.startswith('workbench.cli.')])"
+    program = (
+        "import sys; from workbench.cli.main import main; main(['--help']); print([m for m "
+        "in sys.modules if m.startswith('workbench.cli.')])"
+    )
     out = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout

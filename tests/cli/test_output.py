@@ -1,4 +1,4 @@
-"""What goes to standard output: one JSON value, tables in words, sizes and progress for a person."""
+"""Standard output of commands: one JSON value, tables, sizes and progress."""
 
 import json
 

@@ -32,7 +32,10 @@ def test_reading_works_beside_a_writer_and_writing_says_already_open(ask, call, 
     import sys
 
     (tmp_path / "one.txt").write_text("one\n")
-    holder = "import sys; from workbench.project.project import Project; p = Project.open(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    holder = (
+        "import sys; from workbench.project.project import Project; p = "
+        "Project.open(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    )
     child = subprocess.Popen(
         [sys.executable, "-c", holder, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""Signals while a command waits for a job: they are acted upon, whatever the main thread is doing."""
+"""Signals while a command waits for a job are handled, whatever the main thread is doing."""
 
 import os
 import random
@@ -61,7 +61,7 @@ with session(None) as opened:
 
 
 def answer(child):
-    """The next line. The system merges signals that follow at once, so another is sent if none comes."""
+    """The next line. The system merges signals, so another one is sent if none arrives."""
     for _attempt in range(50):
         if select.select([child.stdout], [], [], 0.4)[0]:
             return child.stdout.readline()

@@ -1,4 +1,4 @@
-"""`train`, `evaluate`, `predict`, `suggest` with a model of two layers: what they print, and Ctrl+C."""
+"""Output of `train`, `evaluate`, `predict`, `suggest` with a two-layer model, and Ctrl+C."""
 
 import json
 import os

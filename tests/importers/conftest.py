@@ -12,7 +12,7 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 class Read:
-    """What an importer gave: `records`, `rows`, `skipped` as (line, reason), `remarks`, `layers`."""
+    """Importer output: `records`, `rows`, `skipped` (line, reason), `remarks`, `layers`."""
 
     def __init__(self, items):
         self.items = list(items)

@@ -365,7 +365,7 @@ def _check_message(case: Case, message: str) -> None:
 
 @contextmanager
 def _small_buffers(number: int) -> Iterator[None]:
-    """Reads in pieces of a few bytes in half of the cases: faults at their borders need no long file."""
+    """Read in chunks of a few bytes in half of the cases, to test chunk boundaries."""
     kept = encoding.CHUNK, import_preview.SCANNED
     if number % 2:
         encoding.CHUNK, import_preview.SCANNED = 7 + number % 90, 50 + number % 400

@@ -7,7 +7,10 @@ from workbench.text.spans import Span, crossing, nested
 
 
 def test_nested_spans_escapes_and_crossing_lines():
-    block = "# m-1 train delay\n[The [42]LINE tram]VEHICLE \\[sic\\] from Elm to Elm\n+ ROUTE: from Elm to Elm\n+ STOP#2: Elm\n"
+    block = (
+        "# m-1 train delay\n[The [42]LINE tram]VEHICLE \\[sic\\] from Elm to Elm\n+ ROUTE: "
+        "from Elm to Elm\n+ STOP#2: Elm\n"
+    )
 
     (one,) = parse(block)
 

@@ -1,4 +1,7 @@
-"""Label Studio's JSON and JSON-MIN exports. The layout follows its documentation of export formats."""
+"""Label Studio's JSON and JSON-MIN exports.
+
+The layout follows its documentation of export formats.
+"""
 
 import json
 

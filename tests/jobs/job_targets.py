@@ -1,4 +1,7 @@
-"""Job targets without torch, for the tests of this folder. Named in a JobSpec as "job_targets:counts"."""
+"""Job targets without torch, for the tests of this folder.
+
+Named in a JobSpec as "job_targets:counts".
+"""
 
 import ctypes
 import json
@@ -44,7 +47,8 @@ def runs_out_of_memory(params, folder):
     yield {"kind": "tick"}
     if params.get("torch"):
         raise RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."
+            "[enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate "
+            "memory: you tried to allocate 9 bytes."
         )
     raise MemoryError
 

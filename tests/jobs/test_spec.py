@@ -25,7 +25,8 @@ def test_events_go_to_json_and_back():
 def test_what_a_worker_wrote_is_read_back_and_torn_lines_are_passed_over(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_text(
-        '{"type": "output", "payload": {"kind": "step"}}\n[1]\n{"type": "later"}\n{"type": "log", "line": "x"}\n{"type": "fin'
+        '{"type": "output", "payload": {"kind": "step"}}\n[1]\n{"type": '
+        '"later"}\n{"type": "log", "line": "x"}\n{"type": "fin'
     )
 
     assert list(events.recorded(path)) == [events.Output({"kind": "step"}), events.Log("x")]

@@ -1,4 +1,6 @@
-"""What a worker says of its end when even its own folder cannot be written. /dev/full is a disk without room."""
+"""What a worker says of its end when even its own folder cannot be written. /dev/full is a disk
+without room.
+"""
 
 import errno
 import json

@@ -115,7 +115,9 @@ def add_documents(project):
 
 @pytest.fixture
 def topics(add_layer, add_documents):
-    """Layer `topic`: 8 train, 4 dev, 4 test documents submitted, 4 pending; returns the layer and the ids."""
+    """Layer `topic`: 8 train, 4 dev, 4 test documents submitted, 4 pending; returns the layer and
+    the ids.
+    """
     layer = add_layer("topic")
     rows = []
     for split, count in (("train", 8), ("dev", 4), ("test", 4)):

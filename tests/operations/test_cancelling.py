@@ -1,4 +1,6 @@
-"""Long acts that are called off in the middle leave the project as it was, and no step in its history."""
+"""Long acts that are called off in the middle leave the project as it was, and no step in its
+history.
+"""
 
 import json
 

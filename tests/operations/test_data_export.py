@@ -75,7 +75,9 @@ def test_predictions_take_the_place_of_gold_or_stand_beside_it(project, trained,
 
 @pytest.fixture
 def two_span_layers(project, add_layer, add_documents):
-    """Layers `names` and `places` with gold on one document, another without answer, and a run that answered for `places`."""
+    """Layers `names` and `places` with gold on one document, another without answer, and a run that
+    answered for `places`.
+    """
     add_layer("names", "span", ("PER",))
     places = add_layer("places", "span", ("LOC",))
     add_documents(

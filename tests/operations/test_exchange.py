@@ -16,7 +16,9 @@ LINES = (
 
 @pytest.fixture
 def bring(project, inline_jobs, tmp_path):
-    """bring(content, name="x.jsonl", **options) → the outcome of importing it; raises what the import raises."""
+    """bring(content, name="x.jsonl", **options) → the outcome of importing it; raises what the
+    import raises.
+    """
 
     def bring(content, name="x.jsonl", **options):
         path = tmp_path / name
@@ -38,7 +40,10 @@ def bring(project, inline_jobs, tmp_path):
 def test_an_unknown_way_with_duplicates_is_refused(bring):
     with pytest.raises(
         ImportFailed,
-        match="'replace' is not a valid value for duplicates.*skip, skip-text, suggest, suggest-text, add",
+        match=(
+            "'replace' is not a valid value for duplicates.*skip, skip-text, suggest, "
+            "suggest-text, add"
+        ),
     ):
         bring(LINES, duplicates="replace")
 

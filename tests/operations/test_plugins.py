@@ -94,7 +94,10 @@ def test_a_check_passes_where_everything_is_as_the_contract_asks(tmp_path):
         ({"family": [FAMILY]}, "class F:\n  info = load = save = heads = 0\nINFO = 1", "`info`"),
         (
             {"family": [FAMILY]},
-            "class I:\n  id = 'other'\nINFO = I()\nclass F:\n  info = INFO\n  load = save = heads = 0",
+            (
+                "class I:\n  id = 'other'\nINFO = I()\nclass F:\n  info = INFO\n  load = "
+                "save = heads = 0"
+            ),
             "has the id 'other'",
         ),
         (

@@ -1,4 +1,4 @@
-"""A run's suggestions: for which documents, replaced when asked again, rejected ones gone for good."""
+"""Suggestions of a run: for which documents, replacement, and rejected ones."""
 
 from workbench.operations import annotate, corpus, suggest
 

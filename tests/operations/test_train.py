@@ -224,9 +224,9 @@ def test_the_command_repeats_the_run_and_again_trains_with_its_settings(project,
     second = train.again(project, queue, run.id)
 
     assert (
-        "--task classify --model starter --layer topic --set epochs=2 --set batch_size=auto --seed 4 --with-test"
-        in words
-    )
+        "--task classify --model starter --layer topic --set epochs=2 --set "
+        "batch_size=auto --seed 4 --with-test"
+    ) in words
     assert (
         train.spec_of(second).options == {"epochs": 2, "batch_size": None}
         and second.parent_id == run.id

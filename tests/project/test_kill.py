@@ -1,4 +1,6 @@
-"""kill -9 at any moment of a large step: the file is sound, the step is whole or not there, and undo leads back to the start."""
+"""kill -9 at any moment of a large step: the file is sound, the step is whole or not there, and
+undo leads back to the start.
+"""
 
 import random
 import signal

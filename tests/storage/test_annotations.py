@@ -8,7 +8,10 @@ from workbench.text.document import Document
 
 @pytest.fixture
 def filled(project):
-    """A class layer, a span layer, a layer of pairs; two single documents and a pair. Gives (db, layers, label of each, ids, who)."""
+    """A class layer, a span layer, a layer of pairs; two single documents and a pair.
+
+    Gives (db, layers, label of each, ids, who).
+    """
     with project.edit("fill"):
         made = [
             labels.add_layer(project.db, name, kind, texts=n)

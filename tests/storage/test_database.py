@@ -550,7 +550,10 @@ def test_a_pipe_is_no_project_and_is_not_waited_for(tmp_path):
         Project.open(tmp_path / "pipe.glossbench")
 
 
-LONG = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000000) select count(*) from n"
+LONG = (
+    "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000000000) "
+    "select count(*) from n"
+)
 
 
 def test_closing_while_another_thread_reads_breaks_the_reading_off(folder):

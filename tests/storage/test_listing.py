@@ -9,7 +9,9 @@ from workbench.text.spans import Span
 
 @pytest.fixture
 def filled(project):
-    """Layers `c` (class), `s` (span) and `p` (class of pairs); five documents in all states, the last a pair."""
+    """Layers `c` (class), `s` (span) and `p` (class of pairs); five documents in all states, the
+    last a pair.
+    """
     with project.edit("fill"):
         for name, kind, texts in (("c", "class", 1), ("s", "span", 1), ("p", "class", 2)):
             labels.add_label(project.db, labels.add_layer(project.db, name, kind, texts=texts), "A")

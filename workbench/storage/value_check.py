@@ -154,9 +154,11 @@ def _journal(conn: sqlite3.Connection) -> Iterator[str]:
 _LISTED = ", ".join(f"'{word}'" for word in _OPERATIONS)
 _TABLES = ", ".join(f"'{table}'" for table in JOURNALED)
 _MALFORMED = f"""select seq from journal_row where not (tbl in ({_TABLES}) and op in ({_LISTED})
-  and typeof(rid) = 'integer' and (doc is null or typeof(doc) = 'integer') and typeof(step_id) = 'integer'
+  and typeof(rid) = 'integer' and (doc is null or typeof(doc) = 'integer')
+and typeof(step_id) = 'integer'
   and (op != 'delete' or c0 is null) and (op != 'range' or (typeof(c0) = 'integer' and c0 >= rid)))
   limit {SHOWN}"""
 _STEP_SIZES = f"""select s.id, s.title from journal_step s where s.undone != {DROPPED} and s.rows !=
-  (select ifnull(sum(case op when 'range' then c0 - rid + 1 else 1 end), 0) from journal_row r where r.step_id = s.id)
+  (select ifnull(sum(case op when 'range' then c0 - rid + 1 else 1 end), 0) from journal_row r
+where r.step_id = s.id)
   limit {SHOWN}"""

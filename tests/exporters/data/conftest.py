@@ -37,7 +37,7 @@ def write():
 
 @pytest.fixture
 def back(write, tmp_path):
-    """back("doccano", records, layers) → the records that the importer makes of what was written."""
+    """back("doccano", records, layers) → the records that the importer reads back."""
 
     def back(format, records, layers=(NER,), *, escape=False, **options):
         path = tmp_path / "file.txt"

@@ -360,6 +360,9 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(tiny_run, tmp_path, monkeypa
 
 
 def test_the_list_of_formats_needs_no_torch():
-    code = "import sys, workbench.exporters.model.spec as s; s.parse_formats('onnx,hf'); assert 'torch' not in sys.modules"
+    code = (
+        "import sys, workbench.exporters.model.spec as s; s.parse_formats('onnx,hf'); assert "
+        "'torch' not in sys.modules"
+    )
 
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -69,7 +69,8 @@ class ConlluExporter:
                     "\u00a0" if char in "\t\n" else char for char in document.text[start:end]
                 )
                 out.write(
-                    f"{n + 1}\t{word}\t_\t{names.get(n, '_')}\t_\t_\t_\t_\t_\t{'|'.join(extra) or '_'}\n"
+                    f"{n + 1}\t{word}\t_\t{names.get(n, '_')}"
+                    f"\t_\t_\t_\t_\t_\t{'|'.join(extra) or '_'}\n"
                 )
             out.write("\n")
             count += 1
