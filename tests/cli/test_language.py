@@ -37,9 +37,14 @@ def said(language: str, commands: list[list[str]]) -> list[str]:
     when they are imported.
     """
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, language, json.dumps(commands)], capture_output=True, text=True, encoding="utf-8", timeout=100,
-        cwd=ROOT, env={**os.environ, "PYTHONUTF8": "1"},
-    )  # fmt: skip
+        [sys.executable, "-c", PROGRAM, language, json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=100,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUTF8": "1"},
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
 

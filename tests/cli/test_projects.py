@@ -69,7 +69,10 @@ def test_damage_is_found(call, file):
 def test_info_counts_states_layer_by_layer(ask, call, tmp_path):
     path = ask("sample", "sample", tmp_path)["path"]
 
-    layers = {one["layer"]: one["states"] for one in ask("project-info", "project", "info", path)["layers"]}  # fmt: skip
+    layers = {
+        one["layer"]: one["states"]
+        for one in ask("project-info", "project", "info", path)["layers"]
+    }
 
     assert layers["pairs"] == {"pending": 0, "draft": 0, "submitted": 60, "discarded": 0}
     assert layers["class"]["submitted"] == 300 and layers["class"]["pending"] == 120

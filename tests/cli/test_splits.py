@@ -53,7 +53,7 @@ def test_shares_seed_and_layer_decide_and_one_undo_takes_it_back(ask, labelled):
     info = ask("project-info", "project", "info", labelled)["splits"]
     assert info == {"train": 25, "dev": 15, "test": 10, "none": 10}
     project = Project.open(labelled)
-    assert project.undo() == "Make splits"
+    assert project.undo() == "Create splits"
     project.close()
 
 

@@ -17,7 +17,10 @@ from workbench.storage import documents, runs
 
 pytestmark = pytest.mark.process  # the worker that renders templates
 
-TEMPLATE = "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}"
+TEMPLATE = (
+    "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}"
+    "{{ text }} => {{ label }}"
+)
 STARTER = str(resource("models") / "starter-bert")
 
 
@@ -29,7 +32,10 @@ def spec(**more):
 
 @pytest.fixture
 def preview(project):
-    """preview(spec, document=None, limit=None, **more) → the preview, of the first of dev by default."""
+    """preview(spec, document=None, limit=None, **more) → the preview.
+
+    By default of the first document of dev.
+    """
     with prompt.Fillers(project) as fillers:
 
         def make(spec, document=None, limit=None, **more):
@@ -133,7 +139,10 @@ def asked_lines(job):
 
 
 def answer_all(job, label, without_text=None):
-    """Answer `label` with a mean of -2 against -5, and without a text as given, else all labels alike."""
+    """Answer `label` with a mean of -2 against -5.
+
+    Without a text as given, otherwise all labels alike.
+    """
     lines = asked_lines(job)
     with open(f"{job.spec.folder}/scores.jsonl", "w", encoding="utf-8") as file:
         for line in lines:
@@ -188,7 +197,7 @@ def test_the_prior_is_asked_once_for_a_set_of_examples_and_first(
 
 
 def test_documents_with_other_examples_have_a_prior_of_their_own(project, queue, topics):
-    """Of the 8 training documents two are examples; either is asked about with another example in its place."""
+    """Two of the 8 training documents are examples; for each of them another one is used."""
     prepared = prompt.prepare(project, spec(calibration="pmi"), split="train")
 
     lines = [json.loads(line) for line in prepared.lines]

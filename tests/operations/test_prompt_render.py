@@ -1,4 +1,4 @@
-"""Templates that would run without end or eat the memory are ended, and the next one renders normally."""
+"""Templates that exceed a limit of time or memory are ended, and the next one is rendered."""
 
 import time
 

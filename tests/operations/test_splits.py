@@ -64,7 +64,7 @@ def test_what_is_made_is_what_the_preview_said_and_one_undo_takes_it_back(projec
         20,
     ]
     assert all(now[id] == "test" for id in hundred[:10]) == keep
-    assert project.undo() == "Make splits" and splits_of(project) == before
+    assert project.undo() == "Create splits" and splits_of(project) == before
 
 
 def test_documents_that_leave_test_and_splits_left_empty_are_warned_of(project, hundred):

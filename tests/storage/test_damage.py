@@ -132,8 +132,12 @@ def used(conn, row):
 
 def spoil(conn, chance):
     """One random change of a value, or a row deleted or copied. Returns what was done."""
-    tables = [name for (name,) in conn.execute(
-        "select name from sqlite_master where type = 'table' and sql not like '%virtual%'")]  # fmt: skip
+    tables = [
+        name
+        for (name,) in conn.execute(
+            "select name from sqlite_master where type = 'table' and sql not like '%virtual%'"
+        )
+    ]
     table = chance.choice(tables)
     rows = conn.execute(f'select * from "{table}"').fetchall()
     if not rows:

@@ -273,7 +273,8 @@ with project.write():
     runs.add(project.db, "dead", status="running")
 for number in range(100000):
     with project.edit("Add"):
-        documents.add(project.db, [Record(Document(str(number), (("text", "Ada"),)))], source_id=project.source("import"))
+        record = Record(Document(str(number), (("text", "Ada"),)))
+        documents.add(project.db, [record], source_id=project.source("import"))
     print(number, flush=True)
 """
 

@@ -68,7 +68,8 @@ def test_a_state_is_that_of_the_layer_where_one_is_named_else_of_all_together(fi
     db, _ids = filled
     layer = {one.name: one.id for one in labels.layers(db)}
 
-    assert {state: keys(db, state=state) for state in ("submitted", "draft", "discarded", "pending")} == {
+    states = ("submitted", "draft", "discarded", "pending")
+    assert {state: keys(db, state=state) for state in states} == {
         "submitted": ["k5"], "draft": ["k1", "k2"], "discarded": [], "pending": ["k3", "k4"],
     }  # fmt: skip
     assert keys(db, state="draft", layer_id=layer["s"]) == ["k1"]

@@ -21,7 +21,8 @@ from workbench.cli.use import show_scores
     type=click.Path(path_type=Path),
     required=True,
     help=_(
-        "A Jinja2 file. Its variables: text, text_b, label (the candidate), labels, descriptions (by label), examples (each with "
+        "A Jinja2 file. Its variables: text, text_b, label (the candidate), labels, "
+        "descriptions (by label), examples (each with "
         "text, text_b, label)."
     ),
 )
@@ -77,7 +78,8 @@ from workbench.cli.use import show_scores
     default="content-free",
     show_default=True,
     help=_(
-        "Divide the probability of each label by what it has without the text: with content-free texts (N/A, a mask, nothing), "
+        "Divide the probability of each label by the one it has without the text: with "
+        "content-free texts (N/A, a mask, nothing), "
         "or as pointwise mutual information (pmi)."
     ),
 )

@@ -1,4 +1,7 @@
-"""Prompts: run one over a split. A prompt is a run like any other: scores, answers, suggestions. Filling is in prompt_fill.py."""
+"""Runs of prompts over a split: scores, answers and suggestions as for other runs.
+
+Prompts are filled in prompt_fill.py.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything a run needs, prepared off the main thread. `lines` are those of the worker's input."""
+    """Everything that a run needs, prepared off the main thread.
+
+    lines: of the worker's input.
+    """
 
     spec: PromptSpec
     layer: Layer
@@ -104,7 +110,10 @@ def prepare(
     fillers: Fillers | None = None,
     watch: Watch = QUIET,
 ) -> Prepared:
-    """Fill the prompts of a whole split, about 1,500 documents a second. For a thread. Raises WorkbenchError."""
+    """Fill the prompts of a whole split, about 1,500 documents a second. For a thread.
+
+    Raises WorkbenchError.
+    """
     if fillers is None:
         with Fillers(project) as made:
             return prepare(project, spec, split=split, fillers=made, watch=watch)
@@ -129,8 +138,8 @@ def _lines(
 ) -> tuple[tuple[str, ...], int, int]:
     """The worker's input, and how many examples were left out and texts cut in all.
 
-    Documents with the same examples share one estimate of the prior; its lines come first, so that a run that is stopped
-    has them.
+    Documents with the same examples share one estimate of the prior. Its lines come first, so that
+    a run that is stopped has them.
     """
     lines: list[str] = []
     sets: dict[tuple[Example, ...], int] = {}
@@ -227,7 +236,10 @@ def host(spec: PromptSpec) -> JobSpec:
 
 
 def ended(project: Project, run_id: int, event: Finished) -> None:
-    """The worker has answered: answers and scores become rows. A cancelled or failed run is treated as a training is."""
+    """Store the answers and scores of the worker as rows.
+
+    A cancelled or failed run is treated like a training.
+    """
     from workbench.operations import wire
 
     if event.status not in ("done", "stopped") or not event.result:
@@ -273,7 +285,10 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
 
 @dataclass(frozen=True)
 class _Answers:
-    """What a worker has written. `prior` is that of the set of examples that most documents had, None without calibration."""
+    """The output of a worker.
+
+    prior: of the set of examples that most documents had, None without calibration.
+    """
 
     predictions: tuple[tuple[int, str, Prediction], ...]  # document id, hash of its text, answer
     prior: Mapping[str, float] | None
@@ -309,7 +324,7 @@ def _answers(path: Path, calibration: str) -> _Answers:
 
 
 def evaluation(project: Project, this: Run) -> scoring.Evaluation:
-    """The score table of a finished prompt run on the split it was run over, against today's gold."""
+    """The scores of a finished prompt run on its split, compared with the current gold labels."""
     found = results.scored(project, this, this.spec["split"])
     kept = runs.predictions(project.db, this.id, [one.document.id for one in found])
     have = [
@@ -330,7 +345,10 @@ def spec_of(this: Run) -> PromptSpec:
 
 
 class Question:
-    """The prompt of a run about more documents, as `predict.Question`: made and read on any thread, started on the main one."""
+    """The prompt of a run for more documents, as `predict.Question`.
+
+    Created and read on any thread, started on the main thread.
+    """
 
     def __init__(self, project: Project, this: Run, asked: Sequence[Document]):
         spec = spec_of(this)
@@ -367,7 +385,7 @@ def saved(project: Project) -> tuple[prompts.Prompt, ...]:
 
 
 def save(project: Project, name: str, body: str, *, origin: object = None) -> None:
-    """Keep a template under a name; an earlier text of that name stays as an older version. One undo step."""
+    """Save a template under a name, as one undo step. Earlier texts remain as older versions."""
     if not name.strip():
         raise SpecError(_("A template needs a name."))
     with project.edit(_("Save prompt {name}").format(name=name), origin=origin):

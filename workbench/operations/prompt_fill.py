@@ -1,4 +1,4 @@
-"""Filling prompts: settings, layer, model, drawn examples → exactly what the model gets. No run yet."""
+"""Filling prompts: settings, layer, model and drawn examples → the exact input of the model."""
 
 from __future__ import annotations
 
@@ -88,10 +88,11 @@ PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, af
 
 @dataclass(frozen=True)
 class Preview:
-    """Exactly what the model gets for one document and one candidate. `limit`: the most tokens it takes.
+    """The exact input of the model for one document and one candidate.
 
-    `dropped` examples did not fit, `cut`: the text itself was shortened. `prompts` are those of all candidates; `without_text`
-    those with the same examples but without the text, for calibration.
+    limit: maximum number of tokens. dropped: examples that did not fit. cut: whether the text was
+    truncated. prompts: of all candidates. without_text: those with the same examples but without
+    the text, for calibration.
     """
 
     text: str
@@ -113,7 +114,10 @@ def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
 
 
 def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]:
-    """The layer a prompt answers for, and a remark where it was picked among several. Raises SpecError where none fits."""
+    """The layer of a prompt, and a remark where it was chosen among several.
+
+    Raises SpecError if no layer fits.
+    """
     fitting = fitting_layers(project)
     if name:
         for layer, _count in fitting:
@@ -142,8 +146,10 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
 
 
 class Fillers:
-    """Makes fillers that share what takes long: the worker that renders templates, the tokenizer used last and the
-    training documents that examples are drawn from. For any thread; close it at the end.
+    """Creates fillers that share what is slow to create.
+
+    These are the worker that renders templates, the last tokenizer, and the training documents from
+    which examples are drawn. May be used on any thread; close it at the end.
     """
 
     def __init__(self, project: Project, renderer: Renderer | None = None):
@@ -214,7 +220,7 @@ class Fillers:
 
 
 class Filler:
-    """A template with its layer, its model's measure and its drawn examples: fills prompts within the model's length.
+    """Fills the prompts of a template within the maximum length of the model.
 
     Made by `Fillers.filler`. The template is compiled with the first prompt.
     """
@@ -266,9 +272,10 @@ class Filler:
         return Asked(document.text, examples, second, document.key if named else "")
 
     def without_text(self, examples: tuple[Example, ...]) -> tuple[Fitted, ...]:
-        """The prompts that calibration needs for a set of examples: those of content-free texts, or of an empty one for PMI.
+        """The prompts that calibration needs for a set of examples.
 
-        A content-free text that the template cannot be rendered with is left out. Raises TemplateError where none is left.
+        They are those of content-free texts, or of an empty text for PMI. A content-free text with
+        which the template cannot be rendered is left out. Raises TemplateError if none remains.
         """
         from workbench.prompting.base import TemplateError
         from workbench.prompting.budget import Asked
@@ -391,7 +398,10 @@ def ranked(
 
 
 def preview(filler: Filler, document: Document | None, *, label: str = "") -> Preview:
-    """The exact prompt of one document with one candidate (the first label by default). Raises SpecError without a document."""
+    """The exact prompt of one document with one candidate (by default the first label).
+
+    Raises SpecError without a document.
+    """
     if document is None:
         raise SpecError(
             _("There is no document to fill the template with."), hint=_("Import data first.")

@@ -1,4 +1,4 @@
-"""Rendering templates in a worker with limits on time and memory. For any thread but that of a window."""
+"""Rendering templates in a worker with limits on time and memory; not on the main thread."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ WAVE_CHARACTERS = 2_000_000  # of their texts
 
 
 class Renderer:
-    """Renders templates. The worker starts with the first request; a template that exceeds a limit ends it, and the next
-    request starts a new one. Close it at the end.
+    """Renders templates in a worker, which starts with the first request.
+
+    A template that exceeds a limit ends the worker; the next request starts a new one. Close the
+    renderer at the end.
     """
 
     def __init__(self, *, seconds: float = SECONDS, megabytes: int = MEGABYTES):
@@ -42,9 +44,10 @@ class Renderer:
         *,
         token: Token | None = None,
     ) -> list[Rendered]:
-        """The prompts of each request, in order. What is wrong with one request is told in its `error`.
+        """The prompts of each request, in order. The error of a request is in its `error`.
 
-        Raises Cancelled once `token` is cancelled, TemplateError for a template over a limit, JobFailed without a worker.
+        Raises Cancelled if `token` is cancelled, TemplateError for a template that exceeds a limit,
+        JobFailed if there is no worker.
         """
         found: list[Rendered] = []
         for wave in _waves(requests):

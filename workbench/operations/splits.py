@@ -157,7 +157,7 @@ def divide(
     project: Project, choice: SplitChoice, *, origin: object = None, watch: Watch = QUIET
 ) -> SplitPreview:
     """Assign the submitted documents of the layers to splits, as one undo step."""
-    with project.edit(_("Make splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
+    with project.edit(_("Create splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
         data = split_data(project, choice.layers, watch=watch.part(0.0, 0.2))
         found = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
         _write(project, _divided(data, choice, QUIET), watch.part(0.3, WRITTEN))
@@ -236,7 +236,7 @@ def make_splits(
     found, placed = _assign(project, layer_name, seed)
     watch.at(0.3)
     if found:
-        with project.edit(_("Make splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
+        with project.edit(_("Create splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
             _write(project, found, watch.part(0.3, WRITTEN))
     counts = Counter(placed.values())
     return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(found))

@@ -522,7 +522,7 @@ def test_splits_are_previewed_and_made_in_one_step(make_panel, sample_file, qtbo
     settled(qtbot, panel)
 
     assert corpus.info(app.project)["splits"] == {"train": 288, "dev": 36, "test": 36, "none": 128}
-    assert app.project.undo_title == "Make splits"
+    assert app.project.undo_title == "Create splits"
     app.project.undo()
     assert corpus.info(app.project)["splits"]["dev"] == 70
 
