@@ -140,9 +140,8 @@ def test_suggestions_are_no_gold(call, project):
 def test_a_prompt_is_scored_on_the_same_set_as_the_run(call, project, tmp_path):
     template = tmp_path / "t.jinja"
     template.write_text(
-        " {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}=>{% for example in "
-        "examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}{{ text }} => {{ "
-        "label }}=> {{ example.label }}\n{% endfor %}{{ text }} => {{ label }}"
+        "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}"
+        "{{ text }} => {{ label }}"
     )
 
     found = ask(

@@ -89,7 +89,7 @@ SAYS = {
     "loops": ("takes too long",),
     "native code": ("takes too long", "too much memory"),
     "memory": ("too much memory", "takes too long"),
-    "compiling": ("nested too deeply", "calls itself", "takes too long", "too much memory"),
+    "compiling": ("nested too deeply", "recurses infinitely", "takes too long", "too much memory"),
     "forbidden": ("Line 1 of the template", "too much memory"),
 }
 
