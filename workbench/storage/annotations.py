@@ -1,4 +1,4 @@
-"""Class labels, spans and states: the annotations of documents."""
+"""Annotations of documents: marks (class labels), spans and states, per layer and annotator."""
 
 from __future__ import annotations
 
@@ -39,12 +39,15 @@ __all__ = [
     "update_span",
 ]
 
-CHUNK = 1000  # documents changed by one statement, after which an operation can be cancelled
+CHUNK = 1000  # documents per statement; an operation can be cancelled between two statements
 
 
 @dataclass(frozen=True)
 class MarkRow:
-    """A class of a document. `source_kind`: person, import, rule, run, prompt or merge."""
+    """A class label of a document.
+
+    `source_kind` is one of `tables.SOURCE_KINDS`; `score` is in [0, 1].
+    """
 
     id: int
     document_id: int
@@ -58,7 +61,7 @@ class MarkRow:
 
 @dataclass(frozen=True)
 class SpanRow:
-    """Code points [start, end) of one text of a document."""
+    """A labelled range [start, end), in code points, of one text field of a document."""
 
     id: int
     document_id: int
@@ -76,7 +79,7 @@ class SpanRow:
 
 
 def marks(db: Database, document_id: int) -> tuple[MarkRow, ...]:
-    """Marks of the gold annotator of each layer."""
+    """Marks by the gold annotator of each layer, in order of layer."""
     statement = (
         "select m.id, m.document_id, m.layer_id, m.label_id, s.kind, s.ref, m.score, "
         "m.value from mark m"
@@ -96,7 +99,7 @@ _SPAN = (
 
 
 def spans(db: Database, document_id: int) -> tuple[SpanRow, ...]:
-    """Spans of the gold annotator of each layer, in order of the text, longer ones first."""
+    """Spans by the gold annotator of each layer, in text order; longer spans first."""
     order = 'order by p.field, p.start, p."end" desc, p.id'
     return tuple(
         SpanRow(*row)
@@ -115,6 +118,7 @@ def span(db: Database, id: int) -> SpanRow:
 
 
 def state(db: Database, document_id: int, layer_id: int, annotator_id: int) -> str:
+    """One of `tables.STATES`; a document without a row is pending."""
     statement = (
         "select state from state where document_id = ? and layer_id = ? and annotator_id = ?"
     )
@@ -123,7 +127,7 @@ def state(db: Database, document_id: int, layer_id: int, annotator_id: int) -> s
 
 
 def states(db: Database, document_id: int) -> dict[int, str]:
-    """Layer id → state by its gold annotator; pending layers are omitted."""
+    """Map layer id → state set by the gold annotator. Pending layers are omitted."""
     statement = (
         "select s.layer_id, s.state from state s join layer l on l.id = s.layer_id and "
         "l.gold = s.annotator_id"
@@ -148,15 +152,16 @@ def add_span(
     source_id: int,
     score: float | None = None,
 ) -> int:
-    """Add a span. An identical one (same offsets, label and annotator) is not added again; returns
-    its id.
+    """Add a span and return its id.
+
+    If an identical span exists (same field, offsets, label and annotator), returns that span's id.
     """
-    same = (
+    identical = (
         "document_id = ? and layer_id = ? and label_id is ? and field = ? and start = ? and "
         '"end" = ? and annotator_id = ?'
     )
     key = (document_id, layer_id, label_id, field, start, end, annotator_id)
-    if row := db.writer.execute(f"select id from span where {same}", key).fetchone():
+    if row := db.writer.execute(f"select id from span where {identical}", key).fetchone():
         return row[0]
     columns = (
         'document_id, layer_id, label_id, field, start, "end", annotator_id, uid, source_id, score'
@@ -176,9 +181,9 @@ def update_span(
     start: int | None = None,
     end: int | None = None,
 ) -> None:
-    """Change the label or the offsets.
+    """Change the label or the offsets and clear the score.
 
-    A span changed by a person has no score; an identical one is deleted.
+    Deletes any other span that is now identical. Raises KeyError if there is no such span.
     """
     statement = (
         'update span set label_id = ifnull(?, label_id), start = ifnull(?, start), "end" = '
@@ -186,9 +191,10 @@ def update_span(
     )
     if not db.writer.execute(statement, (label_id, start, end, source_id, id)).rowcount:
         raise KeyError(id)
-    place = 'document_id, layer_id, annotator_id, field, start, "end", ifnull(label_id, 0)'
+    columns = 'document_id, layer_id, annotator_id, field, start, "end", ifnull(label_id, 0)'
     db.writer.execute(
-        f"delete from span where id != ?1 and ({place}) = (select {place} from span where id = ?1)",
+        f"delete from span where id != ?1"
+        f" and ({columns}) = (select {columns} from span where id = ?1)",
         (id,),
     )
 
@@ -196,13 +202,13 @@ def update_span(
 def delete_overlapping(
     db: Database, document_id: int, layer_id: int, start: int, end: int, field: str
 ) -> None:
-    """Delete the spans of a layer that share a character with [start, end) of a text."""
+    """Delete the spans of a layer that overlap [start, end) of a text field."""
     statement = (
         'select id from span where document_id = ? and layer_id = ? and field = ? and "end" > ?'
         " and start < ?"
     )
-    found = db.writer.execute(statement, (document_id, layer_id, field, start, end)).fetchall()
-    for (id,) in found:
+    rows = db.writer.execute(statement, (document_id, layer_id, field, start, end)).fetchall()
+    for (id,) in rows:
         delete_span(db, id)
 
 
@@ -221,17 +227,20 @@ def set_mark(
     score: float | None = None,
     many: bool = False,
 ) -> None:
-    """Set the class of a document, replacing the current one, or, with `many`, add it."""
-    mine = "document_id = ? and layer_id = ? and annotator_id = ?"
+    """Set the class of a document.
+
+    Replaces the current classes; with `many` (multi-label layers), adds to them.
+    """
+    where = "document_id = ? and layer_id = ? and annotator_id = ?"
     key = (document_id, layer_id, annotator_id)
-    have = [
+    current = [
         row[0]
-        for row in db.writer.execute(f"select label_id from mark where {mine}", key).fetchall()
+        for row in db.writer.execute(f"select label_id from mark where {where}", key).fetchall()
     ]
-    if have == [label_id] or (many and label_id in have):
+    if current == [label_id] or (many and label_id in current):
         return
     if not many:
-        db.writer.execute(f"delete from mark where {mine}", key)
+        db.writer.execute(f"delete from mark where {where}", key)
     row = (*key, label_id, source_id, score)
     db.writer.execute(
         "insert into mark(document_id, layer_id, annotator_id, label_id, source_id, "
@@ -243,7 +252,7 @@ def set_mark(
 def clear_mark(
     db: Database, document_id: int, layer_id: int, annotator_id: int, label_id: int | None = None
 ) -> None:
-    """Remove the class, by default all classes."""
+    """Remove one class of a document, or all classes if `label_id` is None."""
     statement = (
         "delete from mark where document_id = ? and layer_id = ? and annotator_id = ? and "
         "label_id = ifnull(?, label_id)"
@@ -260,21 +269,20 @@ def set_state(
     *,
     watch: Watch = QUIET,
 ) -> int:
-    """Set the state. Documents to which the layer does not apply are skipped. Returns how many have
-    that state now.
+    """Set the state of documents in a layer and return the number of documents changed.
 
-    Raises ValueError for an unknown state.
+    Documents to which the layer does not apply are skipped. Raises ValueError for an unknown state.
     """
     if new not in STATES:
         raise ValueError(f"state {new!r} is none of {STATES}")
-    execute, at, pieces = db.writer.execute, now(), watch.over(sorted(document_ids), CHUNK)
+    execute, at, chunks = db.writer.execute, now(), watch.over(sorted(document_ids), CHUNK)
     if new == "pending":
         statement = (
             "delete from state where layer_id = ? and annotator_id = ? and document_id in "
             "(select value from json_each(?))"
         )
         return sum(
-            execute(statement, (layer_id, annotator_id, ids_in(some))).rowcount for some in pieces
+            execute(statement, (layer_id, annotator_id, ids_in(chunk))).rowcount for chunk in chunks
         )
     statement = (
         "insert into state(document_id, layer_id, annotator_id, state, at) select d.id, "
@@ -285,15 +293,15 @@ def set_state(
         "excluded.state, at = excluded.at where state != excluded.state"
     )
     return sum(
-        execute(statement, (annotator_id, new, at, layer_id, ids_in(some))).rowcount
-        for some in pieces
+        execute(statement, (annotator_id, new, at, layer_id, ids_in(chunk))).rowcount
+        for chunk in chunks
     )
 
 
 def reset_untouched(
     db: Database, document_ids: Iterable[int], layer_id: int, annotator_id: int
 ) -> int:
-    """Drafts without any annotation left in the layer become pending. Returns how many."""
+    """Reset drafts that have no annotation in the layer to pending. Returns their number."""
     statement = (
         "delete from state where layer_id = ?1 and annotator_id = ?2 and state = 'draft'"
         " and document_id in (select value from json_each(?3))"
@@ -316,22 +324,23 @@ def next_unlabelled(
     annotator_id: int,
     wanted: Filter | None = None,
 ) -> int | None:
-    """The first document after `after_id` that passes `wanted`, that one of the layers is for and
-    that is neither submitted nor discarded there.
+    """Id of the next document after `after_id` that is pending or a draft in one of the layers.
 
-    Begins again at the first document when the end is reached; `after_id` itself comes last.
-    None if nothing is left to do.
+    Only documents that match the filter `wanted` and to which the layer applies. Wraps around at
+    the end; `after_id` itself comes last. None if all documents are submitted or discarded.
     """
-    more = condition(db, wanted) if wanted is not None else ("1", [])
+    filter_condition = condition(db, wanted) if wanted is not None else ("1", [])
 
     def first(after: int, until: int | None) -> int | None:
-        found = [_first_open(db, after, until, id, annotator_id, more) for id in layer_ids]
-        return min((id for id in found if id), default=None)
+        candidates = [
+            _first_open(db, after, until, id, annotator_id, filter_condition) for id in layer_ids
+        ]
+        return min((id for id in candidates if id), default=None)
 
-    found = first(after_id or 0, None)
-    if found is None and after_id is not None:
-        found = first(0, after_id)
-    return found
+    next_id = first(after_id or 0, None)
+    if next_id is None and after_id is not None:
+        next_id = first(0, after_id)
+    return next_id
 
 
 def _first_open(
@@ -340,11 +349,11 @@ def _first_open(
     until: int | None,
     layer_id: int,
     annotator_id: int,
-    more: tuple[str, list],
+    filter_condition: tuple[str, list],
 ) -> int | None:
-    """In (after, until].
+    """The first unfinished document of one layer with an id in (after, until].
 
-    Ends at the first one found, so going on through a half-done project costs nothing to speak of.
+    `until` None: no upper bound. `limit 1` keeps this fast in large, partly labelled projects.
     """
     statement = (
         "select d.id from document d where d.id > ?3 and (?4 is null or d.id <= ?4)"
@@ -352,15 +361,16 @@ def _first_open(
         "where id = ?1)"
         " and not exists (select 1 from state s where s.document_id = d.id and "
         "s.layer_id = ?1 and s.annotator_id = ?2"
-        f" and s.state in ('submitted', 'discarded')) and {more[0]} order by d.id limit 1"
+        f" and s.state in ('submitted', 'discarded')) and {filter_condition[0]}"
+        " order by d.id limit 1"
     )
-    values = (layer_id, annotator_id, after, until, *more[1])
+    values = (layer_id, annotator_id, after, until, *filter_condition[1])
     row = db.reader().execute(statement, values).fetchone()
     return row[0] if row else None
 
 
 def open_count(db: Database, layer_ids: Sequence[int], *, annotator_id: int) -> int:
-    """Number of documents that are unfinished in one of the layers."""
+    """Number of documents that are pending or a draft in at least one of the layers."""
     statement = (
         "select count(*) from document d where exists (select 1 from layer l where l.id "
         "in (select value from json_each(?))"

@@ -1,4 +1,4 @@
-"""Bulk edits of documents, one statement per thousand, so that they can be cancelled in between."""
+"""Bulk edits of documents, in chunks of `CHUNK`, so that they can be cancelled in between."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK = 1000  # documents
 
 
 def with_texts(db: Database, ids: Iterable[int], texts: int) -> list[int]:
-    """Those of the documents that have this number of texts."""
+    """Ids of the given documents that have exactly `texts` text fields, in ascending order."""
     statement = (
         "select id from document where texts = ? and id in (select value from json_each(?)) "
         "order by id"
@@ -35,42 +35,42 @@ def set_class(
     source: Callable[[], int],
     watch: Watch = QUIET,
 ) -> int:
-    """Set the class of documents in one layer, or remove it (None); gives how many changed.
+    """Set the class of documents in one layer; `label_id` None removes it.
 
-    `source()` adds the source of the new marks; it is called only if there are any.
+    Returns the number of documents changed. `source()` creates the source row of the new marks and
+    is called only if there are any.
 
-    States change as after an edit by hand: a pending document that gets a class becomes a draft;
-    one that loses its class becomes a draft if it was submitted, and pending if it was a draft on
-    which nothing else is set.
+    States change as in a manual edit: a pending document that gets a class becomes a draft; a
+    submitted document that loses its class becomes a draft; a draft without any other annotation
+    becomes pending.
     """
     conn = db.writer
-    mine = "layer_id = ? and annotator_id = ?"
+    where = "layer_id = ? and annotator_id = ?"
     key = (layer_id, annotator_id)
-    one = (
-        f"select document_id from mark where {mine} group by document_id having count(*) = 1 "
+    only_this_label = (
+        f"select document_id from mark where {where} group by document_id having count(*) = 1 "
         f"and max(label_id) = ?"
     )
-    some = f"select document_id from mark where {mine}"
     if label_id is None:
-        these = f"in (select value from json_each(?)) and document_id in ({some})"
-        wanted = [
+        changed = [
             id
             for (id,) in conn.execute(
-                f"select distinct document_id from mark where {mine} and document_id {these}",
-                (*key, ids_in(ids), *key),
+                f"select distinct document_id from mark where {where}"
+                " and document_id in (select value from json_each(?))",
+                (*key, ids_in(ids)),
             )
         ]
     else:
-        have = {id for (id,) in conn.execute(one, (*key, label_id)).fetchall()}
-        wanted = [id for id in ids if id not in have]
-    wanted.sort()
-    source_id = source() if wanted and label_id is not None else 0
-    for piece in watch.over(wanted, CHUNK):
-        _set_class(conn, ids_in(piece), key, label_id, source_id)
+        unchanged = {id for (id,) in conn.execute(only_this_label, (*key, label_id)).fetchall()}
+        changed = [id for id in ids if id not in unchanged]
+    changed.sort()
+    source_id = source() if changed and label_id is not None else 0
+    for chunk in watch.over(changed, CHUNK):
+        _set_class(conn, ids_in(chunk), key, label_id, source_id)
         if label_id is None:
-            reset_untouched(db, piece, *key)
-            _reopen_submitted(conn, ids_in(piece), key)
-    return len(wanted)
+            reset_untouched(db, chunk, *key)
+            _reopen_submitted(conn, ids_in(chunk), key)
+    return len(changed)
 
 
 def _set_class(
@@ -80,10 +80,10 @@ def _set_class(
     label_id: int | None,
     source_id: int,
 ) -> None:
-    """`key`: layer and annotator; `changed`: document ids as JSON."""
-    mine, (layer_id, annotator_id) = "layer_id = ? and annotator_id = ?", key
+    """Replace the marks. `changed`: document ids as JSON; `key`: (layer id, annotator id)."""
+    where, (layer_id, annotator_id) = "layer_id = ? and annotator_id = ?", key
     conn.execute(
-        f"delete from mark where {mine} and document_id in (select value from json_each(?))",
+        f"delete from mark where {where} and document_id in (select value from json_each(?))",
         (*key, changed),
     )
     if label_id is not None:
@@ -112,7 +112,7 @@ def _reopen_submitted(conn: sqlite3.Connection, changed: str, key: tuple[int, in
 
 
 def without_label(db: Database, ids: Iterable[int], layer_id: int, annotator_id: int) -> list[int]:
-    """Those of the documents that have no label in the layer."""
+    """Ids of the given documents that have no label in the layer, in ascending order."""
     table = "span" if layer_of(db, layer_id).traits.in_text else "mark"
     statement = (
         "select id from document d where id in (select value from json_each(?))"
@@ -129,7 +129,7 @@ def without_label(db: Database, ids: Iterable[int], layer_id: int, annotator_id:
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """What splitting needs of a document."""
+    """The columns of a document that the split operation reads."""
 
     id: int
     split: str | None
@@ -144,36 +144,42 @@ _SUBMITTED = (
 
 
 def split_rows(db: Database, layer_names: Sequence[str]) -> list[SplitRow]:
-    """Documents submitted in one of the layers by its gold annotator, in order of id."""
+    """Documents that the gold annotator submitted in at least one of the layers, by id."""
     statement = (
         "select id, split, fold_group, text_hash from document"
         f" where id in (select s.document_id from {_SUBMITTED}) order by id"
     )
-    found = db.reader().execute(statement, (json.dumps(list(layer_names)),)).fetchall()
-    return [SplitRow(*row) for row in found]
+    rows = db.reader().execute(statement, (json.dumps(list(layer_names)),)).fetchall()
+    return [SplitRow(*row) for row in rows]
 
 
 def split_labels(
     db: Database, layer_names: Sequence[str]
 ) -> dict[int, tuple[tuple[str, str], ...]]:
-    """(layer, label) pairs of those documents by id; the label is "" where a layer has none."""
+    """Map document id → (layer name, label name) pairs, for the documents of `split_rows`.
+
+    The label is "" in a layer that was submitted without a label.
+    """
     statement = (
         "select distinct s.document_id, l.name, ifnull(b.name, '')"
         f" from {_SUBMITTED} left join {{table}} t on t.document_id = s.document_id"
         " and t.layer_id = l.id and t.annotator_id = l.gold left join label b on b.id = t.label_id"
     )
-    pairs: dict[tuple[str, str], tuple[str, str]] = {}  # one object each, however many documents
-    found: dict[int, dict[tuple[str, str], None]] = {}
+    pairs: dict[tuple[str, str], tuple[str, str]] = {}  # interned: equal pairs share one object
+    by_document: dict[int, dict[tuple[str, str], None]] = {}
     for table in ("mark", "span"):
         rows = db.reader().execute(statement.format(table=table), (json.dumps(list(layer_names)),))
         for id, layer, label in rows.fetchall():
             pair = (layer, label)
-            found.setdefault(id, {})[pairs.setdefault(pair, pair)] = None
-    return {id: _without_blanks(some) for id, some in found.items()}
+            by_document.setdefault(id, {})[pairs.setdefault(pair, pair)] = None
+    return {id: _without_blanks(labelled) for id, labelled in by_document.items()}
 
 
 def _without_blanks(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """A layer holds marks or spans: each has nothing in the table of the other."""
+    """Remove ("layer", "") where the layer has a label.
+
+    A layer has either marks or spans, so the join with the other table yields an empty label.
+    """
     named = {layer for layer, label in pairs if label}
     return tuple(sorted(pair for pair in pairs if pair[1] or pair[0] not in named))
 

@@ -31,7 +31,7 @@ class Prompt:
 
 
 def all(db: Database) -> tuple[Prompt, ...]:
-    """In order of their names."""
+    """All prompts with their versions, by name."""
     versions: dict[int, list[PromptVersion]] = {}
     columns = "id, prompt_id, number, body, parent_id, at"
     for row in (
@@ -46,17 +46,18 @@ def all(db: Database) -> tuple[Prompt, ...]:
 
 def get(db: Database, id: int) -> Prompt:
     """Raises KeyError if there is no such prompt."""
-    for one in all(db):
-        if one.id == id:
-            return one
+    for prompt in all(db):
+        if prompt.id == id:
+            return prompt
     raise KeyError(id)
 
 
 def by_name(db: Database, name: str) -> Prompt | None:
-    return next((one for one in all(db) if one.name == name), None)
+    return next((prompt for prompt in all(db) if prompt.name == name), None)
 
 
 def add(db: Database, name: str, body: str) -> Prompt:
+    """Add a prompt with `body` as version 1."""
     id = db.writer.execute(
         "insert into prompt(uid, name) values(?, ?)", (new_uid(), name)
     ).lastrowid
@@ -65,11 +66,16 @@ def add(db: Database, name: str, body: str) -> Prompt:
 
 
 def add_version(db: Database, prompt_id: int, body: str) -> PromptVersion:
-    """The next version; an unchanged body gives the newest one again."""
-    last = get(db, prompt_id).versions[-1:]
-    if last and last[0].body == body:
-        return last[0]
-    row = (prompt_id, last[0].number + 1 if last else 1, body, last[0].id if last else None, now())
+    """Add a version and return it. If `body` is unchanged, returns the latest version.
+
+    Raises KeyError if there is no such prompt.
+    """
+    versions = get(db, prompt_id).versions
+    latest = versions[-1] if versions else None
+    if latest and latest.body == body:
+        return latest
+    number, parent_id = (latest.number + 1, latest.id) if latest else (1, None)
+    row = (prompt_id, number, body, parent_id, now())
     id = db.writer.execute(
         "insert into prompt_version(prompt_id, number, body, parent_id, at) values(?, ?, ?, ?, ?)",
         row,
@@ -82,4 +88,5 @@ def rename(db: Database, id: int, name: str) -> None:
 
 
 def delete(db: Database, id: int) -> None:
+    """Delete a prompt with its versions."""
     db.writer.execute("delete from prompt where id = ?", (id,))
