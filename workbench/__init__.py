@@ -15,14 +15,29 @@ telemetry of onnxruntime and huggingface_hub for the process; import it before t
     print(workbench.load_model("out/model").predict_texts(["The tram was late again."])[0].label)
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from workbench.base.privacy import disable_telemetry
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from workbench.project.project import Project
+    from workbench.tasks.predictor import Predictor
+    from workbench.text.dataset import Dataset
+    from workbench.training.events import Event
+    from workbench.training.spec import TrainSpec
 
 __version__ = "0.1.0"
 
 disable_telemetry()
 
 
-def open_project(path, *, read_only=False):
+def open_project(path: Path | str, *, read_only: bool = False) -> Project:
     """Open a project file as a `workbench.project.project.Project`; close it when done.
 
     Raises ProjectLocked if another process has it open for writing (`read_only=True` works anyway),
@@ -33,7 +48,7 @@ def open_project(path, *, read_only=False):
     return Project.open(path, read_only=read_only)
 
 
-def load_model(folder, device="auto"):
+def load_model(folder: Path | str, device: str = "auto") -> Predictor:
     """Load the `model` folder of a run, or an exported Hugging Face folder.
 
     Returns a `workbench.tasks.predictor.Predictor`. Raises ModelError if the folder is not a
@@ -44,7 +59,12 @@ def load_model(folder, device="auto"):
     return Predictor.load(folder, device)
 
 
-def train(spec, dataset, folder, splits=None):
+def train(
+    spec: TrainSpec,
+    dataset: Dataset,
+    folder: Path | str,
+    splits: Mapping[str, Sequence[int]] | None = None,
+) -> Generator[Event, str | None, dict[str, Any]]:
     """Fine-tune in this process. Yields events and returns the result.
 
     The best version is saved in `folder/model`. `send("stop")` ends the training and keeps it,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
@@ -31,7 +32,7 @@ class Contribution:
     title: str
     object: str  # "module:name"
     source: str = BUILTIN
-    options: dict = field(
+    options: dict[str, Any] = field(
         default_factory=dict, hash=False
     )  # the other keys: patterns, needs, outputs, layer kinds …
 
@@ -63,7 +64,9 @@ def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
     return tuple(found)
 
 
-def _contribution(path: Path, kind: str, number: int, entry: dict, source: str) -> Contribution:
+def _contribution(
+    path: Path, kind: str, number: int, entry: dict[str, Any], source: str
+) -> Contribution:
     for key in ("id", "title", "object"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise ManifestError(

@@ -37,8 +37,9 @@ def from_plain(kind: type[T], raw: Mapping[str, Any]) -> T:
 
     Raises TypeError where a field without a default is missing.
     """
-    make: Any = kind
-    return _dataclass_reader(make)(raw)
+    make: Any = kind  # a class is hashable
+    read: Callable[[Mapping[str, Any]], T] = _dataclass_reader(make)
+    return read(raw)
 
 
 @cache
@@ -84,7 +85,7 @@ def _reader(hint: Any) -> Reader | None:
     return None
 
 
-def _tuple_reader(inner: tuple) -> Reader:
+def _tuple_reader(inner: tuple[Any, ...]) -> Reader:
     if not inner:
         return tuple
     if len(inner) == 2 and inner[1] is Ellipsis:

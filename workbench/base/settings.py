@@ -34,9 +34,13 @@ class Settings:
     plugin_folders: list[str] = field(default_factory=list)
     plugins_enabled: list[str] = field(default_factory=list)  # folders of enabled plugins
     recent: list[str] = field(default_factory=list)
-    window: dict = field(default_factory=dict)  # window geometry and other view state, by name
-    devices: dict = field(default_factory=dict)  # what a worker last reported
-    precision_trials: dict = field(default_factory=dict)  # key of a measurement → speedup of bf16
+    window: dict[str, Any] = field(
+        default_factory=dict
+    )  # window geometry and other view state, by name
+    devices: dict[str, Any] = field(default_factory=dict)  # what a worker last reported
+    precision_trials: dict[str, Any] = field(
+        default_factory=dict
+    )  # key of a measurement → speedup of bf16
 
     def __post_init__(self) -> None:
         self._tell: Callable[[WorkbenchError], None] | None = None

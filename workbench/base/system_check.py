@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.base.i18n import N_
 
@@ -35,12 +36,12 @@ class Check:
     def group(self) -> str:
         return self.id.partition(".")[0]
 
-    def to_event(self) -> dict:
+    def to_event(self) -> dict[str, object]:
         """The form in which a job target yields it."""
         return {"kind": "check", **asdict(self)}
 
     @classmethod
-    def from_event(cls, payload: Mapping) -> Check:
+    def from_event(cls, payload: Mapping[str, Any]) -> Check:
         return cls(**{name: str(payload[name]) for name in cls.__dataclass_fields__})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -161,7 +162,7 @@ def _wait(opened: Session, handle, quiet: bool):
     return handle.outcome
 
 
-def _show_import(found: dict) -> None:
+def _show_import(found: dict[str, Any]) -> None:
     documents = ngettext("{n:,} document", "{n:,} documents", found["documents"])
     spans = ngettext("{n:,} span", "{n:,} spans", found["spans"])
     say(

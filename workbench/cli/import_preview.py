@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.cli.output import note, say, table
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from workbench.operations.import_preview import Preview
 
 
-def dry_run_json(files: Sequence[Path], previews: Sequence[Preview]) -> list[dict]:
+def dry_run_json(files: Sequence[Path], previews: Sequence[Preview]) -> list[dict[str, Any]]:
     """One object per file."""
     return [_as_dict(file, found) for file, found in zip(files, previews, strict=True)]
 
 
-def _as_dict(file: Path, found: Preview) -> dict:
+def _as_dict(file: Path, found: Preview) -> dict[str, object]:
     return {
         "file": str(file),
         "format": found.format,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, plain, say, size, table
+
+if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
 
 
 @click.group()
@@ -38,7 +42,7 @@ def list_models(as_json: bool) -> None:
     table(head, rows) if whole else table(head[:-1], [row[:-1] for row in rows])
 
 
-def _row(info) -> tuple:
+def _row(info: ModelInfo) -> tuple[str | int | None, ...]:
     parameters = _("{n:.1f} M").format(n=info.parameters / 1e6) if info.parameters else None
     return (
         plain(info.name),
@@ -52,7 +56,7 @@ def _row(info) -> tuple:
     )
 
 
-def _problem(info) -> str:
+def _problem(info: ModelInfo) -> str:
     """Short reason why it cannot be used; `models info` shows the full message."""
     if info.only_untrusted:
         return _("pickled weights, not confirmed")
@@ -80,12 +84,12 @@ def info(name: str, as_json: bool) -> None:
         raise spec.unusable(found)
 
 
-def _show(found) -> None:
+def _show(found: ModelInfo) -> None:
     from workbench.operations import models as operations
 
     for key, value in operations.to_json(found).items():
         if key != "files" and value not in (None, "", [], {}, 0, False):
-            words = "; ".join(map(str, value)) if key == "problems" else _words(value)
+            words = "; ".join(found.problems) if key == "problems" else _words(value)
             say(f"{key + ':':<14} {plain(words)}")
     for name, count in found.files:
         say(f"{'':<14} {size(count):>8}  {plain(name)}")

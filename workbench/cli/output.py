@@ -8,6 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -127,7 +128,7 @@ class Progress:
             self._tenth = int(part * 10)
             note(shown.rstrip())
 
-    def heard(self, payload: Mapping, job) -> None:
+    def heard(self, payload: Mapping[str, Any], job) -> None:
         """Show job progress from `part` (fraction), or `done` of `total` (message or parameter)."""
         total = payload.get("total") or job.spec.params.get("total")
         if payload.get("part") is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -71,7 +72,7 @@ def info(file: Path, as_json: bool) -> None:
     emit(found) if as_json else _show_info(file, found)
 
 
-def _show_info(file: Path, found: dict) -> None:
+def _show_info(file: Path, found: dict[str, Any]) -> None:
     say(_("{file}: {n} documents").format(file=file, n=found["documents"]))
     say("  ".join(f"{name} {count}" for name, count in found["splits"].items()))
     say("  ".join(f"{term(name)} {count}" for name, count in found["states"].items()))
@@ -91,7 +92,7 @@ def _show_info(file: Path, found: dict) -> None:
         )
 
 
-def _run_row(run: dict) -> tuple:
+def _run_row(run: dict[str, Any]) -> tuple:
     scores = (run["scores"] or {}).get("dev", {})
     return (
         run["name"],

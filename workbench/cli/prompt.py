@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -139,7 +140,7 @@ def prompt(
         _show_prior(report)
 
 
-def _show_prior(report: dict) -> None:
+def _show_prior(report: dict[str, Any]) -> None:
     if report["prior"]:
         say()
         message = _("Calibration {method}. The prior is the share of a label without the text.")
@@ -162,7 +163,7 @@ def _read(template: Path) -> str:
         ) from error
 
 
-def _run(opened: Session, spec, split: str) -> dict:
+def _run(opened: Session, spec, split: str) -> dict[str, Any]:
     from workbench.operations import prompt as operations
     from workbench.operations import results
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -94,7 +94,7 @@ def splits(
     emit(_as_dict(choice, found, dry_run)) if as_json else _show(found, dry_run)
 
 
-def _choice(project: Project, names: tuple[str, ...], seed, values: dict) -> SplitChoice:
+def _choice(project: Project, names: tuple[str, ...], seed, values: dict[str, Any]) -> SplitChoice:
     from workbench.operations.splits import SplitChoice, split_layers
 
     known = split_layers(project)
@@ -114,7 +114,7 @@ def _choice(project: Project, names: tuple[str, ...], seed, values: dict) -> Spl
     return SplitChoice(layers, project.seed if seed is None else seed, **values)
 
 
-def _as_dict(choice: SplitChoice, found: SplitPreview, dry_run: bool) -> dict:
+def _as_dict(choice: SplitChoice, found: SplitPreview, dry_run: bool) -> dict[str, object]:
     return {
         "dry_run": dry_run,
         "shares": dict(choice.shares),

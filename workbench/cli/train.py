@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -238,7 +238,7 @@ def _tell(progress: Progress, payload) -> None:
         progress.line(str(payload.get("line", "")))
 
 
-def _report(opened: Session, run: Run) -> dict:
+def _report(opened: Session, run: Run) -> dict[str, Any]:
     from workbench.operations import train as operations
 
     result = run.result
@@ -280,7 +280,7 @@ def _report(opened: Session, run: Run) -> dict:
     }
 
 
-def _per_label(run: Run) -> dict:
+def _per_label(run: Run) -> dict[str, Any]:
     """Scores per label by split, against the gold labels of the run."""
     from workbench.operations import results
 
@@ -292,7 +292,7 @@ def _per_label(run: Run) -> dict:
     }
 
 
-def _show(report: dict) -> None:
+def _show(report: dict[str, Any]) -> None:
     say(
         _(
             "Run {run} is {status}: {steps} steps in {seconds:.0f} s on {device}; best "
@@ -322,7 +322,7 @@ def _list_options(task: str | None, as_json: bool) -> None:
         say("    " + _("Default: {default}").format(default=rule))
 
 
-def _option(option: Option, names: Sequence[str]) -> dict:
+def _option(option: Option, names: Sequence[str]) -> dict[str, Any]:
     return {
         "name": option.name,
         "kind": option.kind,

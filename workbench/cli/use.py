@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -68,7 +69,7 @@ def _for_scores(file: Path, run: str, split: str):
     return session(file, read_only=True) if complete else writing_if_free(file)
 
 
-def show_scores(title: str, report: dict) -> None:
+def show_scores(title: str, report: dict[str, Any]) -> None:
     """Print a score table."""
     say(
         _("{title} on {split}, {n} documents").format(
@@ -96,7 +97,7 @@ def show_scores(title: str, report: dict) -> None:
         say(_gold_told(report["fingerprint"] == as_run["fingerprint"], as_run["scores"]))
 
 
-def _gold_told(same: bool, scores: dict) -> str:
+def _gold_told(same: bool, scores: dict[str, Any]) -> str:
     """Whether the gold labels are still those of the run, and its original scores."""
     if same:
         return _("The documents and gold labels are unchanged since the run.")
@@ -204,7 +205,7 @@ def _model(run_or_folder: str, file: Path | None) -> Path:
     return folder
 
 
-def _in_words(line: dict) -> str:
+def _in_words(line: dict[str, Any]) -> str:
     if (scores := line["scores"]) is not None:
         chosen = line["labels"] if "labels" in line else [line["label"]]
         found = ", ".join(f"{label}  {scores[label]:.3f}" for label in chosen)

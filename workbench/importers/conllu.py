@@ -192,13 +192,21 @@ def _checked(sentence: _Sentence) -> _Sentence:
     return sentence
 
 
+def _number(row: list[str]) -> tuple[str, str | None, str | None]:
+    """Of a row that `_sentences` has checked: the number of the word, the last number of a range,
+    the decimal of an empty node.
+    """
+    match = _ID.match(row[0])
+    return (match[1], match[2], match[3]) if match else (row[0], None, None)
+
+
 def _words(rows: list[list[str]]) -> list[_Word]:
     """The words as they occur in the text. Empty nodes (8.1) are omitted."""
     found: list[_Word] = []
     n = 0
     while n < len(rows):
         row = rows[n]
-        _, last, empty = _ID.match(row[0]).groups()
+        _, last, empty = _number(row)
         n += 1
         if empty:
             continue
@@ -207,12 +215,8 @@ def _words(rows: list[list[str]]) -> list[_Word]:
             found.append(_Word(row[1], (row,), glued))
             continue
         parts = []
-        while (
-            n < len(rows)
-            and not _ID.match(rows[n][0]).group(2)
-            and int(_ID.match(rows[n][0]).group(1)) <= int(last)
-        ):
-            parts += [] if _ID.match(rows[n][0]).group(3) else [rows[n]]
+        while n < len(rows) and not _number(rows[n])[1] and int(_number(rows[n])[0]) <= int(last):
+            parts += [] if _number(rows[n])[2] else [rows[n]]
             n += 1
         if parts and "".join(part[1] for part in parts) == row[1]:
             found += [_Word(part[1], (part,), True) for part in parts[:-1]] + [

@@ -42,7 +42,8 @@ def importer(format: str) -> Importer:
             _("There is no import format {format!r}.").format(format=format),
             hint=_("Known: {names}.").format(names=", ".join(formats())),
         )
-    return registry.registry().get("importer", format)()
+    found: Importer = registry.registry().get("importer", format)()
+    return found
 
 
 def detect(source: Source) -> Detected:

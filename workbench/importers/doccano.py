@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
@@ -129,7 +130,7 @@ def _cell(value: object) -> str:
 # ---------------------------------------------------------------- which field is what
 
 
-def _fields(sample: list[dict], file: str) -> list[str]:
+def _fields(sample: list[dict[str, Any]], file: str) -> list[str]:
     """The field names of the first records.
 
     Raises ImportFailed if there are too many for records.
@@ -160,7 +161,7 @@ def _require_text(known: list[str], guessed: dict[str, str], file: str) -> None:
         )
 
 
-def _guess(sample: list[dict], options: Options) -> tuple[tuple[str, str], ...]:
+def _guess(sample: list[dict[str, Any]], options: Options) -> tuple[tuple[str, str], ...]:
     """(role, field) pairs from the first records."""
     keys = dict.fromkeys(str(key) for value in sample for key in value)
     found: list[tuple[str, str]] = []
@@ -192,7 +193,7 @@ def _is_label_studio(keys: Iterable[str]) -> bool:
 
 
 def _label_studio_roles(
-    sample: list[dict], found: list[tuple[str, str]], options: Options
+    sample: list[dict[str, Any]], found: list[tuple[str, str]], options: Options
 ) -> list[tuple[str, str]]:
     """Roles of further fields that hold spans or choices, in a layer of their own each."""
     if not _is_label_studio(key for value in sample for key in value):
@@ -211,7 +212,7 @@ def _label_studio_roles(
     return roles_
 
 
-def _longest(sample: list[dict]) -> str | None:
+def _longest(sample: list[dict[str, Any]]) -> str | None:
     """The field with the longest strings, None where no field holds strings."""
     sizes: dict[str, int] = {}
     for value in sample:
@@ -271,16 +272,15 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
     return Record(document, parts.states, parts.marks, parts.spans)
 
 
-def _text(value: Mapping, column: str) -> str:
+def _text(value: Mapping[str, Any], column: str) -> str:
     if column not in value:
         raise Fault(_("the record has no {column!r}").format(column=column))
-    if not isinstance(value[column], str):
+    text = value[column]
+    if not isinstance(text, str):
         raise Fault(
-            _("{column!r} is {value}, expected a string").format(
-                column=column, value=show(value[column])
-            )
+            _("{column!r} is {value}, expected a string").format(column=column, value=show(text))
         )
-    return value[column]
+    return text
 
 
 def _key(value: object) -> str:

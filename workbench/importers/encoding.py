@@ -6,6 +6,7 @@ A detected encoding comes with its reason; an undetectable one is refused.
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,7 +122,7 @@ def _binary(path: Path, position: int) -> ImportFailed:
     )
 
 
-def _chunks(path: Path, limit: int | None):
+def _chunks(path: Path, limit: int | None) -> Iterator[bytes]:
     left = limit if limit is not None else 1 << 62
     with open(path, "rb") as file:
         while left > 0 and (raw := file.read(min(CHUNK, left))):

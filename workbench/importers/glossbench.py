@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
@@ -137,7 +138,7 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= LONGEST_NAME
 
 
-def _listed(value: object, what: str) -> list:
+def _listed(value: object, what: str) -> list[Any]:
     if not isinstance(value, list):
         raise Fault(_("{what} are {value}, expected a list").format(what=what, value=show(value)))
     return value
@@ -167,7 +168,7 @@ def _record(value: object, layers: Mapping[str, Layer]) -> Record:
     return record
 
 
-def _check_shape(value: Mapping) -> None:
+def _check_shape(value: Mapping[str, Any]) -> None:
     """Raises Fault if `record_from_json` would fail, or would accept a fraction as an offset."""
     if not isinstance(value.get("texts"), dict):
         raise Fault(_("the document has no texts"))

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from workbench.base.i18n import _
 from workbench.importers.base import Fault, check_text
@@ -17,7 +18,7 @@ _SPACE = " \t\r\n"
 _OPENING = re.compile(r'\{\s*(?:"|\}|$)|\[\s*(?:[{\["\]\d-]|null|true|false|$)')
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         seen: set[str] = set()
@@ -195,7 +196,7 @@ def keys_in(head: str) -> list[str]:
     return re.findall(r'"([^"\\]{1,60})"\s*:', head[:4_000])
 
 
-def first_object(head: str) -> dict:
+def first_object(head: str) -> dict[str, Any]:
     """The first object of a file's beginning, {} if there is none."""
     try:
         value, _end = _DECODER.raw_decode(head.lstrip("\ufeff \t\r\n["))

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
@@ -155,25 +156,25 @@ def _is_media(name: str, value: str) -> bool:
 # ---------------------------------------------------------------- tasks
 
 
-def _annotations(task: Mapping) -> list[Mapping]:
+def _annotations(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     found = task.get("annotations", task.get("completions"))
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _chosen(task: Mapping) -> Mapping | None:
+def _chosen(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The annotation that is used: the ground truth, else the first that was not cancelled."""
     done = [one for one in _annotations(task) if not one.get("was_cancelled")]
     return next((one for one in done if one.get("ground_truth")), done[0] if done else None)
 
 
-def _results(annotation: Mapping | None) -> Iterator[Mapping]:
+def _results(annotation: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
     found = annotation.get("result") if annotation else None
     for result in found if isinstance(found, list) else ():
         if isinstance(result, dict):
             yield result
 
 
-def _kind(result: Mapping) -> str:
+def _kind(result: Mapping[str, Any]) -> str:
     """span, class, or "" for what is not imported."""
     value = result.get("value")
     if not isinstance(value, dict):
@@ -199,7 +200,7 @@ def _record(task: object, form: _Form, left: Counter[str]) -> Record:
 
 
 def _labels(
-    annotation: Mapping | None, text: str, form: _Form, left: Counter[str]
+    annotation: Mapping[str, Any] | None, text: str, form: _Form, left: Counter[str]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Span, ...]]]:
     marks: dict[str, dict[str, None]] = {}
     spans: dict[str, list[Span]] = {}
@@ -233,7 +234,9 @@ def _names(value: object) -> list[str]:
     return [label_name(one) for one in value]
 
 
-def _states(task: Mapping, chosen: Mapping | None, marks: Mapping, form: _Form) -> dict[str, str]:
+def _states(
+    task: Mapping[str, Any], chosen: Mapping[str, Any] | None, marks: Mapping[str, Any], form: _Form
+) -> dict[str, str]:
     """Submitted with spans (also none) or with a class; cancelled annotations are discarded."""
     if chosen is None:
         return dict.fromkeys(form.layers.values(), "discarded") if _annotations(task) else {}
@@ -241,13 +244,13 @@ def _states(task: Mapping, chosen: Mapping | None, marks: Mapping, form: _Form) 
     return dict.fromkeys((*span_layers, *marks), "submitted")
 
 
-def _count(task: Mapping, left: Counter[str]) -> None:
+def _count(task: Mapping[str, Any], left: Counter[str]) -> None:
     done = [one for one in _annotations(task) if not one.get("was_cancelled")]
     left["several"] += len(done) > 1
     left["predictions"] += bool(task.get("predictions"))
 
 
-def _document(task: Mapping, data: Mapping, form: _Form) -> Document:
+def _document(task: Mapping[str, Any], data: Mapping[str, Any], form: _Form) -> Document:
     meta = dict(task["meta"]) if isinstance(task.get("meta"), dict) else {}
     meta.update(
         {str(name): value for name, value in data.items() if name != form.text and value != ""}
@@ -264,7 +267,7 @@ def _document(task: Mapping, data: Mapping, form: _Form) -> Document:
     return Document(str(key) if known else "", ((TEXT, data[form.text]),), found, None, meta)
 
 
-def _shown(task: Mapping, form: _Form) -> Iterable[str]:
+def _shown(task: Mapping[str, Any], form: _Form) -> Iterable[str]:
     """The labels of a task as a preview lists them."""
     for result in _results(_chosen(task)):
         names = result["value"].get(str(result["type"])) if _kind(result) else None

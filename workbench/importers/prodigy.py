@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl
@@ -123,7 +124,7 @@ class ProdigyImporter:
             )
 
 
-def _shown(value: Mapping) -> tuple[str, str, str]:
+def _shown(value: Mapping[str, Any]) -> tuple[str, str, str]:
     labels = ", ".join(_shown_labels(value))
     return _cell(value.get("text")), labels, _cell(value.get("answer"))
 
@@ -132,7 +133,7 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else jsonl.dumps(value)
 
 
-def _shown_labels(value: Mapping) -> list[str]:
+def _shown_labels(value: Mapping[str, Any]) -> list[str]:
     """The labels of a task as a preview lists them; `read` reports what is wrong with them."""
     spans, accepted = value.get("spans"), value.get("accept")
     found = [
@@ -181,7 +182,7 @@ def _record(value: object, options: Options) -> Record:
     )
 
 
-def _document(value: Mapping, text: str) -> Document:
+def _document(value: Mapping[str, Any], text: str) -> Document:
     tokens = _tokens(value.get("tokens"), text)
     meta = dict(value["meta"]) if isinstance(value.get("meta"), dict) else {}
     meta.update({key: other for key, other in value.items() if key not in _KNOWN})
@@ -226,7 +227,7 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def _spans(value: Mapping) -> tuple[Span, ...] | None:
+def _spans(value: Mapping[str, Any]) -> tuple[Span, ...] | None:
     """None if the record has no spans field."""
     raw = value.get("spans")
     if raw is None or (not raw and "label" in value) or (not raw and "options" in value):
@@ -244,7 +245,7 @@ def _spans(value: Mapping) -> tuple[Span, ...] | None:
     return unique_spans(found)
 
 
-def _classes(value: Mapping) -> tuple[str, ...]:
+def _classes(value: Mapping[str, Any]) -> tuple[str, ...]:
     accept = value.get("accept")
     if isinstance(accept, list):
         return tuple(dict.fromkeys(label_name(one) for one in accept))

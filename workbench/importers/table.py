@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl, roles
@@ -203,11 +204,11 @@ def _unescaped(row: list[str], place: Mapping[str, int], escaped: int | None) ->
     return cells
 
 
-def _meta(named: list[tuple[roles.Role, str]]) -> dict:
+def _meta(named: list[tuple[roles.Role, str]]) -> dict[str, Any]:
     """Metadata by name; a column `meta` with a JSON object, as our own export writes it, is
     unpacked.
     """
-    found: dict = {}
+    found: dict[str, Any] = {}
     for one, cell in named:
         if one.kind != "meta" or not cell:
             continue

@@ -18,7 +18,7 @@ from workbench.text.document import TEXT, TEXT_B, Document
 WARM = "A few words to begin with."
 
 
-def open(params: Mapping) -> Callable[[Mapping], dict]:
+def open(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Host target. params: model (folder of a run or of a pretrained model), device, allow_pickle.
 
     A request {"inspector": id, "documents": [{"texts": {field: content}, "tokens": {field:
@@ -44,7 +44,7 @@ class Inspecting:
         self._made: dict[str, Any] = {}
         self._counted: tuple[tuple[str, ...], float] | None = None
 
-    def answer(self, request: Mapping) -> Answer:
+    def answer(self, request: Mapping[str, Any]) -> Answer:
         """Raises ModelError if the model lacks what the inspector needs."""
         began = time.perf_counter()
         id = str(request["inspector"])

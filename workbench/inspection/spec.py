@@ -116,14 +116,15 @@ class Answer:
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for the channel or JSON; arrays are kept."""
-        return to_plain(self)
+        raw: dict[str, Any] = to_plain(self)
+        return raw
 
     @classmethod
     def from_plain(cls, raw: Mapping[str, Any]) -> Answer:
         answer, info = from_plain(cls, raw), light(raw["inspector"])
         if info is None:
             return answer
-        result = from_plain(info.result, answer.result)
+        result: object = from_plain(info.result, answer.result)
         return cls(answer.inspector, result, answer.unknown, answer.milliseconds)
 
 

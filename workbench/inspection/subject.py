@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from workbench.inspection import spec
 from workbench.models import device as devices
@@ -44,10 +45,10 @@ class Subject:
         self.folder, self._device = folders.located(folder), device
         self._allow_pickle = allow_pickle
         self.info = models.read_folder(self.folder, allow_pickle=allow_pickle)
-        self.is_run = (self.folder / folders.DESCRIPTION).is_file()
+        self.is_run = (self.folder / models.DESCRIPTION).is_file()
         self.gives = spec.given(self.info.gives, self._answers() if self.is_run else None)
         self._eager: Encoder | None = None
-        self._last: tuple[tuple, Predicted] | None = None
+        self._last: tuple[object, Predicted] | None = None
 
     def _answers(self) -> tuple[str, ...]:
         options = self.predictor.description.get("options") or {}
@@ -146,7 +147,7 @@ class Subject:
             self.language_model.logits([piece.ids.tolist()], [[0]])
 
 
-def document_of(texts: Mapping, tokens: Mapping | None) -> Document:
+def document_of(texts: Mapping[str, Any], tokens: Mapping[str, Any] | None) -> Document:
     """A document from a request: {field: text} and {field: [[start, end], …]}."""
     borders = {
         name: tuple((int(start), int(end)) for start, end in given)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
+from typing import Any
 
 from workbench.jobs import events, steps
 
@@ -33,7 +34,7 @@ class Channel:
     def __init__(self, descriptor: int, record: Path | None = None):
         self._descriptor: int | None = descriptor
         self._record = _opened(record)
-        self._steps: list[Mapping] = []  # payloads since the last message
+        self._steps: list[Mapping[str, Any]] = []  # payloads since the last message
         self._latest: events.Output | None = None  # latest unsent tick or progress
         self._sent = 0.0
         self._lock = threading.Lock()
@@ -51,7 +52,7 @@ class Channel:
         if time.monotonic() - self._sent >= INTERVAL:
             self._flush()
 
-    def _add_step(self, payload: Mapping) -> None:
+    def _add_step(self, payload: Mapping[str, Any]) -> None:
         if self._steps and not steps.same_losses(self._steps[0], payload):
             self._flush()
         self._steps.append(payload)
@@ -68,7 +69,7 @@ class Channel:
             self.write(events.to_json(self._latest))
             self._latest = None
 
-    def write(self, message: Mapping) -> None:
+    def write(self, message: Mapping[str, Any]) -> None:
         line = _line(message)
         with self._lock:
             if self._record is not None:
@@ -98,7 +99,7 @@ def _opened(record: Path | None) -> FileIO | None:
         return None
 
 
-def _line(message: Mapping) -> bytes:
+def _line(message: Mapping[str, Any]) -> bytes:
     """Write values that JSON does not support (numpy numbers, paths) as text instead of failing the
     run.
     """
@@ -119,7 +120,7 @@ class Commands:
 
     def __init__(self, descriptor: int):
         self._file = os.fdopen(descriptor, "rb")
-        self._lines: queue.SimpleQueue[dict | None] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._ending = ""
         self.finished = threading.Event()
         self.orphaned = False
@@ -147,11 +148,11 @@ class Commands:
         if self.orphaned:
             self.cancel()
 
-    def next(self) -> dict | None:
+    def next(self) -> dict[str, Any] | None:
         """Wait for the next line. Returns None for stop, cancel and a parent that has exited."""
         return self._lines.get()
 
-    def waiting(self) -> list[dict | None]:
+    def waiting(self) -> list[dict[str, Any] | None]:
         """Lines that have arrived and were not read yet."""
         found = []
         with suppress(queue.Empty):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Started:
 class Output:
     """An object that the target yielded, unchanged."""
 
-    payload: Mapping
+    payload: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Finished:
     """
 
     status: str
-    result: Mapping = field(default_factory=dict)
+    result: Mapping[str, Any] = field(default_factory=dict)
     message: str = ""
     hint: str = ""
     details: str = ""  # traceback, or the last lines of the log
@@ -55,11 +56,11 @@ _TYPES = {"queued": Queued, "started": Started, "output": Output, "log": Log, "f
 _NAMES = {kind: name for name, kind in _TYPES.items()}
 
 
-def to_json(event: Event) -> dict:
+def to_json(event: Event) -> dict[str, object]:
     return {"type": _NAMES[type(event)], **asdict(event)}
 
 
-def from_json(raw: Mapping) -> Event:
+def from_json(raw: Mapping[str, Any]) -> Event:
     """Raises KeyError or TypeError for an unknown event."""
     values = dict(raw)
     return _TYPES[values.pop("type")](**values)

@@ -72,7 +72,7 @@ class Host:
         """Whether any request is still unanswered."""
         return bool(self._asked)
 
-    def ask(self, kind: str, request: Mapping, done: Done) -> int:
+    def ask(self, kind: str, request: Mapping[str, Any], done: Done) -> int:
         """Send a request. Calls `done(answer, None)` or `done(None, error)` on the main thread.
 
         An unanswered request of the same kind is dropped: its `done` is never called.
@@ -89,7 +89,7 @@ class Host:
         self._child.send({"type": "ask", "id": number, "kind": kind, "request": dict(request)})
         return number
 
-    def ask_now(self, request: Mapping, timeout: float = 120.0) -> Any:
+    def ask_now(self, request: Mapping[str, Any], timeout: float = 120.0) -> Any:
         """Without an event loop: send a request and wait.
 
         Raises the error of the answer, or JobFailed on timeout.
@@ -156,12 +156,12 @@ class Host:
 
     # ------------------------------------------------------------ on threads
 
-    def _heard(self, generation: int, message: dict) -> None:
+    def _heard(self, generation: int, message: dict[str, Any]) -> None:
         if message.get("type") == "answer" and "answer" in message:
             message = self._as_read(message)
         self.dispatch(lambda: self._take(message) if generation == self._generation else None)
 
-    def _as_read(self, message: dict) -> dict:
+    def _as_read(self, message: dict[str, Any]) -> dict[str, Any]:
         """An answer with its arrays loaded, or an error if the answer is not valid."""
         try:
             found = _with_arrays(message["answer"], self.folder)
@@ -175,7 +175,7 @@ class Host:
 
     # ------------------------------------------------------------ on the main thread
 
-    def _take(self, message: dict) -> None:
+    def _take(self, message: dict[str, Any]) -> None:
         kind = message.get("type")
         if self.status == "closed":
             return

@@ -49,7 +49,7 @@ class LimitedHost:
     All methods are thread-safe.
     """
 
-    def __init__(self, target: str, limits: Limits, params: Mapping | None = None):
+    def __init__(self, target: str, limits: Limits, params: Mapping[str, Any] | None = None):
         self.limits = limits
         self._target, self._params = target, dict(params or {})
         self._lock = threading.Lock()  # one request at a time
@@ -58,7 +58,7 @@ class LimitedHost:
         self._child: Child | None = None
         self._ready = False  # whether the worker has loaded its target
         self._folder: Path | None = None
-        self._messages: queue.SimpleQueue[dict] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     @property
     def pid(self) -> int | None:
@@ -67,7 +67,7 @@ class LimitedHost:
 
     def ask(
         self,
-        request: Mapping,
+        request: Mapping[str, Any],
         *,
         on_part: Callable[[Any], None] | None = None,
         token: Token | None = None,
@@ -186,7 +186,7 @@ class LimitedHost:
             elif message["type"] == "answer":
                 return self._answer(child, message)
 
-    def _next(self, child: Child) -> dict | None:
+    def _next(self, child: Child) -> dict[str, Any] | None:
         """The next message of the worker, None if none arrived in time.
 
         Raises JobFailed if the worker has ended.
@@ -203,7 +203,7 @@ class LimitedHost:
             raise _closed() if self._closed.is_set() else self._ended(child, message["code"])
         return message
 
-    def _answer(self, child: Child, message: dict) -> Any:
+    def _answer(self, child: Child, message: dict[str, Any]) -> Any:
         error = message.get("error")
         if error is None:
             return message.get("answer")
@@ -279,7 +279,7 @@ class _Watch:
         return times.user + times.system if times else 0.0
 
 
-def _report_end(messages: queue.SimpleQueue[dict], code: int | None) -> None:
+def _report_end(messages: queue.SimpleQueue[dict[str, Any]], code: int | None) -> None:
     messages.put({"type": "end", "code": code})
 
 

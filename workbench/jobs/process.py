@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.base.privacy import TELEMETRY_OFF
 
@@ -48,7 +49,7 @@ class Child:
         self,
         arguments: Sequence[str],
         *,
-        on_message: Callable[[dict], None],
+        on_message: Callable[[dict[str, Any]], None],
         on_end: Callable[[int | None], None],
         log: Path | None = None,
         env: Mapping[str, str] | None = None,
@@ -58,7 +59,7 @@ class Child:
         self.on_message, self.on_end = on_message, on_end
         self.problem = ""  # why it could not be started
         self._env = dict(env or {})
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._unsent: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # None: end of input
         self._lock = threading.Lock()  # never held during a blocking call
         self._unwanted = False  # killed, possibly before the process existed
@@ -66,7 +67,7 @@ class Child:
         self._ended = threading.Event()
         self._heard = time.monotonic()
         self._pressing: set[str] = set()
-        self._work: dict | None = None  # the work assigned to a running spare
+        self._work: dict[str, Any] | None = None  # the work assigned to a running spare
 
     # ------------------------------------------------------------ from any thread
 
@@ -89,7 +90,7 @@ class Child:
     def wait(self, timeout: float | None = None) -> bool:
         return self._ended.wait(timeout)
 
-    def send(self, message: Mapping) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
         """Queue one line for the child's standard input. It is not an error if the child has ended.
 
         A thread writes it, because a child that is suspended or swapped out may not read for
@@ -115,7 +116,10 @@ class Child:
         self._escalate("end", self.grace.linger, self.grace.linger)
 
     def hand_over(
-        self, work: dict, on_message: Callable[[dict], None], on_end: Callable[[int | None], None]
+        self,
+        work: dict[str, Any],
+        on_message: Callable[[dict[str, Any]], None],
+        on_end: Callable[[int | None], None],
     ) -> bool:
         """Replace the listener;
 
@@ -158,7 +162,7 @@ class Child:
         writer.join(10)
         self._finish(code)
 
-    def _start(self) -> subprocess.Popen:
+    def _start(self) -> subprocess.Popen[bytes]:
         if self.log:
             self.log.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log or os.devnull, "ab") as errors:
@@ -182,14 +186,14 @@ class Child:
         own = {**OFFLINE, **TEXT, **self._env, **TELEMETRY_OFF, "PYTHONPATH": _python_path()}
         return {**os.environ, **own}
 
-    def _write(self, process: subprocess.Popen) -> None:
+    def _write(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
         with suppress(OSError, ValueError), process.stdin as pipe:  # it may have ended
             while (line := self._unsent.get()) is not None:
                 pipe.write(line)
                 pipe.flush()
 
-    def _read(self, process: subprocess.Popen) -> None:
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
         with process.stdout as lines:
             for line in lines:
@@ -238,7 +242,7 @@ def last_lines(log: Path, count: int = LOG_LINES) -> str:
     return "\n".join(lines[-count:])
 
 
-def _parsed(line: bytes) -> dict:
+def _parsed(line: bytes) -> dict[str, Any]:
     """A line that is not a JSON object belongs to the log: something wrote to stdout directly."""
     try:
         raw = json.loads(line)
@@ -262,7 +266,7 @@ def _python_path() -> str:
     return os.pathsep.join([here, *rest])
 
 
-def _apart() -> dict:
+def _apart() -> dict[str, Any]:
     """A process group, so that Ctrl+C in a terminal only reaches us and the tree can be killed as
     one.
 
@@ -287,7 +291,7 @@ def _kill_group(pid: int) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
-def _kill_tree(process: subprocess.Popen, *, force: bool) -> None:
+def _kill_tree(process: subprocess.Popen[bytes], *, force: bool) -> None:
     """Terminate (or kill) the process and all its descendants, deepest first."""
     import psutil
 

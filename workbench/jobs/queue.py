@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeGuard, cast
+from typing import Any, TypeGuard, cast
 
 from workbench.base import scratch
 from workbench.base.errors import JobFailed
@@ -44,8 +44,8 @@ class Job:
         self.first = False  # moved to the front by the user
         self.behind = ""  # name of the job it waits for
         self.events: list[events.Event] = []
-        self.progress: Mapping = {}  # fields of the latest step, tick and progress
-        self.result: Mapping = {}
+        self.progress: Mapping[str, Any] = {}  # fields of the latest step, tick and progress
+        self.result: Mapping[str, Any] = {}
         self.message = self.hint = self.details = ""
         self.started = self.ended = 0.0  # time.monotonic()
         self.changed = Signal(f"job {number}")
@@ -112,7 +112,7 @@ class Job:
         if not _is_frequent(event, "step"):
             self.events.append(event)
         elif _is_frequent(last, "step") and steps.same_losses(last.payload, event.payload):
-            steps.extend(cast(dict, last.payload), event.payload)  # made by `copy` below
+            steps.extend(cast(dict[str, Any], last.payload), event.payload)  # made by `copy` below
         else:
             self.events.append(events.Output(steps.copy(event.payload)))
 
@@ -306,7 +306,7 @@ class Queue:
             if child := job._child:
                 child.stop() if how == "stop" else child.cancel()
 
-    def _heard(self, job: Job, message: dict) -> None:  # on a thread
+    def _heard(self, job: Job, message: dict[str, Any]) -> None:  # on a thread
         try:
             event = events.from_json(message)
         except (KeyError, TypeError):

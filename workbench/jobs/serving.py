@@ -9,6 +9,7 @@ import itertools
 import os
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
+from typing import Any
 
 from workbench.base.errors import TimeLimitExceeded
 from workbench.jobs import limits
@@ -36,9 +37,12 @@ def serve(folder: Path, channel: Channel, commands: Commands) -> int:
 
 
 def _answer_all(
-    answer: Callable[[Mapping], Mapping], server: _Server, channel: Channel, commands: Commands
+    answer: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    server: _Server,
+    channel: Channel,
+    commands: Commands,
 ) -> None:
-    waiting: list[dict] = []
+    waiting: list[dict[str, Any]] = []
     while True:
         arrived = commands.waiting() if waiting else [commands.next(), *commands.waiting()]
         if None in arrived or commands.ending:
@@ -50,7 +54,7 @@ def _answer_all(
         channel.write({"type": "answer", "id": number, **found})
 
 
-def newest(requests: list[dict]) -> list[dict]:
+def newest(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Requests without those that are followed by a newer one of the same kind; order is kept."""
     last = {one["kind"]: one["id"] for one in requests}
     return [one for one in requests if last[one["kind"]] == one["id"]]
@@ -62,7 +66,7 @@ class _Server:
     def __init__(self, folder: Path, channel: Channel, limits: Limits | None):
         self._folder, self._channel, self._limits = folder, channel, limits
 
-    def answer(self, answer: Callable, request: Mapping, number: int) -> dict:
+    def answer(self, answer: Callable, request: Mapping[str, Any], number: int) -> dict[str, Any]:
         """{"answer": …} or {"error": …}; parts yielded by a generator are sent as they are
         produced.
         """
@@ -87,7 +91,7 @@ class _Server:
             self._channel.write({"type": "part", "id": number, "part": part})
 
 
-def _told(error: BaseException) -> dict:
+def _told(error: BaseException) -> dict[str, object]:
     found = failure(error)
     return {
         "status": found.status,

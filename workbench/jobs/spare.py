@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.jobs import machine
 from workbench.jobs.process import Child, Grace
@@ -34,7 +35,7 @@ class Spare:
         self,
         warm: Warm,
         *,
-        on_report: Callable[[dict], None] | None = None,
+        on_report: Callable[[dict[str, Any]], None] | None = None,
         free_memory: Callable[[], int] | None = None,
     ):
         self.warm, self._on_report = warm, on_report
@@ -60,7 +61,7 @@ class Spare:
     def take(
         self,
         folder: Path,
-        on_message: Callable[[dict], None],
+        on_message: Callable[[dict[str, Any]], None],
         on_end: Callable[[int | None], None],
         grace: Grace,
     ) -> Child | None:
@@ -102,6 +103,6 @@ class Spare:
             ]
             self._child = Child(arguments, on_message=self._heard, on_end=lambda code: None).start()
 
-    def _heard(self, message: dict) -> None:
+    def _heard(self, message: dict[str, Any]) -> None:
         if message.get("type") == "spare" and message.get("report") and self._on_report:
             self._on_report(message["report"])

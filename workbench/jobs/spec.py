@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 ENDINGS = ("done", "stopped", "cancelled", "failed", "out_of_memory", "crashed", "interrupted")
 
@@ -37,7 +38,7 @@ class JobSpec:
     """
 
     target: str
-    params: Mapping = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
     folder: str = ""  # output folder, created if missing
     device: str = "cpu"
     title: str = ""
@@ -49,13 +50,13 @@ class JobSpec:
     short: bool = False
     threads: int = 0  # maximum number of compute threads; 0: one per physical core
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         limits = asdict(self.limits) if self.limits else None
         return {**values, "params": dict(self.params), "env": dict(self.env), "limits": limits}
 
     @classmethod
-    def from_json(cls, raw: Mapping) -> JobSpec:
+    def from_json(cls, raw: Mapping[str, Any]) -> JobSpec:
         """Raises KeyError without a target; unknown entries are ignored."""
         known = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
         if known.get("limits"):

@@ -7,9 +7,10 @@ message: {"step": [numbers], "losses": {name: [values]}}, oldest first.
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
 
 
-def merge(payloads: Sequence[Mapping]) -> dict:
+def merge(payloads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Merge consecutive payloads into one; all must have the same loss names (`same_losses`)."""
     found = dict(payloads[0])
     for payload in payloads[1:]:
@@ -17,7 +18,7 @@ def merge(payloads: Sequence[Mapping]) -> dict:
     return found
 
 
-def extend(target: MutableMapping, payload: Mapping) -> None:
+def extend(target: MutableMapping[str, Any], payload: Mapping[str, Any]) -> None:
     """Append the steps of `payload` to `target`; its list of earlier steps is modified in place."""
     earlier = target.setdefault("earlier", {"step": [], "losses": {}})
     earlier["step"].append(target["step"])
@@ -30,7 +31,7 @@ def extend(target: MutableMapping, payload: Mapping) -> None:
     target.update({name: value for name, value in payload.items() if name != "earlier"})
 
 
-def copy(payload: Mapping) -> dict:
+def copy(payload: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of the payload that `extend` may modify."""
     found = dict(payload)
     if earlier := found.get("earlier"):
@@ -39,11 +40,11 @@ def copy(payload: Mapping) -> dict:
     return found
 
 
-def same_losses(one: Mapping, other: Mapping) -> bool:
+def same_losses(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return one.get("losses", {}).keys() == other.get("losses", {}).keys()
 
 
-def curves(payload: Mapping) -> tuple[list[int], dict[str, list[float]]]:
+def curves(payload: Mapping[str, Any]) -> tuple[list[int], dict[str, list[float]]]:
     """Numbers of all steps in a payload, and the values of each loss at these steps."""
     earlier = payload.get("earlier", {})
     losses = {

@@ -19,7 +19,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from workbench.base import scratch
 from workbench.base.errors import WorkbenchError, is_disk_full
@@ -126,7 +126,7 @@ def run_target(
 
 
 def _drive(
-    target: Generator[dict, str | None, dict | None],
+    target: Generator[dict[str, Any], str | None, dict[str, Any] | None],
     send: Callable[[events.Event], None],
     commands: Asked,
 ) -> events.Finished:
@@ -229,7 +229,7 @@ def _spare(arguments: list[str], outgoing: int, commands: Commands) -> int:
     return _serve(_move_into(given), outgoing, commands)
 
 
-def _move_into(given: Mapping) -> Path:
+def _move_into(given: Mapping[str, Any]) -> Path:
     """Redirect output to the log of that folder."""
     folder = Path(given["folder"])
     log = os.open(folder / "log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

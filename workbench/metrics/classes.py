@@ -33,13 +33,13 @@ class LabelScore:
     support: int
     average_precision: float | None = None
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         raw = asdict(self)
         if self.average_precision is None:
             del raw["average_precision"]
         return raw
 
-    def to_row(self) -> list:
+    def to_row(self) -> list[object]:
         """The stored form; `LabelScore(*row)` is its inverse."""
         more = [] if self.average_precision is None else [self.average_precision]
         return [self.label, self.precision, self.recall, self.f1, self.support, *more]

@@ -76,7 +76,7 @@ def tally(differences: Iterable[Difference]) -> dict[str, int]:
     return {kind: kinds.count(kind) for kind in KINDS}
 
 
-def _order(span: Span) -> tuple:
+def _order(span: Span) -> tuple[str, int, int, str]:
     return span.field, span.start, span.end, span.label
 
 

@@ -71,4 +71,4 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """
     n = only_first + only_second
     tail = sum(comb(n, k) for k in range(min(only_first, only_second) + 1))
-    return min(1.0, 2 * tail / 2**n)
+    return min(1.0, 2 * tail / (1 << n))

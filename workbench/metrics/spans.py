@@ -40,7 +40,7 @@ def counts(
         raise ValueError(
             f"spans of {len(gold)} gold documents, but of {len(predicted)} predicted documents"
         )
-    right, in_predicted, in_gold = Counter(), Counter(), Counter()
+    right, in_predicted, in_gold = Counter[str](), Counter[str](), Counter[str]()
     for ours, theirs in zip(map(_keys, gold), map(_keys, predicted), strict=True):
         right.update(key[3] for key in ours & theirs)
         in_gold.update(key[3] for key in ours)

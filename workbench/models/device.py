@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -135,7 +136,7 @@ def release(device: torch.device) -> None:
         torch.mps.empty_cache()
 
 
-def describe() -> list[dict]:
+def describe() -> list[dict[str, Any]]:
     """All devices: name, title, total and free memory in MB (0 if unknown), bf16."""
     found = [
         {
@@ -171,7 +172,7 @@ def describe() -> list[dict]:
     return found
 
 
-def report(params: Mapping, folder: Path) -> Iterator[dict]:
+def report(params: Mapping[str, Any], folder: Path) -> Iterator[dict[str, Any]]:
     """Job target: the available devices, and which one auto selects."""
     yield {"kind": "log", "line": f"torch {torch.__version__}"}
     return {"devices": describe(), "auto": str(pick("auto")), "torch": torch.__version__}

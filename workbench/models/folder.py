@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from workbench.base import owned_folder
 from workbench.base.errors import ModelError
@@ -14,7 +15,7 @@ from workbench.base.registry import registry
 from workbench.models.spec import DESCRIPTION
 
 
-def describe(folder: Path, description: Mapping) -> None:
+def describe(folder: Path, description: Mapping[str, Any]) -> None:
     (folder / DESCRIPTION).write_text(
         json.dumps(description, indent=1, ensure_ascii=False), encoding="utf-8"
     )
@@ -31,7 +32,7 @@ def located(folder: Path | str) -> Path:
         raise _unreadable(folder, error) from error
 
 
-def description(folder: Path | str) -> dict:
+def description(folder: Path | str) -> dict[str, Any]:
     """The description that a run writes beside its weights: task, layer, labels, max_length …
 
     Changes nothing on disk. Raises ModelError if this is not the folder of a trained model.
@@ -71,7 +72,7 @@ def _unreadable(folder: Path | str, error: OSError) -> ModelError:
     )
 
 
-def _check(raw: Mapping, path: Path) -> None:
+def _check(raw: Mapping[str, Any], path: Path) -> None:
     known = registry().ids("task")
     if raw["task"] not in known:
         raise ModelError(

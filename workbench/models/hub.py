@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import urlparse
 
 from workbench.base.errors import ModelError, WorkbenchError
@@ -39,7 +40,9 @@ TOKENIZERS = (
 BLOCK = 1 << 20  # bytes per read
 
 
-def look_up(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+def look_up(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: id, revision (default main).
 
     Returns id, revision (commit), licence, size_bytes, files, pickled, family, uses.
@@ -56,7 +59,9 @@ def look_up(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
         return _described(params["id"], params.get("revision") or None)
 
 
-def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+def download(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: id, revision, allow_pickle.
 
     Yields {"kind": "progress", "step", "total", "file"} (bytes). Returns id and path.
@@ -103,7 +108,7 @@ def download(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]
 # ---------------------------------------------------------------- repository contents
 
 
-def _described(model_id: str, revision: str | None) -> dict:
+def _described(model_id: str, revision: str | None) -> dict[str, object]:
     from huggingface_hub import HfApi
 
     about = HfApi().model_info(model_id, revision=revision, files_metadata=True)
@@ -160,7 +165,7 @@ def _weights(sizes: Mapping[str, int]) -> tuple[list[str], bool]:
     return [], False
 
 
-def _licence(card: Mapping, tags: Sequence[str]) -> str:
+def _licence(card: Mapping[str, Any], tags: Sequence[str]) -> str:
     given = card.get("license")
     if isinstance(given, list):
         given = ", ".join(map(str, given))

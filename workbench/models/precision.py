@@ -53,7 +53,7 @@ class Choice:
         )
         return told.format(speedup=self.speedup)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         """An event for the parent process, which stores the measurement in the settings."""
         return {"kind": "precision_trial", "key": self.key, "speedup": self.speedup}
 

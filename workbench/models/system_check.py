@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from workbench.base import settings
 from workbench.base.errors import SpecError
@@ -18,7 +19,7 @@ LIBRARIES = ("torch", "transformers", "tokenizers", "safetensors", "onnxruntime"
 SHAPES = ((384, 1536), (768, 3072))  # of the starters, and of most pretrained models
 
 
-def run(params: Mapping, folder: Path) -> Iterator[dict]:
+def run(params: Mapping[str, Any], folder: Path) -> Iterator[dict[str, Any]]:
     """Job target. `params`: known, earlier bf16 measurements. Yields new ones as in training."""
     for name in LIBRARIES:
         yield {"kind": "stage", "text": _("Loading {name}…").format(name=name)}
@@ -103,7 +104,7 @@ def _chosen() -> Check:
     return Check("computing.chosen", _("Device in the settings"), told)
 
 
-def _bf16(known: Mapping[str, float]) -> Iterator[dict]:
+def _bf16(known: Mapping[str, float]) -> Iterator[dict[str, Any]]:
     import torch
 
     from workbench.models import device as devices

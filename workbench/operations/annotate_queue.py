@@ -14,7 +14,7 @@ from workbench.storage.listing import DocumentRow, Filter
 from workbench.storage.queue import SourceFile
 
 
-def queue(project: Project, wanted: Filter | None = None) -> array:
+def queue(project: Project, wanted: Filter | None = None) -> array[int]:
     """Ids of the documents in the queue, in order."""
     return documents.ids(project.db, wanted or Filter())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
@@ -51,7 +51,7 @@ def filter_ids(
     wanted: Filter,
     order: Order | None = None,
     layer_ids: Sequence[int] | None = None,
-) -> array:
+) -> array[int]:
     """Ids of the documents that pass the filter, in order, as array('q'). Labels and states are
     those of these layers.
 
@@ -99,7 +99,7 @@ def check(project: Project) -> tuple[str, ...]:
     return tuple(integrity.problems(project.db))
 
 
-def info(project: Project) -> dict:
+def info(project: Project) -> dict[str, Any]:
     """The data of `project info`: documents, layers, splits, states, runs.
 
     `states` counts each document once, in its highest state; `states` of a layer counts the
@@ -125,7 +125,7 @@ def info(project: Project) -> dict:
     }
 
 
-def _run(run: runs.Run) -> dict:
+def _run(run: runs.Run) -> dict[str, Any]:
     spec = run.spec or {}
     return {
         "name": run.name,
@@ -136,7 +136,7 @@ def _run(run: runs.Run) -> dict:
     }
 
 
-def labels(project: Project) -> list[dict]:
+def labels(project: Project) -> list[dict[str, Any]]:
     """Layers with their labels; count = number of class labels and spans."""
     count = layers.counts(project.db)
     return [

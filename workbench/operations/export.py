@@ -5,7 +5,7 @@ on the user's texts.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import owned_folder, scratch
 from workbench.base.errors import WorkbenchError
@@ -125,7 +125,7 @@ def start(
     return job
 
 
-def facts(project: Project, run: Run) -> dict:
+def facts(project: Project, run: Run) -> dict[str, Any]:
     """Training details for the model card. Contains none of the user's texts."""
     spec, made = train.spec_of(run), run.spec.get("plan", {})
     return {

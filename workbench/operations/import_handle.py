@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, ImportFailed, JobFailed, WorkbenchError
 from workbench.base.events import Signal
@@ -47,7 +47,7 @@ class ImportOutcome:
     warnings: tuple[str, ...]
     suggestions: int = 0
     same_texts: SameTexts = SameTexts()
-    formats: tuple[Mapping, ...] = ()
+    formats: tuple[Mapping[str, Any], ...] = ()
 
 
 class ImportHandle:

@@ -242,7 +242,12 @@ class Inspector:
         self._drop = self._host.changed.connect(self.changed.emit)
 
     def ask(
-        self, inspector: str, document: Document, done: Done, *, options: Mapping | None = None
+        self,
+        inspector: str,
+        document: Document,
+        done: Done,
+        *,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         """`done(answer, None)` or `done(None, error)`. Loads the model if needed.
 
@@ -259,7 +264,7 @@ class Inspector:
         self,
         inspector: str,
         *documents: Document,
-        options: Mapping | None = None,
+        options: Mapping[str, Any] | None = None,
         timeout: float = 120.0,
     ) -> Answer:
         """Without an event loop: inspect one document, or several in one result, and wait.
@@ -280,7 +285,7 @@ class Inspector:
 
 
 def request(
-    inspector: str, *documents: Document, options: Mapping | None = None
+    inspector: str, *documents: Document, options: Mapping[str, Any] | None = None
 ) -> dict[str, object]:
     """The request to the host: texts and, if imported with them, their tokens.
 
@@ -300,7 +305,7 @@ def request(
     }
 
 
-def _asked(document: Document) -> dict:
+def _asked(document: Document) -> dict[str, Any]:
     return {
         "texts": dict(document.texts),
         "tokens": {name: [list(one) for one in found] for name, found in document.tokens.items()},

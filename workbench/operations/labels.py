@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
@@ -42,7 +43,7 @@ def add_layer(
     texts: int = 1,
     labels: Iterable[str | Label] = (),
     guideline: str = "",
-    options: dict | None = None,
+    options: dict[str, Any] | None = None,
     origin: object = None,
 ) -> int:
     """Add a layer with its labels; labels without a key get the next free one.

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from workbench import __version__
 from workbench.base import file_lock, paths, settings
@@ -56,7 +57,7 @@ SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS", re.I)
 FIX_PACKAGES = N_("Run `make setup` in a checkout, or install Glossbench again.")
 
 
-def run(params: Mapping, folder: Path) -> Generator[dict, None, dict]:
+def run(params: Mapping[str, Any], folder: Path) -> Generator[dict[str, Any], None, dict[str, Any]]:
     """Job target. `params`: project, the folder of the open project, or empty."""
     for checks in (_versions(), _computing(), _storage(params.get("project", "")), _network()):
         for check in checks:

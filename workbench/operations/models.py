@@ -7,7 +7,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
@@ -114,7 +114,7 @@ def uses(found: ModelInfo) -> dict[str, str]:
     return {**fitting, **own}
 
 
-def to_json(found: ModelInfo) -> dict:
+def to_json(found: ModelInfo) -> dict[str, object]:
     """The card in machine-readable form, with the uses of the model."""
     return {**found.to_json(), "uses": [*uses(found)]}
 
@@ -307,7 +307,9 @@ def _checked(model_id: str) -> str:
     return name
 
 
-def _hub_job(function: str, params: dict, title: str, settings: Settings | None) -> JobSpec:
+def _hub_job(
+    function: str, params: dict[str, Any], title: str, settings: Settings | None
+) -> JobSpec:
     if (settings or settings_file.load()).offline:
         raise ModelError(
             _("Glossbench is in offline mode; the network is not used."),

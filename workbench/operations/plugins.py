@@ -49,7 +49,7 @@ class Status:
     error: str = ""
     details: str = ""
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         one = self.plugin
         return {
             "id": one.id,
@@ -208,7 +208,9 @@ def check_spec(plugin: Plugin) -> JobSpec:
     return JobSpec(TARGET, {"folder": str(plugin.folder)}, device="", title=title)
 
 
-def check_job(params: Mapping, folder: Path) -> Generator[dict, None, dict]:
+def check_job(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], None, dict[str, Any]]:
     """Job target: yields one stage, returns {"checked": [as Checked]}."""
     found = check(plugins.describe(Path(params["folder"])))
     yield {"kind": "stage", "text": _("Importing the plugin…")}

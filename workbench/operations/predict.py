@@ -147,7 +147,7 @@ class Question:
         asked: Sequence[Document],
         *,
         title: str,
-        about: Mapping | None = None,
+        about: Mapping[str, Any] | None = None,
         device: str = "auto",
         project: Path | None = None,
     ):
@@ -423,7 +423,9 @@ def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
     return found, skipped
 
 
-def answer_json(document: Document, answer: Prediction, *, named: bool = False) -> dict:
+def answer_json(
+    document: Document, answer: Prediction, *, named: bool = False
+) -> dict[str, object]:
     """One prediction as an object: the text (both of a pair), the output of the model, and the key
     if the input had keys.
     """

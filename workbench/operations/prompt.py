@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths, scratch
 from workbench.base.errors import JobFailed, SpecError, WorkbenchError
@@ -198,7 +198,7 @@ def run(project: Project, queue: Queue, spec: PromptSpec, *, split: str = "dev")
     return start(project, queue, prepare(project, spec, split=split))
 
 
-def _kept(spec: PromptSpec, prepared: Prepared) -> dict:
+def _kept(spec: PromptSpec, prepared: Prepared) -> dict[str, object]:
     about = {
         "task": prepared.task,
         "split": prepared.split,
@@ -209,7 +209,7 @@ def _kept(spec: PromptSpec, prepared: Prepared) -> dict:
 
 
 def _job(
-    folder: Path, spec: PromptSpec, lines: Sequence[str], about: Mapping, title: str
+    folder: Path, spec: PromptSpec, lines: Sequence[str], about: Mapping[str, Any], title: str
 ) -> JobSpec:
     folder.mkdir(parents=True, exist_ok=True)
     asked = folder / "prompts.jsonl"
@@ -219,7 +219,7 @@ def _job(
     return JobSpec(backends.JOB, params, str(folder), device=device, title=title)
 
 
-def _asking(spec: PromptSpec) -> dict:
+def _asking(spec: PromptSpec) -> dict[str, object]:
     """What a worker needs to load the model. Raises SpecError for options that do not fit."""
     return {
         "backend": spec.backend,

@@ -71,11 +71,11 @@ class PromptSpec:
                 hint=_("Choose one of: {names}.").format(names=", ".join(CALIBRATIONS)),
             )
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
-    def from_json(cls, raw: Mapping) -> PromptSpec:
+    def from_json(cls, raw: Mapping[str, Any]) -> PromptSpec:
         """The settings of a run. Those of a version without calibration had none; those of a
         version without backends asked a model on this computer.
         """
@@ -321,7 +321,7 @@ class Filler:
             for label, filled in zip(self.layer.names, fitted.prompts, strict=True)
         }
 
-    def _packed(self, fitted: Fitted) -> dict:
+    def _packed(self, fitted: Fitted) -> dict[str, object]:
         """Equal parts of the candidates' prompts are written once."""
         parts: dict[str, int] = {}
         prompts = {

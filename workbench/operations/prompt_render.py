@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from workbench.base.errors import JobFailed
 from workbench.base.i18n import _
@@ -60,7 +61,7 @@ class Renderer:
     def _wave(
         self, source: str, labels: Labels, requests: Sequence[Request], token: Token | None
     ) -> list[Rendered]:
-        answers: list[dict] = []
+        answers: list[dict[str, Any]] = []
         try:
             request = _packed(source, labels, requests)
             self._host.ask(request, on_part=answers.extend, token=token)
@@ -89,7 +90,7 @@ def _waves(requests: Sequence[Request]) -> Iterator[list[Request]]:
         yield wave
 
 
-def _packed(source: str, labels: Labels, requests: Sequence[Request]) -> dict:
+def _packed(source: str, labels: Labels, requests: Sequence[Request]) -> dict[str, object]:
     """Examples and labels are sent once and named by their numbers."""
     examples: dict[Example, int] = {}
     numbers = {name: number for number, name in enumerate(labels.names)}
@@ -111,7 +112,7 @@ def _packed(source: str, labels: Labels, requests: Sequence[Request]) -> dict:
     }
 
 
-def _unpacked(answer: Mapping) -> Rendered:
+def _unpacked(answer: Mapping[str, Any]) -> Rendered:
     seconds = answer["seconds"]
     if answer.get("too_long"):
         return Rendered(too_long=True, seconds=seconds)

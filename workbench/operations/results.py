@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
@@ -233,7 +233,7 @@ def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
     """Count a view of the test score; the first one is stored with the run."""
     with project.write():
         run = runs.get(project.db, run_id)
-        values: dict = {"seen_test": run.seen_test + 1}
+        values: dict[str, Any] = {"seen_test": run.seen_test + 1}
         if as_run(run, "test") is None:
             row = replace(scored, at=now()).to_row()
             evaluations = {**(run.result.get("evaluations") or {}), "test": row}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.metrics.classes import LabelScore
@@ -46,13 +46,13 @@ class Evaluation:
     at: str = ""  # time of computation if stored with a run; ISO 8601
 
     @classmethod
-    def stored(cls, split: str, raw: Mapping, definition: str) -> Evaluation:
+    def stored(cls, split: str, raw: Mapping[str, Any], definition: str) -> Evaluation:
         """From the form stored with a run. Raises KeyError or TypeError for any other form."""
         rows = tuple(LabelScore(*row) for row in raw["per_label"])
         at = str(raw.get("at", ""))
         return cls(split, raw["n"], raw["fingerprint"], dict(raw["scores"]), rows, definition, at)
 
-    def to_row(self) -> dict:
+    def to_row(self) -> dict[str, object]:
         """In the form stored with a run, like `tasks.spec.evaluation`."""
         return {
             "n": self.n,
@@ -62,7 +62,7 @@ class Evaluation:
             "at": self.at,
         }
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {
             "split": self.split,
             "n": self.n,

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _, ngettext
@@ -29,7 +30,9 @@ _ENOUGH = 20  # minimum number of documents to judge the number of different lab
 AS_TEXT = N_("To import each of its lines as a document, choose the format “text” (--format text).")
 
 
-def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """`params`: files [path …], format, encoding, splits, options (fields of Options), duplicates.
 
     Yields {"kind": "progress", "part": 0…1, "text"}; returns {"documents", "formats": [{"file",
@@ -48,10 +51,10 @@ def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
 
 
 class _Intake:
-    def __init__(self, params: Mapping, path: Path):
+    def __init__(self, params: Mapping[str, Any], path: Path):
         self.params = params
         self.writer = StagingWriter(path)
-        self.formats: list[dict] = []
+        self.formats: list[dict[str, Any]] = []
         raw = dict(params.get("options") or {})
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
@@ -67,7 +70,7 @@ class _Intake:
         self._labels: dict[str, set[str]] = {}
         self._labelled: Counter[str] = Counter()  # documents with a class, by layer
 
-    def files(self) -> Generator[dict, str | None, None]:
+    def files(self) -> Generator[dict[str, Any], str | None, None]:
         paths = [Path(path) for path in self.params["files"]]
         for number, path in enumerate(paths):
             source = Source(path, self.params.get("encoding") or "")
@@ -105,7 +108,7 @@ class _Intake:
 
     def _read(
         self, number: int, files: int, source: Source, format: str
-    ) -> Generator[dict, str | None, None]:
+    ) -> Generator[dict[str, Any], str | None, None]:
         told = 0.0
         read = faulty = 0
         for item in importer(format).read(source, self.options):

@@ -86,7 +86,7 @@ class SystemCheck:
             if not job.over:
                 job.cancel()
 
-    def _params(self) -> dict:
+    def _params(self) -> dict[str, object]:
         return {"known": precision.known(), "project": self._project}
 
     def _heard(self, number: int, job: Job, event: object) -> None:
@@ -150,7 +150,7 @@ def as_text(checks: Sequence[Check]) -> str:
     return "\n".join([*lines, summary(checks)])
 
 
-def as_json(checks: Sequence[Check]) -> dict:
+def as_json(checks: Sequence[Check]) -> dict[str, object]:
     names = ("id", "group", "title", "result", "state", "advice")
     rows = [{name: getattr(check, name) for name in names} for check in checks]
     return {"state": worst(tuple(checks)), "checks": rows}

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
@@ -147,7 +147,7 @@ def discard(project: Project, run_id: int) -> None:
     run_folders.remove(project, run_id)
 
 
-def keep(project: Project, run_id: int, status: str, result: Mapping) -> None:
+def keep(project: Project, run_id: int, status: str, result: Mapping[str, Any]) -> None:
     """Store a finished training: scores, versions, fingerprints, times and the predictions on dev
     (and test).
     """
@@ -171,7 +171,7 @@ def keep(project: Project, run_id: int, status: str, result: Mapping) -> None:
         )
 
 
-def _answers(path: Path) -> list[tuple[int, str, dict]]:
+def _answers(path: Path) -> list[tuple[int, str, dict[str, Any]]]:
     if not path.is_file():
         return []
     with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
@@ -179,7 +179,9 @@ def _answers(path: Path) -> list[tuple[int, str, dict]]:
     return [(row["document_id"], row["text_hash"], row["prediction"]) for row in rows]
 
 
-def _test_fingerprint(project: Project, run: Run, scores: Mapping, result: Mapping) -> str:
+def _test_fingerprint(
+    project: Project, run: Run, scores: Mapping[str, Any], result: Mapping[str, Any]
+) -> str:
     """Fingerprint of the test documents and their gold, to tell whether later scores use the same
     set.
     """
@@ -246,7 +248,7 @@ def keep_checkpoint(project: Project, run_id: int) -> None:
         keep(project, run_id, "stopped", result)
 
 
-def _found_result(project: Project, run_id: int) -> Mapping | None:
+def _found_result(project: Project, run_id: int) -> Mapping[str, Any] | None:
     """Information on the model in a run's folder: the worker's own result, else its events up to
     the last save.
     """
@@ -284,7 +286,7 @@ def _result_file(project: Project, run_id: int) -> Finished | None:
     return event if isinstance(event, Finished) else None
 
 
-def _from_events(path: Path) -> Mapping | None:
+def _from_events(path: Path) -> Mapping[str, Any] | None:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             told = [json.loads(line).get("payload") or {} for line in file if line.endswith("\n")]

@@ -302,8 +302,9 @@ class Project:
         now = time.monotonic()
         rest = self._last_edit + IDLE_SECONDS - now
         waited = now - (self._checkpoint_waits or now)
-        if rest > 0.05 and waited < BUSY_SECONDS and self.schedule is not None:
-            self._on_main_thread(lambda: self.schedule(rest, self._checkpoint_if_idle))
+        schedule = self.schedule
+        if rest > 0.05 and waited < BUSY_SECONDS and schedule is not None:
+            self._on_main_thread(lambda: schedule(rest, self._checkpoint_if_idle))
             return
         self._checkpoint_waits = None
         self.db.checkpoint()

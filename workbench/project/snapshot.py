@@ -5,11 +5,11 @@ content.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
@@ -17,6 +17,9 @@ from workbench.project.project import Project
 from workbench.storage import documents, labels
 from workbench.text.dataset import dumps, gold_fingerprint, lines, record_to_json
 from workbench.text.labels import Layer
+
+if TYPE_CHECKING:
+    from workbench.text.spans import Span
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,6 @@ def gold_of(project: Project, layer_name: str, ids: Sequence[int]) -> str:
     )
 
 
-def _spans(spans) -> list:
-    return json.loads(
-        json.dumps(sorted((one.field, one.start, one.end, one.label) for one in spans))
-    )
+def _spans(spans: Iterable[Span]) -> list[list[str | int]]:
+    rows = sorted((one.field, one.start, one.end, one.label) for one in spans)
+    return [list(row) for row in rows]

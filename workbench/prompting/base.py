@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
@@ -28,7 +29,7 @@ class TemplateError(SpecError):
         """The same error with a line."""
         return TemplateError(self.text, hint=self.plain_hint, line=line, **self.values)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {
             "text": self.text,
             "hint": self.plain_hint,
@@ -37,7 +38,7 @@ class TemplateError(SpecError):
         }
 
     @classmethod
-    def from_json(cls, raw: Mapping) -> TemplateError:
+    def from_json(cls, raw: Mapping[str, Any]) -> TemplateError:
         return cls(raw["text"], hint=raw["hint"], line=raw["line"], **raw["values"])
 
 

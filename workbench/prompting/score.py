@@ -7,7 +7,7 @@ without a text, and divides by it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +59,8 @@ def shares(scores: Sequence[float] | np.ndarray) -> np.ndarray:
     if not np.isfinite(values).any():
         return np.full(len(values), 1 / max(1, len(values)))
     spread = np.exp(values - values[np.isfinite(values)].max())
-    return spread / spread.sum()
+    found: np.ndarray = spread / spread.sum()
+    return found
 
 
 def answers(
@@ -87,6 +88,8 @@ def prior_of(method: str, without_text: Sequence[LogProbs]) -> dict[str, float] 
     if method == NONE or not without_text:
         return None
     _found, prior = _calibrated(without_text[0], method, without_text)
+    if prior is None:
+        return None
     return {label: float(share) for label, share in zip(without_text[0], prior, strict=True)}
 
 
@@ -144,7 +147,9 @@ def _pmi(logprobs: LogProbs, premise: LogProbs) -> tuple[np.ndarray, np.ndarray]
     return _divided(_scores(logprobs, logprobs, sequence_score), given), shares(given)
 
 
-def _scores(found: LogProbs, labels: LogProbs, score) -> np.ndarray:
+def _scores(
+    found: LogProbs, labels: LogProbs, score: Callable[[Sequence[float]], float]
+) -> np.ndarray:
     return np.asarray([score(found[label]) for label in labels], dtype=np.float64)
 
 
@@ -158,4 +163,5 @@ def _divided(scores: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 def _log(values: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        return np.log(values)
+        found: np.ndarray = np.log(values)
+    return found

@@ -10,7 +10,8 @@ in texts]], "seconds"}, {"too_long", "seconds"} or {"error": a TemplateError as 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
 
 from workbench.base.errors import TimeLimitExceeded
 from workbench.prompting import limits
@@ -19,24 +20,27 @@ from workbench.prompting.template import Template, TooLong
 
 OFTEN = 0.02  # seconds between two parts of an answer
 LARGE = 200_000  # characters after which a part is sent
+Answers = Generator[list[dict[str, Any]], None, None]  # parts of the answer to one request
 LARGEST = 4 * LONGEST  # maximum characters of all prompts of an item together
 
 
-def open_templates(params: Mapping) -> Callable[[Mapping], Iterator]:
+def open_templates(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Answers]:
     """`params` {"seconds", "megabytes"}: the limits, for messages."""
     known: dict[str, Template] = {}
     over = limits.Messages(params["seconds"], params["megabytes"])
 
-    def answer(request: Mapping) -> Iterator:
+    def answer(request: Mapping[str, Any]) -> Answers:
         return _answers(request, known, over)
 
     return answer
 
 
-def _answers(request: Mapping, known: dict[str, Template], over: limits.Messages) -> Iterator:
+def _answers(
+    request: Mapping[str, Any], known: dict[str, Template], over: limits.Messages
+) -> Answers:
     """Yields parts, so that the cost of each item is measured separately."""
     job = _Job(request, known, over)
-    part: list[dict] = []
+    part: list[dict[str, Any]] = []
     size, began = 0, time.monotonic()
     for item in request["items"]:
         part.append(job.answer(item))
@@ -54,17 +58,19 @@ def _answers(request: Mapping, known: dict[str, Template], over: limits.Messages
 class _Job:
     """One request. `over` is set after a limit was exceeded."""
 
-    def __init__(self, request: Mapping, known: dict[str, Template], messages: limits.Messages):
+    def __init__(
+        self, request: Mapping[str, Any], known: dict[str, Template], messages: limits.Messages
+    ):
         self._known, self._messages, self.over = known, messages, False
         self._source = request["source"]
         self._labels = Labels(tuple(request["labels"]), request["descriptions"])
         self._examples = [Example(*example) for example in request["examples"]]
 
-    def answer(self, item: list) -> dict:
+    def answer(self, item: list[Any]) -> dict[str, Any]:
         start = time.process_time()
         return {**self._answer(item), "seconds": time.process_time() - start}
 
-    def _answer(self, item: list) -> dict:
+    def _answer(self, item: list[Any]) -> dict[str, Any]:
         template = None
         try:
             template = self._template()
@@ -89,7 +95,7 @@ class _Job:
 
     def _filled(
         self, template: Template, text: str, text_b: str, examples: list[int], labels: list[int]
-    ) -> dict:
+    ) -> dict[str, Any]:
         texts: dict[str, int] = {}
         prompts: list[list[int]] = []
         for filled in template.fill(

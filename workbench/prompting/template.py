@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import jinja2
 from jinja2 import nodes
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from workbench.base.i18n import N_
@@ -118,7 +119,7 @@ class Template:
         except Exception as error:  # a constant expression is evaluated here and can raise anything
             raise _fault(_first_line(error), None) from error
 
-    def _render(self, values: dict) -> str:
+    def _render(self, values: dict[str, Any]) -> str:
         parts: list[str] = []
         size = 0
         try:
@@ -162,7 +163,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset(("*", "**", "%"))
     marks = ("", "")
 
-    def __init__(self, **options):
+    def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.globals = {"range": range}
         for name in _FORBIDDEN_FILTERS:
@@ -173,7 +174,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         """Do not rewrite the traceback: `Template.line_of` reads it."""
         raise  # noqa: PLE0704 – called from an except block
 
-    def call_binop(self, context, operator, left, right):
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         sizes = [
             len(side) if isinstance(side, (str, list, tuple)) else abs(side)
             for side in (left, right)
@@ -192,7 +193,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             )
         return super().call_binop(context, operator, left, right)
 
-    def is_safe_attribute(self, obj, attr, value):
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if isinstance(obj, str) and attr in _FORBIDDEN_METHODS:
             return False
         return super().is_safe_attribute(obj, attr, value)

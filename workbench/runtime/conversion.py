@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as Backend
@@ -76,6 +76,10 @@ class Source:
         size = self.config.get("vocab_size")
         return size if isinstance(size, int) and size > 0 else 0
 
+    @overload
+    def flag(self, name: str, default: bool) -> bool: ...
+    @overload
+    def flag(self, name: str, default: None) -> bool | None: ...
     def flag(self, name: str, default: bool | None) -> bool | None:
         value = self.options.get(name)
         return value if isinstance(value, bool) else default
@@ -228,8 +232,8 @@ def _surround(backend: Backend, source: Source, names: Mapping[str, str]) -> Non
         backend.post_processor = processors.ByteLevel(trim_offsets=False)
     elif kind == "RobertaTokenizer":
         backend.post_processor = processors.RobertaProcessing(
-            (names["sep"], backend.token_to_id(names["sep"])),
-            (names["cls"], backend.token_to_id(names["cls"])),
+            _numbered_token(backend, names["sep"]),
+            _numbered_token(backend, names["cls"]),
             trim_offsets=source.flag("trim_offsets", True),
             add_prefix_space=source.flag("add_prefix_space", False),
         )
@@ -244,6 +248,13 @@ def _surround(backend: Backend, source: Source, names: Mapping[str, str]) -> Non
     elif kind != "OpenAIGPTTokenizer":
         cls, sep = names["cls"], names["sep"]
         _template(backend, f"{cls} $A {sep}", f"{cls} $A {sep} $B:1 {sep}:1", names)
+
+
+def _numbered_token(backend: Backend, token: str) -> tuple[str, int]:
+    number = backend.token_to_id(token)
+    if number is None:
+        raise ValueError(_absent(token))
+    return token, number
 
 
 def _template(backend: Backend, single: str, pair: str, names: Mapping[str, str]) -> None:
@@ -331,7 +342,9 @@ def _unigram(source: Source, model: sentencepiece.PieceModel) -> Backend:
         steps.append(normalizers.Precompiled(model.normalizer))
     backend.normalizer = normalizers.Sequence(steps)
     scheme = "always" if model.prefix_space else "never"
-    words = [pre_tokenizers.WhitespaceSplit()] if model.trim_spaces else []
+    words: list[pre_tokenizers.PreTokenizer] = (
+        [pre_tokenizers.WhitespaceSplit()] if model.trim_spaces else []
+    )
     words.append(pre_tokenizers.Metaspace(prepend_scheme=scheme))
     if own := [one.text for one in model.pieces if one.kind == sentencepiece.USER_DEFINED]:
         symbols = "|".join(re.escape(text) for text in sorted(own, key=len, reverse=True))

@@ -64,7 +64,8 @@ class Transitions:
         if not len(emissions):
             return np.zeros(emissions.shape)
         both = self._forward(emissions) + self._backward(emissions)
-        return np.exp(both - _log_sum(both[-1]))
+        found: np.ndarray = np.exp(both - _log_sum(both[-1]))
+        return found
 
     def _forward(self, emissions: np.ndarray) -> np.ndarray:
         """(T, L): log sum over the sequences that end with a tag, including its emission."""
@@ -89,4 +90,5 @@ def _log_sum(values: np.ndarray) -> np.ndarray:
     most = values.max(axis=0)
     most = np.where(np.isfinite(most), most, 0.0)
     with np.errstate(divide="ignore"):
-        return most + np.log(np.exp(values - most).sum(axis=0))
+        found: np.ndarray = most + np.log(np.exp(values - most).sum(axis=0))
+    return found

@@ -19,8 +19,9 @@ from workbench.text.spans import Span
 def softmax(logits: np.ndarray) -> np.ndarray:
     """Softmax over the last axis, in float64 so that rows sum to 1."""
     shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
-    powers = np.exp(shifted)
-    return powers / powers.sum(axis=-1, keepdims=True)
+    powers: np.ndarray = np.exp(shifted)
+    shares: np.ndarray = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:
@@ -92,7 +93,7 @@ def decide(probabilities: np.ndarray, tags: Sequence[str]) -> np.ndarray:
     if not len(probabilities):
         return np.zeros(0, dtype=np.int64)
     start, step = bio_constraints(tuple(tags))
-    greedy = probabilities.argmax(axis=1)
+    greedy: np.ndarray = probabilities.argmax(axis=1)
     if np.isfinite(start[greedy[0]]) and np.isfinite(step[greedy[:-1], greedy[1:]]).all():
         return greedy
     return viterbi(np.log(np.maximum(probabilities, 1e-30)), start, step)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from workbench.runtime.inputs import (
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
+if TYPE_CHECKING:
+    from workbench.tasks.spec import TaskInfo
+
 LABELS = "labels.json"
 FIRST_FAMILY = "transformer"  # of exports without a family, written when it was the only one
 BATCH_TOKENS = 4096  # subwords per call, padding included
@@ -36,9 +39,9 @@ Logits = list[Mapping[str, np.ndarray]]
 class OnnxPredictor:
     """Created by `load`. `labels` are those of the layer, `outputs` those of the network."""
 
-    def __init__(self, session: Any, preparer: Preparer, description: Mapping):
+    def __init__(self, session: Any, preparer: Preparer, description: Mapping[str, Any]):
         self._session, self.preparer, self.description = session, preparer, description
-        self.task = registry().info("task", str(description["task"]))
+        self.task: TaskInfo = registry().info("task", str(description["task"]))
         self.max_length = int(description["max_length"])
         self.labels, self.outputs = tuple(description["labels"]), tuple(description["id2label"])
         self._inputs = [one.name for one in session.get_inputs()]
@@ -106,7 +109,7 @@ class OnnxPredictor:
         return self.task.decode(logits, prepared, self.labels, decoder)
 
 
-def _description(folder: Path) -> dict:
+def _description(folder: Path) -> dict[str, Any]:
     path = folder / LABELS
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))

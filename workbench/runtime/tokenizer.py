@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tokenizers import Encoding
@@ -251,8 +252,9 @@ def _unknown(backend: Backend) -> int | None:
         else {}
     )
     name = getattr(backend.model, "unk_token", None)
-    if name is None and isinstance(model.get("unk_id"), int):  # Unigram stores the id
-        return model["unk_id"]
+    number = model.get("unk_id")
+    if name is None and isinstance(number, int):  # Unigram stores the id
+        return number
     return backend.token_to_id(name) if name else None
 
 
@@ -277,7 +279,9 @@ def files_of(folder: Path | str) -> Path:
     return conversion.place(folder)
 
 
-def _special(names: Mapping, numbers: Mapping, backend: Backend) -> dict[str, int]:
+def _special(
+    names: Mapping[str, Any], numbers: Mapping[str, Any], backend: Backend
+) -> dict[str, int]:
     """Ids of padding and of the fallback for an empty text.
 
     `names` is the content of tokenizer_config.json, `numbers` that of config.json.

@@ -68,7 +68,7 @@ CLASSES: Mapping[str, str] = {
 _GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "")  # do not determine the format
 
 
-def choose(folder: Path, config: Mapping, problems: list[str]) -> str:
+def choose(folder: Path, config: Mapping[str, Any], problems: list[str]) -> str:
     """The file that the tokenizer is read or converted from; "", with a problem, if there is none.
 
     `config` is the content of config.json.
@@ -95,7 +95,7 @@ def choose(folder: Path, config: Mapping, problems: list[str]) -> str:
     return ""
 
 
-def class_of(folder: Path, config: Mapping) -> str:
+def class_of(folder: Path, config: Mapping[str, Any]) -> str:
     """The class that the folder names, else that of its family; "" if neither is known."""
     for named in (read_json(folder / CONFIG).get("tokenizer_class"), config.get("tokenizer_class")):
         kind = named.removesuffix("Fast") if isinstance(named, str) else ""
@@ -122,7 +122,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return raw if isinstance(raw, dict) else {}
 
 
-def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping) -> Path:
+def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping[str, Any]) -> Path:
     """The cache folder for the result of a conversion, named by a hash of all its inputs."""
     digest = hashlib.sha256(f"{VERSION} {kind} {config.get('vocab_size')!r}".encode())
     for name in (*group, CONFIG, SPECIAL, ADDED):

@@ -33,7 +33,7 @@ class Database:
         self.path = path
         self.read_only = lock is None
         self.read_only_reason = reason
-        self.journal: Journal | None = None
+        self._journal: Journal | None = None
         self.upgraded_copy: Path | None = None  # the copy made before a migration
         self.journal_note = ""  # a message for the user about how the file is written
         self._lock = lock
@@ -127,7 +127,7 @@ class Database:
                 hint=_("Restore it from a backup."),
             )
         if self._writer:
-            self.journal = Journal(self._writer)
+            self._journal = Journal(self._writer)
 
     def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
         conn = self._connect(f"{self.path.as_uri()}?mode=rw")
@@ -198,11 +198,21 @@ class Database:
         Raises ProjectError for a project open read-only.
         """
         if self._writer is None:
-            told = _("{path} is open read-only: {reason}.").format(
-                path=self.path, reason=self.read_only_reason
-            )
-            raise ProjectError(told, hint=_("No changes were made."))
+            raise self._is_read_only()
         return self._writer
+
+    @property
+    def journal(self) -> Journal:
+        """Raises ProjectError for a project open read-only."""
+        if self._journal is None:
+            raise self._is_read_only()
+        return self._journal
+
+    def _is_read_only(self) -> ProjectError:
+        told = _("{path} is open read-only: {reason}.").format(
+            path=self.path, reason=self.read_only_reason
+        )
+        return ProjectError(told, hint=_("No changes were made."))
 
     def reader(self) -> sqlite3.Connection:
         """This thread's connection for reading; inside `transaction`, on the thread that owns it,

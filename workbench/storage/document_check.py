@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from typing import cast
 
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
@@ -136,7 +137,7 @@ def _in_order(stored: object, length: int | None) -> bool:
     if stored is None:
         return True
     try:
-        offsets = borders_out(stored)  # type: ignore[arg-type]  # a damaged value: checked inside
+        offsets = borders_out(cast(bytes, stored))  # checked inside
     except ProjectError:
         return False
     last = 0

@@ -78,7 +78,7 @@ def add_layer(
     *,
     texts: int = 1,
     guideline: str = "",
-    options: dict | None = None,
+    options: dict[str, Any] | None = None,
 ) -> int:
     """Add a layer and return its id. Its gold annotator is the project's default annotator.
 

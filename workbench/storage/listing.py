@@ -84,7 +84,7 @@ def ids(
     wanted: Filter | None = None,
     order: Order | None = None,
     layer_ids: Sequence[int] | None = None,
-) -> array:
+) -> array[int]:
     """Ids of the documents that pass, as array('q'); without `order` as they came in.
 
     An order by labels or states is that of these layers, by default of all.

@@ -39,11 +39,11 @@ class Run:
     parent_id: int | None
     layer_id: int | None
     layer: str  # the layer's name today; "" if it is gone
-    spec: dict = field(hash=False)
+    spec: dict[str, Any] = field(hash=False)
     status: str
-    scores: dict = field(hash=False)  # split → name → fraction of 1
-    result: dict = field(hash=False)
-    versions: dict = field(hash=False)
+    scores: dict[str, Any] = field(hash=False)  # split → name → fraction of 1
+    result: dict[str, Any] = field(hash=False)
+    versions: dict[str, Any] = field(hash=False)
     base_fingerprint: str
     data_fingerprint: str
     test_fingerprint: str
@@ -177,7 +177,9 @@ def record_interrupted(db: Database) -> int:
 # ---------------------------------------------------------------- predictions
 
 
-def save_predictions(db: Database, run_id: int, rows: Iterable[tuple[int, str, dict]]) -> int:
+def save_predictions(
+    db: Database, run_id: int, rows: Iterable[tuple[int, str, dict[str, Any]]]
+) -> int:
     """(document id, text hash, Prediction.to_json()) each; an earlier one of the same run and
     document is replaced. Gives how many.
     """
@@ -203,7 +205,7 @@ def predictions(
 
 def prediction_rows(
     db: Database, run_id: int, document_ids: Iterable[int] | None = None
-) -> list[tuple[int, str, dict]]:
+) -> list[tuple[int, str, dict[str, Any]]]:
     """As `predictions`, with the JSON object itself."""
     statement = "select document_id, text_hash, payload from prediction where run_id = ?"
     values: list[object] = [run_id]

@@ -34,7 +34,7 @@ _SPECIAL = re.compile(f"([{_LETTER}])|([{_PICTURE}])|[{_SILENT}]")
 NEAR = 1000  # code points
 
 
-def _replace(match: re.Match) -> str:
+def _replace(match: re.Match[str]) -> str:
     if match.lastindex == 1:
         return f" {match[1]} "
     return f" u{ord(match[2]):x} " if match.lastindex == 2 else ""

@@ -8,6 +8,7 @@ import sys
 from array import array
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
@@ -55,7 +56,7 @@ def name_in(name: str) -> str:
     )
 
 
-def json_in(value: Mapping | Iterable | None) -> str | None:
+def json_in(value: Mapping[str, Any] | Iterable | None) -> str | None:
     """JSON for a column; empty and None become NULL. ASCII only, so lone surrogates survive."""
     return json.dumps(value, separators=(",", ":")) if value else None
 

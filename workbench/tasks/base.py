@@ -28,7 +28,7 @@ class Loss(NamedTuple):
     """
 
     total: Tensor
-    count: Tensor
+    count: Tensor  # type: ignore[assignment]  # hides tuple.count, which nothing calls here
 
 
 class Outputs(NamedTuple):
@@ -175,7 +175,11 @@ class Features:
 
 
 def collate(
-    features: Features, chosen: Sequence[int], *, encoder: Encoder, device: torch.device
+    features: Features,
+    chosen: Sequence[int] | np.ndarray,
+    *,
+    encoder: Encoder,
+    device: torch.device,
 ) -> Batch:
     """The selected inputs padded to the longest of them, with their targets."""
     inputs = [features.prepared.inputs[position] for position in chosen]

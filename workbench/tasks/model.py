@@ -22,7 +22,8 @@ HEAD = "head.safetensors"
 
 
 def task_of(task: str) -> Task:
-    return registry().get("task", task)()
+    found: Task = registry().get("task", task)()
+    return found
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 import torch
@@ -89,7 +90,7 @@ class Predictor:
         model: Model,
         labels: Sequence[str],
         max_length: int,
-        description: Mapping,
+        description: Mapping[str, Any],
     ):
         self.task, self.model = task, model
         self.labels, self.max_length = tuple(labels), max_length
@@ -115,7 +116,7 @@ class Predictor:
         return self.model.encoder
 
     @property
-    def decoder(self) -> Mapping:
+    def decoder(self) -> Mapping[str, Any]:
         """Decoding parameters of the trained network, and those that were fitted on dev."""
         own = self.task.decoder(self.model, self.description.get("options") or {})
         return {**own, **(self.description.get("decoder") or {})}
@@ -188,14 +189,14 @@ def read_documents(path: Path) -> Iterator[Document]:
                 ) from error
 
 
-def _typed(raw: Mapping, number: int) -> Document:
+def _typed(raw: Mapping[str, Any], number: int) -> Document:
     texts = [(name, str(raw[name])) for name in (TEXT, TEXT_B) if name in raw]
     if not texts:
         raise KeyError(TEXT)
     return Document(str(raw.get("key", number)), tuple(texts), id=raw.get("id"))
 
 
-def answer(document: Document, prediction: Prediction) -> dict:
+def answer(document: Document, prediction: Prediction) -> dict[str, Any]:
     """A line of predictions.jsonl."""
     return {
         "document_id": document.id,
@@ -207,13 +208,18 @@ def answer(document: Document, prediction: Prediction) -> dict:
 
 
 def write_answers(
-    file, documents: Sequence[Document], predictions: Sequence[Prediction], **more: object
+    file: TextIO,
+    documents: Sequence[Document],
+    predictions: Sequence[Prediction],
+    **more: object,
 ) -> None:
     for document, prediction in zip(documents, predictions, strict=True):
         file.write(json.dumps({**answer(document, prediction), **more}, ensure_ascii=True) + "\n")
 
 
-def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target.
 
     params: model (folder), input (JSON lines), output (JSON lines, in the order of the input),

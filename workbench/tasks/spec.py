@@ -278,7 +278,8 @@ def info(task: str) -> TaskInfo:
             _("There is no task {task!r}.").format(task=task),
             hint=_("Known: {known}.").format(known=", ".join(known)),
         )
-    return registry().info("task", task)
+    found: TaskInfo = registry().info("task", task)
+    return found
 
 
 def score_title(name: str) -> str:

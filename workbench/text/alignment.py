@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.text import schemes
 from workbench.text.document import TEXT, Document
@@ -67,7 +68,7 @@ def tags(borders: Borders, spans: Iterable[Span], scheme: str = "IOB2") -> tuple
     return schemes.tags(found, len(borders), scheme), audit
 
 
-def token_style(documents: Iterable[Document]) -> dict | None:
+def token_style(documents: Iterable[Document]) -> dict[str, Any] | None:
     """How imported tokens compare with the words of text.segment; None without imported tokens.
 
     "documents": number with tokens. "of": number of all documents. "alike": share of their tokens

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
@@ -74,7 +75,7 @@ def gold_fingerprint(items: Iterable[tuple[str, object]]) -> str:
 # ---------------------------------------------------------------- JSON
 
 
-def layer_to_json(layer: Layer) -> dict:
+def layer_to_json(layer: Layer) -> dict[str, object]:
     labels = [
         {"name": one.name, "colour": one.colour, "key": one.key, "description": one.description}
         for one in layer.labels
@@ -89,7 +90,7 @@ def layer_to_json(layer: Layer) -> dict:
     }
 
 
-def layer_from_json(raw: Mapping) -> Layer:
+def layer_from_json(raw: Mapping[str, Any]) -> Layer:
     labels = tuple(
         Label(
             str(one["name"]),
@@ -110,13 +111,13 @@ def layer_from_json(raw: Mapping) -> Layer:
     )
 
 
-def record_to_json(record: Record, *, ids: bool = False) -> dict:
+def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
     """One line of the application's own format.
 
     Empty parts are left out; marks and spans are sorted, so equal content gives equal lines.
     """
     document = record.document
-    raw: dict = {"key": document.key, "texts": dict(document.texts)}
+    raw: dict[str, Any] = {"key": document.key, "texts": dict(document.texts)}
     if ids and document.id is not None:
         raw["id"] = document.id
     if document.tokens:
@@ -141,7 +142,7 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict:
     return raw
 
 
-def record_from_json(raw: Mapping) -> Record:
+def record_from_json(raw: Mapping[str, Any]) -> Record:
     """Raises KeyError, TypeError or ValueError for an invalid line; does not check offsets."""
     if not isinstance(raw, Mapping):
         raise TypeError(
@@ -184,11 +185,11 @@ def _text(content: object) -> str:
     return content
 
 
-def _order(span: Span) -> tuple:
+def _order(span: Span) -> tuple[str, int, int, str]:
     return span.field, span.start, span.end, span.label
 
 
-def _span_to_json(span: Span) -> list:
+def _span_to_json(span: Span) -> list[object]:
     return (
         [span.start, span.end, span.label]
         if span.field == TEXT
@@ -196,7 +197,7 @@ def _span_to_json(span: Span) -> list:
     )
 
 
-def _span_from_json(raw: list) -> Span:
+def _span_from_json(raw: list[Any]) -> Span:
     start, end, label, *rest = raw
     return Span(int(start), int(end), str(label), str(rest[0]) if rest else TEXT)
 

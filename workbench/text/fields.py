@@ -200,6 +200,13 @@ class Prediction:
     def get(self, kind: type[F]) -> F | None:
         return next((field for field in self.fields if isinstance(field, kind)), None)
 
+    def required(self, kind: type[F]) -> F:
+        """Raises LookupError if the prediction has no field of this kind."""
+        found = self.get(kind)
+        if found is None:
+            raise LookupError(f"the prediction has no {kind.__name__}")
+        return found
+
     @property
     def classes(self) -> ClassScores | None:
         return self.get(ClassScores)

@@ -19,7 +19,7 @@ _JOINS = regex.compile(rf"[[\p{{L}}\p{{N}}\p{{M}}_]--[{SPACELESS}]]", regex.V1)
 _SPACES = ("\u00a0", "\u202f", "\n", "\t")  # matched by a space
 
 
-def _positions() -> array:
+def _positions() -> array[int]:
     return array("q")
 
 
@@ -30,8 +30,8 @@ class Found:
     `cut`: there are more than `MOST`.
     """
 
-    starts: array = field(default_factory=_positions)
-    ends: array = field(default_factory=_positions)
+    starts: array[int] = field(default_factory=_positions)
+    ends: array[int] = field(default_factory=_positions)
     cut: bool = False
 
     def __len__(self) -> int:

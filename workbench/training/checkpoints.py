@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from workbench.base import owned_folder
 from workbench.base.errors import SpecError
@@ -16,7 +17,7 @@ MODEL, PREDICTIONS = "model", "predictions.jsonl"
 SMALL_FILES = 10_000_000  # bytes: tokenizer, predictions, events
 
 
-def save(write: Callable[[Path], None], folder: Path, description: Mapping) -> Path:
+def save(write: Callable[[Path], None], folder: Path, description: Mapping[str, Any]) -> Path:
     """Let `write` fill a new `folder/model`; an older one stays until the new one is complete."""
     target = folder / MODEL
 

@@ -23,7 +23,7 @@ class Step:
     memory_mb: int
     seconds_left: float
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {"kind": "step", **asdict(self)}
 
 
@@ -39,7 +39,7 @@ class Evaluated:
     scores: Mapping[str, float] = field(hash=False)
     loss: float | None
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {"kind": "evaluated", **asdict(self)}
 
 
@@ -49,7 +49,7 @@ class Saved:
 
     step: int
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {"kind": "saved", **asdict(self)}
 
 
@@ -59,7 +59,7 @@ class Tick:
 
     step: int
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {"kind": "tick", **asdict(self)}
 
 
@@ -70,7 +70,7 @@ class Log:
     line: str
     device: str = ""
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {"kind": "log", **asdict(self)}
 
 
@@ -84,7 +84,7 @@ class PrecisionTrial:
     key: str
     speedup: float
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {"kind": "precision_trial", **asdict(self)}
 
 

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -42,7 +42,7 @@ from workbench.training.prepare import (
 )
 from workbench.training.spec import TrainSpec, plan
 
-Feed = Generator[Event, str | None, object]
+Feed = Generator[Event, str | None, None]
 TICK = 0.5  # seconds without an event before a Tick is sent
 
 
@@ -53,7 +53,7 @@ def train(
     splits: Mapping[str, Sequence[int]] | None = None,
     *,
     precision_trials: Mapping[str, float] | None = None,
-) -> Generator[Event, str | None, dict]:
+) -> Generator[Event, str | None, dict[str, Any]]:
     """Fine-tune `spec.model` on the documents of `data`; save the best model in `folder/model`.
 
     splits: document ids (Document.id) of train, dev and test; without it every submitted document
@@ -69,7 +69,9 @@ def train(
     return _Training(spec, data, Path(folder), splits, precision_trials).go()
 
 
-def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: spec (TrainSpec as JSON), data (path of a snapshot), splits (ids),
     precision_trials.
 
@@ -85,7 +87,8 @@ def run(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
             event = work.send(command)
             command = yield event.to_json()
     except StopIteration as end:
-        return end.value
+        result: dict[str, Any] = end.value
+        return result
     finally:
         work.close()
 
@@ -118,7 +121,7 @@ class _Training:
         self.task = networks.task_of(spec.task)
         self.info = spec.info
         self.golds = {
-            split: [self.info.gold(record, spec.layer) for record in found]
+            split: [gold for one in found if (gold := self.info.gold(one, spec.layer)) is not None]
             for split, found in self.records.items()
         }
         resolved = self.task.resolve(self.golds["train"], self.labels, spec.all_options)
@@ -133,7 +136,7 @@ class _Training:
 
     # ------------------------------------------------------------ phases of a run
 
-    def go(self) -> Generator[Event, str | None, dict]:
+    def go(self) -> Generator[Event, str | None, dict[str, Any]]:
         check(self.spec, self.records, self.labels)
         name = self.spec.model_name or self.spec.model
         yield from self.emit(Log(_("Loading {model}").format(model=name)))
@@ -164,7 +167,8 @@ class _Training:
             return (yield from self.finish())
         finally:
             device = self.device
-            self.model = self.method = self.train_set = self.dev_set = None
+            for name in ("model", "method", "train_set", "dev_set"):
+                vars(self).pop(name, None)  # frees the memory of the device
             devices.release(device)
 
     def choose_precision(self) -> precision.Choice:
@@ -190,8 +194,9 @@ class _Training:
     def report_precision(self) -> Feed:
         if sentence := self.precision.sentence():
             yield from self.emit(Log(sentence))
-        if self.precision.new:
-            yield from self.emit(PrecisionTrial(self.precision.key, self.precision.speedup))
+        speedup = self.precision.speedup
+        if self.precision.new and speedup is not None:
+            yield from self.emit(PrecisionTrial(self.precision.key, speedup))
 
     def yield_tick(self) -> Feed:
         if time.monotonic() - self.quiet_since >= TICK:
@@ -279,10 +284,11 @@ class _Training:
 
     def weighted(self, losses: Mapping[str, Loss]) -> torch.Tensor:
         """The loss to minimize: every target has the same weight in every batch."""
-        return sum(
+        parts = (
             loss.total / (self.usual.get(name) or loss.count.clamp(min=1))
             for name, loss in losses.items()
         )
+        return cast(torch.Tensor, sum(parts))
 
     def apply_gradients(self, optimizer: torch.optim.Optimizer) -> None:
         if clip := self.spec.option("grad_clip"):
@@ -394,7 +400,7 @@ class _Training:
         self.saved_step = self.step
         yield from self.emit(Saved(self.step))
 
-    def description(self) -> dict:
+    def description(self) -> dict[str, Any]:
         """glossbench.json: everything needed to use the weights, and their origin."""
         prepared = self.train_set.prepared
         return {
@@ -417,7 +423,7 @@ class _Training:
 
     # ------------------------------------------------------------ end of a run
 
-    def finish(self) -> Generator[Event, str | None, dict]:
+    def finish(self) -> Generator[Event, str | None, dict[str, Any]]:
         stopped = self.stopping
         if self.dev_set and self.best.value is None:  # stopped before the first evaluation
             yield from self.evaluate()
@@ -464,8 +470,8 @@ class _Training:
         os.replace(draft, self.folder / checkpoints.PREDICTIONS)
 
     def result(
-        self, scores: Mapping, stopped: bool, found: Mapping[str, Sequence[Prediction]]
-    ) -> dict:
+        self, scores: Mapping[str, Any], stopped: bool, found: Mapping[str, Sequence[Prediction]]
+    ) -> dict[str, Any]:
         """The result that the run returns in addition to its files.
 
         `cut` counts truncated texts, `windows` the inputs beyond one per document.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import nn
@@ -102,13 +103,15 @@ class Levels:
         ]
 
 
-def groups(levels: Levels, *, rate: float, decay: float, weight_decay: float) -> list[dict]:
+def groups(
+    levels: Levels, *, rate: float, decay: float, weight_decay: float
+) -> list[dict[str, Any]]:
     """AdamW's parameter groups, lowest level first, each with its own `peak` learning rate.
 
     `factor` is that of its parameters (`Levels.factors`). Biases and norms have no weight decay.
     Frozen parameters are left out.
     """
-    found: dict[tuple[int, float, bool], dict] = {}
+    found: dict[tuple[int, float, bool], dict[str, Any]] = {}
     for level, members in enumerate(levels.parameters()):
         share = layer_rates(len(levels.layers), decay)[level]
         for parameter in members:
@@ -130,7 +133,7 @@ def groups(levels: Levels, *, rate: float, decay: float, weight_decay: float) ->
     return [found[key] for key in sorted(found)]
 
 
-def optimizer(found: Sequence[dict], device: torch.device) -> torch.optim.Optimizer:
+def optimizer(found: Sequence[dict[str, Any]], device: torch.device) -> torch.optim.Optimizer:
     """Raises SpecError if everything is frozen."""
     if not found:
         raise SpecError(

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
+T = TypeVar("T")
 NOT_SCORES = ("loss", "last")  # values of `best_by` that are not scores of the task
 
 
@@ -317,7 +318,7 @@ class TrainSpec:
     with_test: bool = False
     allow_pickle: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "options", parse_settings(self.task, self.options))
         is_int = isinstance(self.seed, int) and not isinstance(self.seed, bool)
         if not is_int or not 0 <= self.seed <= MAX_SEED:
@@ -359,11 +360,11 @@ class TrainSpec:
     def _defaults(self) -> dict[str, object]:
         return defaults(self.task, self.method)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {**{name: getattr(self, name) for name in _FIELDS}, "options": dict(self.options)}
 
     @classmethod
-    def from_json(cls, raw: Mapping) -> TrainSpec:
+    def from_json(cls, raw: Mapping[str, Any]) -> TrainSpec:
         """Parse `to_json`; settings of a later version are dropped.
 
         Raises SpecError for a bad value, KeyError for a missing one.
@@ -449,7 +450,8 @@ def _warmup(spec: TrainSpec, width: int) -> float:
     Source: Mosbach et al. 2021; 0.06 as in RoBERTa. On WNUT-17, three epochs with the starter,
     span F1 on test was 40.4 with warm-up over a tenth of the steps and 43.9 without.
     """
-    if (chosen := spec.option("warmup")) is not None:
+    chosen: float | None = spec.option("warmup")
+    if chosen is not None:
         return chosen
     if spec.option("schedule") == "slanted":
         return 0.1  # cut_frac of Howard and Ruder 2018
@@ -465,13 +467,13 @@ def _evaluate_every(epochs: int, per_epoch: int) -> int:
     return max(1, math.ceil(per_epoch / max(1, EVALUATIONS // epochs)))
 
 
-def limited(ids: Sequence[int], limit: int | None, seed: int) -> list[int]:
-    """`limit` of the ids, sampled with the seed, in their order; all if there are fewer.
+def limited(items: Sequence[T], limit: int | None, seed: int) -> list[T]:
+    """`limit` of the items, sampled with the seed, in their order; all if there are fewer.
 
     Samples of growing limits are nested.
     """
-    if not limit or limit >= len(ids):
-        return list(ids)
-    order = list(range(len(ids)))
+    if not limit or limit >= len(items):
+        return list(items)
+    order = list(range(len(items)))
     random.Random(seed).shuffle(order)
-    return [ids[index] for index in sorted(order[:limit])]
+    return [items[index] for index in sorted(order[:limit])]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, labelled
@@ -52,9 +52,9 @@ class DoccanoExporter:
 
 def _record(
     record: Record, spans: list[str], classes: list[str], names: tuple[str, str], plan: Plan
-) -> dict:
+) -> dict[str, Any]:
     document = record.document
-    raw: dict = {"id": document.key, "text": document.text}
+    raw: dict[str, Any] = {"id": document.key, "text": document.text}
     raw.update(dict(document.texts[1:]))
     if any(labelled(record, layer) for layer in spans):
         found = [one for layer in spans for one in record.spans.get(layer, ())]
@@ -72,5 +72,5 @@ def _record(
     return raw | {name: value for name, value in more.items() if value}
 
 
-def _order(span: Span) -> tuple:
+def _order(span: Span) -> tuple[int, int, str]:
     return span.start, span.end, span.label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, Plan, labelled, main_layer
@@ -49,9 +49,9 @@ class ProdigyExporter:
         return count
 
 
-def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -> dict:
+def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -> dict[str, object]:
     document = record.document
-    raw: dict = {"id": document.key, "text": document.text}
+    raw: dict[str, Any] = {"id": document.key, "text": document.text}
     states = [
         record.states.get(layer.name)
         for layer in (span_layer, class_layer)
@@ -74,7 +74,7 @@ def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -
     return raw | {name: value for name, value in more.items() if value}
 
 
-def _token(number: int, border: tuple[int, int], text: str) -> dict:
+def _token(number: int, border: tuple[int, int], text: str) -> dict[str, object]:
     start, end = border
     return {
         "text": text[start:end],
@@ -85,8 +85,8 @@ def _token(number: int, border: tuple[int, int], text: str) -> dict:
     }
 
 
-def _span(span: Span, borders: Sequence[tuple[int, int]]) -> dict:
-    raw: dict = {"start": span.start, "end": span.end, "label": span.label}
+def _span(span: Span, borders: Sequence[tuple[int, int]]) -> dict[str, object]:
+    raw: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
     if found := token_range(borders, span.start, span.end):
         raw |= {"token_start": found[0], "token_end": found[1] - 1}
     return raw

@@ -102,5 +102,5 @@ def _cell(record: Record, layer: Layer) -> str:
     return "; ".join(record.marks.get(layer.name, ()))
 
 
-def _triple(span: Span) -> list:
+def _triple(span: Span) -> list[object]:
     return [span.start, span.end, span.label]

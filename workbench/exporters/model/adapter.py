@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
 from workbench.exporters.model.spec import ADAPTER
-from workbench.models.folder import DESCRIPTION
+from workbench.models.spec import DESCRIPTION
 from workbench.tasks.predictor import Predictor
 
 CONFIG, BASE = "adapter_config.json", "base_model_name_or_path"
@@ -36,7 +37,7 @@ def write(predictor: Predictor, source: Path, folder: Path) -> None:
     (folder / CONFIG).write_text(json.dumps(raw, indent=2, ensure_ascii=False), encoding="utf-8")
 
 
-def load(source: Path, folder: Path, library_class: type) -> nn.Module:
+def load(source: Path, folder: Path, library_class: Any) -> nn.Module:
     """The base model of the run in `source` with the exported adapter, as peft puts them together.
 
     library_class: a class of transformers with the head of the task.

@@ -7,6 +7,7 @@ elsewhere, people and model hubs alike, read English cards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
@@ -14,7 +15,9 @@ from workbench.exporters.model.spec import loading_code
 from workbench.tasks import spec as tasks
 
 
-def readme(facts: Mapping, description: Mapping, check: Mapping | None = None) -> str:
+def readme(
+    facts: Mapping[str, Any], description: Mapping[str, Any], check: Mapping[str, Any] | None = None
+) -> str:
     """`facts` as in ExportSpec, `description` the run's glossbench.json, `check` the ONNX check, if
     there was one.
     """
@@ -36,7 +39,7 @@ def readme(facts: Mapping, description: Mapping, check: Mapping | None = None) -
     return str(ModelCard(f"---\n{header.to_yaml()}\n---\n\n{text}"))
 
 
-def _header(facts: Mapping, task: tasks.TaskInfo, own_head: bool) -> ModelCardData:
+def _header(facts: Mapping[str, Any], task: tasks.TaskInfo, own_head: bool) -> ModelCardData:
     """What model hubs read of a card, with the scores as its model index."""
     results = _results(facts, task)
     hub = {score.hub for score in task.scores if score.hub}
@@ -53,7 +56,7 @@ def _header(facts: Mapping, task: tasks.TaskInfo, own_head: bool) -> ModelCardDa
     )
 
 
-def _results(facts: Mapping, task: tasks.TaskInfo) -> list[EvalResult]:
+def _results(facts: Mapping[str, Any], task: tasks.TaskInfo) -> list[EvalResult]:
     """One for each score of each split; none if model hubs know no score of the task."""
     hub = {score.name: score.hub for score in task.scores}
     given = [
@@ -77,19 +80,19 @@ def _results(facts: Mapping, task: tasks.TaskInfo) -> list[EvalResult]:
     ]
 
 
-def _layer(facts: Mapping) -> str:
+def _layer(facts: Mapping[str, Any]) -> str:
     return f" of the layer “{facts['layer']}”" if facts.get("layer") else ""
 
 
-def _base(facts: Mapping) -> str:
+def _base(facts: Mapping[str, Any]) -> str:
     return f" from {facts['base_model']}" if facts.get("base_model") else ""
 
 
-def _labels(description: Mapping) -> str:
+def _labels(description: Mapping[str, Any]) -> str:
     return "Labels: " + ", ".join(f"`{one}`" for one in description["labels"]) + ".\n"
 
 
-def _scores(facts: Mapping) -> str:
+def _scores(facts: Mapping[str, Any]) -> str:
     scores = facts.get("scores") or {}
     names = list(dict.fromkeys(name for one in scores.values() for name in one))
     if not names:
@@ -105,7 +108,7 @@ def _scores(facts: Mapping) -> str:
     )
 
 
-def _data(facts: Mapping, description: Mapping) -> str:
+def _data(facts: Mapping[str, Any], description: Mapping[str, Any]) -> str:
     counts = facts.get("counts") or {}
     lines = [f"- {split}: {count:,} documents" for split, count in counts.items()]
     lines += [
@@ -133,7 +136,7 @@ def _data(facts: Mapping, description: Mapping) -> str:
     return "## Training data\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _check(check: Mapping | None) -> str:
+def _check(check: Mapping[str, Any] | None) -> str:
     if not check:
         return ""
     speed = check.get("speed") or {}
@@ -152,7 +155,7 @@ def _check(check: Mapping | None) -> str:
     return "## Check of the ONNX file\n\n" + "\n".join(lines) + "\n"
 
 
-def _compared(check: Mapping) -> str:
+def _compared(check: Mapping[str, Any]) -> str:
     if not check.get("labels"):
         return "no text of dev or test to check with"
     equal = round(check["equal_labels"] * check["labels"])
@@ -162,7 +165,7 @@ def _compared(check: Mapping) -> str:
     )
 
 
-def _use(description: Mapping) -> str:
+def _use(description: Mapping[str, Any]) -> str:
     return (
         "## Use\n\n```python\n"
         + loading_code(
@@ -175,7 +178,7 @@ def _use(description: Mapping) -> str:
     )
 
 
-def _settings(facts: Mapping) -> str:
+def _settings(facts: Mapping[str, Any]) -> str:
     rows = [
         [name, f"`{value}`"]
         for name, value in (facts.get("options") or {}).items()

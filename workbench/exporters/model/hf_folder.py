@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from workbench.models.folder import DESCRIPTION
+from workbench.models.spec import DESCRIPTION
 from workbench.tasks import model as networks
 from workbench.tasks.predictor import Predictor
 

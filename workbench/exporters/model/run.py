@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from workbench.base import owned_folder
 from workbench.base.errors import ExportFailed, is_disk_full
@@ -18,7 +19,9 @@ from workbench.exporters.model.spec import ADAPTER, MOST_TEXTS, ExportSpec, draf
 from workbench.text.document import Document
 
 
-def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+def export(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target; params as ExportSpec.
 
     Yields {"kind": "stage", stage, title} at each step (load, hf, onnx, check_hf, check) and the
@@ -50,7 +53,9 @@ def export(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
     }
 
 
-def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, tuple[bool, dict]]:
+def _fill(
+    spec: ExportSpec, draft: Path
+) -> Generator[dict[str, Any], str | None, tuple[bool, dict[str, Any]]]:
     """Write all formats; returns whether the head is one of ours, and the checks by format."""
     from workbench.exporters.model import (
         adapter,
@@ -66,7 +71,7 @@ def _fill(spec: ExportSpec, draft: Path) -> Generator[dict, str | None, tuple[bo
     yield {"kind": "stage", "stage": "load", "title": _("Loading the model")}
     predictor = Predictor.load(spec.model, "cpu")
     documents = texts_of(spec.texts)
-    checks: dict[str, dict] = {}
+    checks: dict[str, dict[str, Any]] = {}
     yield {"kind": "stage", "stage": "hf", "title": _("Writing the Hugging Face folder")}
     hf = (
         draft / "hf"
@@ -199,6 +204,6 @@ def _put(draft: Path, out: Path) -> None:
             folder.rename(out / folder.name)
 
 
-def _files(out: Path) -> list[dict]:
+def _files(out: Path) -> list[dict[str, object]]:
     found: Sequence[Path] = sorted(one for one in out.rglob("*") if one.is_file())
     return [{"path": str(one), "bytes": one.stat().st_size} for one in found]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
@@ -101,12 +102,12 @@ class ExportSpec:
     texts: str
     out: str
     formats: tuple[str, ...] = ("hf", "onnx")
-    facts: Mapping = field(default_factory=dict, hash=False)
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "formats", parse_formats(self.formats))
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return {
             "model": self.model,
             "texts": self.texts,
@@ -116,7 +117,7 @@ class ExportSpec:
         }
 
     @classmethod
-    def from_json(cls, raw: Mapping) -> ExportSpec:
+    def from_json(cls, raw: Mapping[str, Any]) -> ExportSpec:
         return cls(
             raw["model"],
             raw.get("texts") or "",
@@ -222,7 +223,7 @@ model = PeftModel.from_pretrained(base, folder)
 """
 
 
-def sentence(check: Mapping) -> str:
+def sentence(check: Mapping[str, Any]) -> str:
     """The verification result as text: "60 of 60 labels equal, largest difference 2.4e-06"."""
     if not check or not check.get("labels"):
         return _("There are no dev or test texts to verify with.")

@@ -30,7 +30,7 @@ TIMED = 20  # texts for the speeds
 
 def check(
     predictor: Predictor, folder: Path, documents: Sequence[Document]
-) -> Generator[dict, None, dict]:
+) -> Generator[dict[str, Any], None, dict[str, Any]]:
     """Compare the ONNX folder with the original on all documents.
 
     Yields {"kind": "checked", format, done, total, rows: [{text, difference, equal}]}. Returns
@@ -96,7 +96,7 @@ def agreement(
 
 def _reference(
     predictor: Predictor, documents: Sequence[Document]
-) -> Generator[dict, None, Logits]:
+) -> Generator[dict[str, Any], None, Logits]:
     """The original's logits, in batches as the application predicts."""
     features = Features(predictor.prepare(documents), {})
     work = infer(predictor.task, predictor.model, features)
@@ -104,7 +104,8 @@ def _reference(
         try:
             yield {"kind": "reference", "done": next(work)}
         except StopIteration as end:
-            return end.value
+            found: Logits = end.value
+            return found
 
 
 def _mixed(exported: OnnxPredictor, inputs: Sequence[EncodedInput]) -> Logits:
@@ -153,7 +154,7 @@ def check_folder(
     *,
     ask: Ask | None = None,
     format: str = "hf",
-) -> Generator[dict, None, dict]:
+) -> Generator[dict[str, Any], None, dict[str, Any]]:
     """The exported folder, loaded again, against the model in memory.
 
     A folder that transformers alone can load is loaded by it, and of long tagged texts the first
@@ -192,7 +193,7 @@ def check_folder(
     }
 
 
-def _library_class(predictor: Predictor) -> type:
+def _library_class(predictor: Predictor) -> Any:
     import transformers
 
     classes = {
@@ -242,7 +243,8 @@ def _own_folder(folder: Path) -> Ask:
             try:
                 next(work)
             except StopIteration as end:
-                return end.value[0]
+                found: Logits = end.value
+                return found[0]
 
     return ask
 

@@ -48,9 +48,9 @@ class AttentionInspector:
     info = INFO
 
     def __init__(self) -> None:
-        self._text: tuple[Any, _Text] | None = None
-        self._window: tuple[Any, _Window] | None = None
-        self._small: tuple[Any, tuple[np.ndarray, np.ndarray]] | None = None
+        self._text: tuple[object, _Text] | None = None
+        self._window: tuple[object, _Window] | None = None
+        self._small: tuple[object, tuple[np.ndarray, np.ndarray]] | None = None
 
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
@@ -96,7 +96,7 @@ class AttentionInspector:
             self._text = key, _Text(prepared, words, places)
         return self._text[1]
 
-    def _weights(self, key: tuple, subject: Subject, piece: EncodedInput) -> _Window:
+    def _weights(self, key: tuple[object, ...], subject: Subject, piece: EncodedInput) -> _Window:
         if self._window is not None and self._window[0] == key:
             return self._window[1]
         self._window = None  # free the old one first: each may take hundreds of MB
@@ -108,14 +108,14 @@ class AttentionInspector:
         return found
 
     def _overview(
-        self, key: tuple, window: _Window, shown: np.ndarray
+        self, key: tuple[object, ...], window: _Window, shown: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The downsampled heads and masks."""
         if self._small is None or self._small[0] != key:
-            grid = (..., *np.ix_(shown, shown))
+            rows, columns = np.ix_(shown, shown)
             whole = len(shown) == window.weights.shape[-1]
-            weights = window.weights if whole else window.weights[grid]
-            masked = window.masked if whole else window.masked[grid]
+            weights = window.weights if whole else window.weights[..., rows, columns]
+            masked = window.masked if whole else window.masked[..., rows, columns]
             self._small = key, (pooled(weights, THUMB), ~pooled(~masked, THUMB))
         return self._small[1]
 
@@ -154,7 +154,8 @@ def pooled(values: np.ndarray, most: int) -> np.ndarray:
 def entropies(weights: np.ndarray) -> np.ndarray:
     """(L, H, T, T) → float32 (L, H): the mean over rows of -Σ p log2 p, in bits."""
     logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    return -(weights * logs).sum(-1).mean(-1)
+    found: np.ndarray = -(weights * logs).sum(-1).mean(-1)
+    return found
 
 
 def mask_kind(masked: np.ndarray) -> str:

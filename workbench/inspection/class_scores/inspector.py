@@ -8,6 +8,7 @@ from typing import Any
 from workbench.inspection.class_scores.info import INFO, ClassProbabilities
 from workbench.inspection.subject import Subject
 from workbench.text.document import Document
+from workbench.text.fields import ClassScores
 
 
 class ClassScoresInspector:
@@ -20,6 +21,6 @@ class ClassScoresInspector:
     ) -> ClassProbabilities:
         (document,) = documents
         prediction = subject.predicted(document).prediction
-        scores = prediction.classes
+        scores = prediction.required(ClassScores)
         pairs = zip(scores.labels, scores.scores, strict=True)
         return ClassProbabilities(tuple(pairs), prediction.cut)

@@ -21,6 +21,6 @@ class LabelScoresInspector:
     ) -> LabelProbabilities:
         (document,) = documents
         prediction = subject.predicted(document).prediction
-        found = prediction.get(LabelScores)
+        found = prediction.required(LabelScores)
         rows = zip(found.labels, found.scores, found.thresholds, strict=True)
         return LabelProbabilities(tuple(LabelProbability(*one) for one in rows), prediction.cut)

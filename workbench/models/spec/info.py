@@ -72,7 +72,7 @@ class ModelInfo:
         """Whether the user's confirmation is the only requirement that is missing."""
         return self.untrusted and len(self.problems) == 1
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         """The card for other programs, where `family` is the architecture: bert, gpt2 …"""
         found = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
         del found["projections"]

@@ -22,7 +22,9 @@ CHUNK = 8  # documents between two progress reports
 LogProbs = dict[str, list[float]]  # label → natural log-probability of each of its units
 
 
-def score_prompts(params: Mapping, folder: Path) -> Generator[dict, str | None, dict]:
+def score_prompts(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target: params backend (id), model (its path for the backend), options, device,
     allow_pickle, prompts (path of JSON lines).
 
@@ -49,8 +51,8 @@ def score_prompts(params: Mapping, folder: Path) -> Generator[dict, str | None, 
 
 
 def _score_all(
-    backend: Backend, lines: Sequence[Mapping], path: Path
-) -> Generator[dict, str | None, int]:
+    backend: Backend, lines: Sequence[Mapping[str, Any]], path: Path
+) -> Generator[dict[str, Any], str | None, int]:
     """Yields progress; returns how many documents were scored."""
     without_text = sum(line.get("document_id") is None for line in lines)
     done, start, total = 0, time.monotonic(), len(lines)
@@ -72,13 +74,13 @@ def _score_all(
     return max(0, done - without_text)
 
 
-def open_scorer(params: Mapping) -> Callable[[Mapping], dict]:
+def open_scorer(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Host target: params as `score_prompts`. A request {"prompts": [{label: [before, answer,
     after]}]} gives {"logprobs": [{label: [of each unit]}], "language_model"}.
     """
     backend = load(params)
 
-    def answer(request: Mapping) -> dict:
+    def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         tables = [
             {label: Prompt(*parts) for label, parts in table.items()}
             for table in request["prompts"]
@@ -88,7 +90,7 @@ def open_scorer(params: Mapping) -> Callable[[Mapping], dict]:
     return answer
 
 
-def load(params: Mapping) -> Backend:
+def load(params: Mapping[str, Any]) -> Backend:
     """The backend of a job with its model loaded. Raises WorkbenchError."""
     made: Callable[[str, Mapping[str, Any]], Backend]
     made = registry().get("backend", str(params.get("backend") or DEFAULT))
@@ -129,7 +131,7 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
     return numbers
 
 
-def _tables(lines: Sequence[Mapping]) -> list[dict[str, Prompt]]:
+def _tables(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Prompt]]:
     return [
         {
             label: Prompt(*(line["parts"][part] for part in places))
@@ -139,6 +141,6 @@ def _tables(lines: Sequence[Mapping]) -> list[dict[str, Prompt]]:
     ]
 
 
-def _read(path: Path) -> list[dict]:
+def _read(path: Path) -> list[dict[str, Any]]:
     with path.open(encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         return [json.loads(line) for line in file]

@@ -120,7 +120,8 @@ def info(backend: str) -> BackendInfo:
             _("There is no prompt backend {backend!r}.").format(backend=backend),
             hint=_("Known: {known}.").format(known=", ".join(known)),
         )
-    return registry().info("backend", backend)
+    found: BackendInfo = registry().info("backend", backend)
+    return found
 
 
 def options(backend: str, asked: Mapping[str, Any]) -> dict[str, Any]:

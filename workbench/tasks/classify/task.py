@@ -76,7 +76,8 @@ class Classify(Task):
         if options.get("sampling", "plain") != "balanced":
             return None
         classes = np.asarray(targets["classes"])
-        return balanced(np.bincount(classes))[classes]
+        weights: np.ndarray = balanced(np.bincount(classes))[classes]
+        return weights
 
 
 def balanced(counts: np.ndarray) -> np.ndarray:

@@ -37,6 +37,8 @@ class CrfHead(TokenHead):
         self.start, self.end = (nn.Parameter(torch.zeros(outputs)) for _ in range(2))
         self.step = nn.Parameter(torch.zeros(outputs, outputs))
         start, step = constraints or (np.zeros(outputs), np.zeros((outputs, outputs)))
+        self.first_allowed: Tensor
+        self.step_allowed: Tensor
         self.register_buffer("first_allowed", torch.from_numpy(start).float(), persistent=False)
         self.register_buffer("step_allowed", torch.from_numpy(step).float(), persistent=False)
 

@@ -182,10 +182,12 @@ class TokenInfo(TaskInfo):
 def _tagged(
     words: Sequence[tuple[int, int]],
     scores: np.ndarray,
-    has_subword: Sequence[bool],
+    has_subword: np.ndarray,
     labels: Sequence[str],
 ) -> Prediction:
-    """scores (W, L): the most probable tag of each word, as words and as spans."""
+    """scores (W, L), has_subword bool (W,): the most probable tag of each word, as words and as
+    spans.
+    """
     from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags
 
     best, highest = scores.argmax(axis=-1), scores.max(axis=-1)

@@ -27,7 +27,7 @@ class Method(ABC):
         """Insert modules and freeze parameters, before the optimizer is made."""
 
     @abstractmethod
-    def groups(self, rate: float) -> list[dict]:
+    def groups(self, rate: float) -> list[dict[str, Any]]:
         """Parameter groups of AdamW: params, lr, peak (learning rate), weight_decay."""
 
     def start_epoch(self, epoch: int) -> None:  # noqa: B027

@@ -97,4 +97,5 @@ def info(method: str) -> MethodInfo:
             _("There is no training method {method!r}.").format(method=method),
             hint=_("Known: {known}.").format(known=", ".join(known)),
         )
-    return registry().info("method", method)
+    found: MethodInfo = registry().info("method", method)
+    return found

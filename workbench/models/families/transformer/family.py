@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -224,7 +224,7 @@ def _not_loaded(info: spec.ModelInfo, reason: str) -> ModelError:
     )
 
 
-def _not_drawn(head: str, told: Mapping) -> str:
+def _not_drawn(head: str, told: Mapping[str, Any]) -> str:
     """A weight that was initialized although the folder should have it; "" if there is none.
 
     A new classification head is always initialized, and so is a pooler that the folder lacks.

@@ -28,7 +28,7 @@ class Full(Method):
     def freeze(self) -> str:
         return str(self.options["freeze"])
 
-    def groups(self, rate: float) -> list[dict]:
+    def groups(self, rate: float) -> list[dict[str, Any]]:
         self.freezing.apply(EVERY)
         return optim.groups(
             self.levels,

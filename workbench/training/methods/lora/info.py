@@ -43,10 +43,11 @@ def check_targets(chosen: str) -> None:
         )
 
 
+DEFAULT_RANK = 8
 RANK = Option(
     "lora_rank",
     "int",
-    8,
+    DEFAULT_RANK,
     N_("Rank of the update matrices. Higher ranks can learn more and use more memory."),
     group="main",
     low=1,
@@ -97,7 +98,7 @@ class LoraInfo(MethodInfo):
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
         """Counted from the shapes of the weights; without them, two square modules per layer."""
-        rank, chosen = int(options.get("lora_rank") or RANK.default), options.get("lora_targets")
+        rank, chosen = int(options.get("lora_rank") or DEFAULT_RANK), options.get("lora_targets")
         wanted = targets(chosen, model)
         found, pooler = 0, 0
         for name, shape in shapes(model).items():

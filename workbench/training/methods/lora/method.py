@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import torch
 from peft import LoraConfig, inject_adapter_in_model
-from peft.tuners.lora import LoraLayer
+from peft.tuners.lora import Linear
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
@@ -56,9 +56,7 @@ class Lora(Method):
         encoder.to(device)
         self.config = config
         self.layers = {
-            name: module
-            for name, module in encoder.named_modules()
-            if isinstance(module, LoraLayer)
+            name: module for name, module in encoder.named_modules() if isinstance(module, Linear)
         }
         for parameter in self.others:
             parameter.requires_grad_(True)
@@ -81,7 +79,7 @@ class Lora(Method):
             hint=_("Its linear modules are: {names}.").format(names=", ".join(ends)),
         )
 
-    def groups(self, rate: float) -> list[dict]:
+    def groups(self, rate: float) -> list[dict[str, Any]]:
         inserted = [p for p in self.model.encoder.parameters() if p.requires_grad]
         own = {id(parameter) for parameter in self.others}
         levels = optim.Levels(
@@ -106,9 +104,9 @@ class Lora(Method):
     @contextmanager
     def merged(self) -> Iterator[None]:
         """The encoder with plain modules and merged weights; restored exactly afterwards."""
-        encoder, kept = self.model.encoder, {}
+        encoder, kept = self.model.encoder, dict[str, torch.Tensor]()
         for name, layer in self.layers.items():
-            base = layer.get_base_layer()
+            base: Any = layer.get_base_layer()  # Linear or Conv1D
             kept[name] = base.weight.data
             base.weight.data = kept[name] + layer.get_delta_weight(NAME)
             _put(encoder, name, base)

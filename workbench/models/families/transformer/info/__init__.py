@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.models.families.transformer.info import architectures
@@ -79,7 +79,7 @@ def heads(info: ModelInfo) -> frozenset[str]:
     return architectures.library_heads(info.architecture, info.gives)
 
 
-def _architecture(config: Mapping | None, problems: list[str]) -> str:
+def _architecture(config: Mapping[str, Any] | None, problems: list[str]) -> str:
     """`model_type`; a problem if it is not supported. "" for an invalid name."""
     if config is None:
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from workbench.models.spec.json_files import strings
 
@@ -66,7 +67,9 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     return frozenset(found if architecture in NO_TOKEN_HEAD else found | {"token"})
 
 
-def gives(architecture: str, config: Mapping, tensors: Collection[str]) -> tuple[str, ...]:
+def gives(
+    architecture: str, config: Mapping[str, Any], tensors: Collection[str]
+) -> tuple[str, ...]:
     """The outputs of the checkpoint for tasks and inspectors.
 
     `tensors` are the names of its weights; if empty (unknown), `architectures` decides.
@@ -81,7 +84,7 @@ def gives(architecture: str, config: Mapping, tensors: Collection[str]) -> tuple
     return tuple(found)
 
 
-def _masks(architecture: str, config: Mapping, tensors: Collection[str]) -> bool:
+def _masks(architecture: str, config: Mapping[str, Any], tensors: Collection[str]) -> bool:
     if tensors:
         head = MASK_HEADS[architecture]
         if architecture == "deberta-v2" and config.get("legacy") is False:
@@ -92,7 +95,7 @@ def _masks(architecture: str, config: Mapping, tensors: Collection[str]) -> bool
     return "MaskedLM" in heads or pretrained
 
 
-def _continues(architecture: str, config: Mapping, tensors: Collection[str]) -> bool:
+def _continues(architecture: str, config: Mapping[str, Any], tensors: Collection[str]) -> bool:
     if tensors:
         if any(head in tensors for head in NEXT_HEADS):
             return True

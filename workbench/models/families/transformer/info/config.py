@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from workbench.base.i18n import _
 from workbench.models.spec.json_files import quoted
@@ -59,7 +60,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 # ---------------------------------------------------------------- sizes
 
 
-def number(config: Mapping, *names: str) -> int:
+def number(config: Mapping[str, Any], *names: str) -> int:
     """The first of these sizes that is set; 0 if none is, or if it is out of range."""
     for name in names:
         value = config.get(name)
@@ -73,7 +74,7 @@ def _fits(name: str, value: object) -> bool:
     return whole and 0 <= value <= LIMITS.get(name, 10**9)
 
 
-def longest_input(config: Mapping) -> int:
+def longest_input(config: Mapping[str, Any]) -> int:
     """Length of the position table in subwords, special ones included; 0 if unknown."""
     positions = number(config, *POSITIONS)
     if config.get("model_type") in _LATE_POSITIONS and positions:
@@ -81,7 +82,7 @@ def longest_input(config: Mapping) -> int:
     return max(0, positions)
 
 
-def labels(config: Mapping) -> tuple[str, ...]:
+def labels(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Names of a trained head's outputs, in order."""
     table = config.get("id2label")
     if not isinstance(table, dict) or len(table) > MOST_LABELS:
@@ -89,7 +90,7 @@ def labels(config: Mapping) -> tuple[str, ...]:
     return tuple(value if isinstance(value, str) else quoted(value) for value in table.values())
 
 
-def size_problems(config: Mapping, shapes: Shapes) -> list[str]:
+def size_problems(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     """Sizes that are implausible, or that differ from the tensors; `shapes` is empty if unknown.
 
     Otherwise missing weights would be random, or use all memory.
@@ -111,7 +112,7 @@ def size_problems(config: Mapping, shapes: Shapes) -> list[str]:
     return problems
 
 
-def _differences(config: Mapping, shapes: Shapes) -> list[str]:
+def _differences(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     dimensions = {size for shape in shapes.values() for size in shape}
     embeddings = _ending(shapes, _EMBEDDINGS)
     told = _("config.json gives {name} as {value:,}, but the weights have {found:,}")
@@ -148,7 +149,7 @@ def _differences(config: Mapping, shapes: Shapes) -> list[str]:
     return problems
 
 
-def _set(config: Mapping, names: Sequence[str]) -> str:
+def _set(config: Mapping[str, Any], names: Sequence[str]) -> str:
     return next(name for name in names if config.get(name) not in _ABSENT)
 
 
