@@ -49,7 +49,8 @@ class LoadOptions:
     none; `outputs` are the names of its outputs, `problem` their type ("single_label_…",
     "multi_label_classification") for other programs that load the folder. Encoders without such a
     head ignore this.
-    seed: of newly initialized parameters.
+    seed: of newly initialized parameters. random: initialize all of them, so that only the
+    architecture and the preparer of the folder are used.
     attention: "sdpa" or "eager"; dropouts replace the configured values while in memory.
     """
 
@@ -57,6 +58,7 @@ class LoadOptions:
     outputs: Sequence[str] = ()
     problem: str = ""
     seed: int = 0
+    random: bool = False
     allow_pickle: bool = False
     attention: str = "sdpa"
     attention_dropout: float | None = None

@@ -12,7 +12,7 @@ from workbench.base import owned_folder
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.models.spec import DESCRIPTION
+from workbench.models.spec import DESCRIPTION, card
 
 
 def describe(folder: Path, description: Mapping[str, Any]) -> None:
@@ -96,11 +96,19 @@ def _check(raw: Mapping[str, Any], path: Path) -> None:
         )
 
 
-def sha256(folder: Path) -> str:
-    """Hash over the weight files, in the order of their names."""
+def sha256(path: Path) -> str:
+    """Hash over the weight files of a model, those of its head included."""
     digest = hashlib.sha256()
-    for path in sorted((*folder.glob("*.safetensors"), *folder.glob("pytorch_model*.bin"))):
-        with open(path, "rb") as file:
+    for name in _weight_files(path):
+        with open(name, "rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
     return digest.hexdigest()
+
+
+def _weight_files(path: Path) -> list[Path]:
+    """The files of the model's family, then other weights (of a head) in the folder."""
+    family = card(path, allow_pickle=True).family
+    files = list(registry().info("family", family).weight_files(path)) if family else []
+    others = sorted((*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")))
+    return files + [name for name in others if name not in files]

@@ -209,6 +209,7 @@ class _Training:
     def load(self) -> Model:
         options = LoadOptions(
             seed=self.spec.seed,
+            random=self.spec.option("init") == "random",
             allow_pickle=self.spec.allow_pickle,
             attention_dropout=0.0,  # otherwise torch cannot use the fast attention kernels
             dropout=self.spec.option("dropout"),

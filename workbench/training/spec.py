@@ -94,6 +94,18 @@ GENERAL: tuple[Option, ...] = (
         automatic=N_("the model's maximum, at most 512"),
     ),
     Option(
+        "init",
+        "choice",
+        "pretrained",
+        N_(
+            "Initial weights of the encoder: those of the model, or newly initialized ones, to "
+            "measure what pretraining contributes."
+        ),
+        choices=("pretrained", "random"),
+        choice_titles=(N_("Pretrained"), N_("Random")),
+        title=N_("Initial weights"),
+    ),
+    Option(
         "best_by",
         "choice",
         None,

@@ -128,3 +128,9 @@ class FamilyInfo(ABC):
         Must not import torch, as exported folders are used without it. Raises ModelError if files
         are missing or damaged.
         """
+
+    def weight_files(self, path: Path) -> tuple[Path, ...]:
+        """The files with the parameters, in the order in which they are hashed."""
+        if path.is_file():
+            return (path,)
+        return tuple(sorted((*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin"))))

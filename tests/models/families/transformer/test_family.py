@@ -339,3 +339,21 @@ def test_the_feed_forward_width_comes_from_the_configuration(folders):
     encoder = load(folders["bert"], LoadOptions())
 
     assert (encoder.width, encoder.feed_forward) == (16, 32)
+
+
+@pytest.mark.parametrize("family", ("bert", "gpt2"))
+def test_random_weights_keep_the_architecture_and_depend_on_the_seed_only(folders, family):
+    pretrained = classifier(folders[family], seed=3).state_dict()
+
+    random, again, other = (
+        classifier(folders[family], seed=seed, random=True).state_dict() for seed in (3, 3, 4)
+    )
+
+    assert {name: value.shape for name, value in random.items()} == {
+        name: value.shape for name, value in pretrained.items()
+    }
+    assert all(torch.equal(random[name], again[name]) for name in random)
+    matrices = [name for name, value in random.items() if value.dim() == 2]
+    assert not any(torch.equal(random[name], other[name]) for name in matrices)
+    body = [name for name in matrices if not name.startswith(("classifier", "score"))]
+    assert not any(torch.equal(random[name], pretrained[name]) for name in body)

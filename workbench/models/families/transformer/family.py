@@ -173,7 +173,8 @@ class TransformerFamily:
         own = _set_dropout(config, options.attention_dropout, options.dropout)
         _check_size(info, options.head, config)
         torch.manual_seed(options.seed)  # a new head is initialized here
-        model, has_pooler = _from_pretrained(info, options.head, config, options.attention)
+        build = _new if options.random else _from_pretrained
+        model, has_pooler = build(info, options.head, config, options.attention)
         for key, value in own.items():
             setattr(model.config, key, value)
         tokenizer = Tokenizer.load(info.path)
@@ -215,6 +216,19 @@ def _from_pretrained(
     if lost := _not_drawn(head, told):
         raise _not_loaded(info, _("its weights lack {name} in the required size").format(name=lost))
     return model, not any("pooler" in name for name in told["missing_keys"])
+
+
+def _new(
+    info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
+) -> tuple[nn.Module, bool]:
+    """The same architecture with newly initialized weights, whose pooler is not pretrained."""
+    import transformers
+
+    with quiet():
+        model = getattr(transformers, _CLASSES[head]).from_config(
+            config, attn_implementation=_attention(attention, info.architecture)
+        )
+    return model.float(), False
 
 
 def _not_loaded(info: spec.ModelInfo, reason: str) -> ModelError:

@@ -1,0 +1,163 @@
+"""Inputs of models that read whole words: static vectors, ELMo, LSTM language models.
+
+numpy only. A family gives the arrays of a sequence of words, the rest is done here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
+from workbench.text.document import TEXT, Document
+from workbench.text.segment import tokens_of
+from workbench.text.segment import words as words_of
+
+OVERLAP = 4  # adjacent windows share 1 / OVERLAP of their length
+SPECIAL = -1  # `text` of units that belong to no text
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of one input before they are numbered.
+
+    words: the unit at each position as text. offsets: code points, (0, 0) at special units.
+    text: 0 first text, 1 second text, SPECIAL.
+    """
+
+    words: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    text: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, part: slice) -> Units:
+        return Units(self.words[part], self.offsets[part], self.text[part])
+
+    def joined(self, other: Units) -> Units:
+        return Units(self.words + other.words, self.offsets + other.offsets, self.text + other.text)
+
+
+class WordPreparer(ABC):
+    """A preparer with one unit per word: the document's tokens where it has them.
+
+    Subclasses implement `arrays`, `size`, `is_known` and `save`, and `units` if they split or mark
+    words in their own way. `empty` is the word of an input without words, as a model needs at
+    least one unit.
+    """
+
+    fill: Mapping[str, int] = {}
+    added = 0
+    unknown: int | None = None
+    empty = ""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Entries of the vocabulary, 0 without one."""
+
+    @abstractmethod
+    def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """The arrays of one input, by name; usually one row per unit."""
+
+    @abstractmethod
+    def is_known(self, word: str) -> bool:
+        """Whether the vocabulary, or what replaces it, has the word."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """See `Preparer.save`."""
+
+    def units(self, text: str, words: Sequence[tuple[int, int]], number: int) -> Units:
+        """The units of text `number`, whose words are at the given offsets."""
+        offsets = tuple(words)
+        return Units(
+            tuple(text[start:end] for start, end in offsets), offsets, (number,) * len(offsets)
+        )
+
+    def framed(self, units: Units) -> Units:
+        """The units of a whole input or window with the special units around them."""
+        return units
+
+    def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
+        """See `Preparer.whole`. The longer of two texts is truncated first."""
+        room = max_length - self.added
+        inputs, cut = [], []
+        for document in documents:
+            parts = self._texts(document, texts)
+            kept = _shortened([len(part) for part in parts], room)
+            cut.append(sum(kept) < sum(map(len, parts)))
+            units = Units((), (), ())
+            for part, length in zip(parts, kept, strict=True):
+                units = units.joined(part[:length])
+            inputs.append(self.encoded(units))
+        return Prepared(list(documents), inputs, np.arange(len(inputs)), np.array(cut, dtype=bool))
+
+    def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
+        """See `Preparer.windows`."""
+        room = max(1, max_length - self.added)
+        step = max(1, room - room // OVERLAP)
+        found = []
+        for document in documents:
+            units = self.units(document.text, tokens_of(document), 0)
+            last = max(1, len(units) - room + step)  # the window that reaches the end
+            starts = range(0, last, step)
+            found.append([self.encoded(units[start : start + room]) for start in starts])
+        return prepared_windows(documents, found)
+
+    def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
+        room = max_length - self.added
+        return sum(
+            sum(len(self.units(text, words_of(text), 0)) for text in pair) > room for pair in texts
+        )
+
+    def pieces(self, encoded: EncodedInput) -> list[str]:
+        """The words as they are looked up. Subclasses without `input_ids` override it."""
+        return [self.word(number) for number in encoded.ids.tolist()]
+
+    def word(self, number: int) -> str:
+        """The vocabulary entry with this id."""
+        raise NotImplementedError(f"{type(self).__name__} has no vocabulary")
+
+    def unknown_share(self, texts: Iterable[str]) -> float:
+        known = [
+            self.is_known(text[start:end])
+            for text in texts
+            for start, end in words_of(text)
+            if any(map(str.isalpha, text[start:end]))
+        ]
+        return 1 - sum(known) / len(known) if known else 0.0
+
+    def encoded(self, units: Units) -> EncodedInput:
+        units = units if len(units) else Units((self.empty,), ((0, 0),), (SPECIAL,))
+        units = self.framed(units)
+        return EncodedInput(
+            self.arrays(units),
+            np.array(units.offsets, dtype=np.int32).reshape(-1, 2),
+            np.array(units.text, dtype=np.int8),
+        )
+
+    def _texts(self, document: Document, texts: int) -> list[Units]:
+        """The units of the first `texts` texts; a missing second text has none."""
+        names = [name for name, _content in document.texts[:texts]]
+        found = [
+            self.units(document.content(name), tokens_of(document, name), number)
+            for number, name in enumerate(names)
+        ]
+        return found or [self.units(document.content(TEXT), tokens_of(document), 0)]
+
+
+def _shortened(lengths: Sequence[int], room: int) -> list[int]:
+    """Lengths with a sum of at most `room`: the longest text is cut first, the later on a tie."""
+    kept = list(lengths)
+    while sum(kept) > max(1, room):
+        longest = max(reversed(range(len(kept))), key=kept.__getitem__)
+        rest = sorted(kept)[-2] if len(kept) > 1 else 0
+        over = sum(kept) - max(1, room)
+        kept[longest] -= max(1, min(over, kept[longest] - rest))
+    return kept
