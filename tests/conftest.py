@@ -7,6 +7,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+import shutil
 import socket
 from pathlib import Path
 
@@ -29,6 +30,11 @@ def no_leaks(request):
 def user_dir(tmp_path, monkeypatch):
     """Settings, logs, caches, documents and models of the user in a folder of the test."""
     home = tmp_path / "home"
+    _use_home(home, monkeypatch)
+    return home
+
+
+def _use_home(home, monkeypatch):
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "DATA", "CACHE", "STATE"):
@@ -36,7 +42,6 @@ def user_dir(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DOCUMENTS_DIR", str(home / "Documents"))
     for name in ("HF_HOME", "HF_HUB_CACHE"):
         monkeypatch.delenv(name, raising=False)
-    return home
 
 
 @pytest.fixture(autouse=True)
@@ -65,12 +70,64 @@ def qapp(qapp):
     return qapp
 
 
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory):
+    """`built_once(build)` → the path that `build(folder)` returns; built once per process.
+
+    `build` is a function of a module; it runs with the settings of a new user. Tests use a copy.
+    """
+    built = {}
+
+    def get(build):
+        if build not in built:
+            folder = tmp_path_factory.mktemp(build.__name__)
+            with pytest.MonkeyPatch.context() as patch:
+                _use_home(folder / "home", patch)
+                built[build] = build(folder)
+        return built[build]
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def copy_of(built_once):
+    """`copy_of(build, path)` copies the file that `build` returns to `path`; returns `path`."""
+
+    def copy(build, path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copyfile(built_once(build), path))
+
+    return copy
+
+
+def empty_project(folder):
+    """Create an empty project; returns its path."""
+    from workbench.project.project import Project
+
+    path = folder / "empty.glossbench"
+    Project.create(path).close()
+    return path
+
+
+def sample_project(folder):
+    """Create the sample project; returns its path."""
+    from workbench.operations import sample
+
+    return sample.create_sample(folder)
+
+
 @pytest.fixture
-def project(tmp_path):
+def copy_sample(copy_of, built_once):
+    """`copy_sample(folder)` → the path of a copy of the sample project, closed."""
+    return lambda folder: copy_of(sample_project, folder / built_once(sample_project).name)
+
+
+@pytest.fixture
+def project(tmp_path, copy_of):
     """An empty project, open for writing; checks that no listener or transaction is left."""
     from workbench.project.project import Project
 
-    project = Project.create(tmp_path / "p.glossbench")
+    project = Project.open(copy_of(empty_project, tmp_path / "p.glossbench"))
     yield project
     assert not project.changed.listeners
     project.close()

@@ -1,25 +1,34 @@
 """Fixtures for code that uses the model of a run: a tiny one of each task, and input texts."""
 
 import json
+import shutil
 
 import pytest
 
 
 @pytest.fixture(scope="session")
 def tiny_run(tmp_path_factory):
-    """tiny_run(task) → the model folder of a run.
+    """tiny_run(task) → a new copy of the model folder of a run.
 
-    A seeded BERT with two layers of width 16 and the starter's tokenizer.
+    A seeded BERT with two layers of width 16 and the starter's tokenizer, built once per task and
+    labels.
     """
+    built = {}
 
-    def make(task, labels=("delay", "praise", "ticket")):
+    def copy(task, labels=("delay", "praise", "ticket")):
+        key = task, tuple(labels)
+        if key not in built:
+            built[key] = build(task, labels)
+        return shutil.copytree(built[key], tmp_path_factory.mktemp("run") / "model")
+
+    def build(task, labels):
         torch = pytest.importorskip("torch")
         transformers = pytest.importorskip("transformers")
         from workbench.base.paths import resource
         from workbench.models.folder import describe
         from workbench.runtime.decoding import bio_tags
 
-        folder = tmp_path_factory.mktemp("run") / "model"
+        folder = tmp_path_factory.mktemp("built") / "model"
         outputs = bio_tags(labels) if task == "tag" else labels
         torch.manual_seed(1)
         config = transformers.BertConfig(
@@ -45,7 +54,7 @@ def tiny_run(tmp_path_factory):
         describe(folder, {"task": task, "labels": list(labels), "max_length": 32, "layer": "class"})
         return folder
 
-    return make
+    return copy
 
 
 TEXTS = [

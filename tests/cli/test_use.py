@@ -3,7 +3,6 @@
 import pytest
 
 from workbench.cli.use import _in_words
-from workbench.operations import corpus
 from workbench.project.project import Project
 from workbench.storage import runs
 
@@ -111,8 +110,8 @@ def test_a_prompt_needs_a_template_that_can_be_read_and_a_layer_of_classes(call,
 
 
 @pytest.mark.process
-def test_a_template_that_runs_without_end_is_ended(call, tmp_path):
-    sample = corpus.create_sample(tmp_path)
+def test_a_template_that_runs_without_end_is_ended(call, copy_sample, tmp_path):
+    sample = copy_sample(tmp_path)
     (tmp_path / "t.jinja").write_text(
         "{{ label }}\n{{ ([[text] * 3000] * 10000)|sum(start=[])|length }}"
     )

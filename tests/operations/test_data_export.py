@@ -11,10 +11,10 @@ from workbench.text.fields import Prediction, SpanScores
 from workbench.text.spans import Span
 
 
-def test_the_own_format_comes_back_byte_for_byte(tmp_path, inline_jobs):
+def test_the_own_format_comes_back_byte_for_byte(copy_sample, tmp_path, inline_jobs):
     from workbench.project.project import Project
 
-    first = Project.open(corpus.create_sample(tmp_path))
+    first = Project.open(copy_sample(tmp_path))
     second = Project.create(tmp_path / "second.glossbench")
     try:
         one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"

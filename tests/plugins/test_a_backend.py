@@ -12,7 +12,7 @@ from workbench.base import registry
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.cli.main import main
-from workbench.operations import corpus, plugins, prompt, prompt_models, results, suggest
+from workbench.operations import plugins, prompt, prompt_models, results, suggest
 from workbench.operations.wire import wire
 from workbench.project.project import Project
 from workbench.prompting.backends import spec as backends
@@ -93,8 +93,8 @@ def make(tmp_path):
 
 
 @pytest.fixture
-def sample(tmp_path):
-    project = Project.open(corpus.create_sample(tmp_path))
+def sample(copy_sample, tmp_path):
+    project = Project.open(copy_sample(tmp_path))
     yield project
     project.close()
 

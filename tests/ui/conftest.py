@@ -72,15 +72,20 @@ def _ask_nothing(app, monkeypatch):
 
 
 @pytest.fixture
-def project_file(tmp_path):
+def project_file(tmp_path, copy_of):
     """A closed project: a class layer (good, bad), a span layer (PER, LOC), three documents."""
+    return copy_of(small_project, tmp_path / "small.glossbench")
+
+
+def small_project(folder):
+    """Create the project of `project_file`; returns its path."""
     from workbench.operations import labels
     from workbench.project.project import Project
     from workbench.storage import documents
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 
-    path = tmp_path / "small.glossbench"
+    path = folder / "small.glossbench"
     project = Project.create(path)
     labels.add_layer(project, "class", "class", labels=("good", "bad"))
     labels.add_layer(project, "spans", "span", labels=("PER", "LOC"))
@@ -95,19 +100,24 @@ def project_file(tmp_path):
 
 
 @pytest.fixture
-def scored_file(tmp_path):
+def scored_file(tmp_path, copy_of):
     """A closed project with six dev documents and two class runs.
 
     `first` is correct on four of six, `second` on three. Gold: good good good bad bad bad. first
     predicts good good bad bad bad good; second predicts good bad bad bad bad good.
     """
+    return copy_of(scored_project, tmp_path / "scored.glossbench")
+
+
+def scored_project(folder):
+    """Create the project of `scored_file`; returns its path."""
     from workbench.operations import labels
     from workbench.project.project import Project
     from workbench.storage import documents, runs
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 
-    path = tmp_path / "scored.glossbench"
+    path = folder / "scored.glossbench"
     project = Project.create(path)
     layer = labels.add_layer(project, "class", "class", labels=("good", "bad"))
     gold = ("good", "good", "good", "bad", "bad", "bad")
@@ -121,12 +131,12 @@ def scored_file(tmp_path):
             for n, label in enumerate(gold)
         ]
         ids = documents.add(project.db, records, source_id=project.source("person"))
-    answers = {
+    predictions = {
         "first": "good good bad bad bad good".split(),
         "second": "good bad bad bad bad good".split(),
     }
     with project.write():
-        for name, said in answers.items():
+        for name, predicted in predictions.items():
             spec = {
                 "task": "classify",
                 "layer": "class",
@@ -135,7 +145,7 @@ def scored_file(tmp_path):
                 "seed": 1,
                 "options": {"epochs": 2},
             }
-            right = sum(a == b for a, b in zip(gold, said, strict=True)) / len(gold)
+            right = sum(a == b for a, b in zip(gold, predicted, strict=True)) / len(gold)
             run = runs.add(
                 project.db,
                 name,
@@ -146,11 +156,11 @@ def scored_file(tmp_path):
                 scores={"dev": {"accuracy": right, "macro_f1": right}},
             )
             rows = []
-            for number, (id, label) in enumerate(zip(ids, said, strict=True)):
-                sure = 0.6 + 0.05 * number
+            for number, (id, label) in enumerate(zip(ids, predicted, strict=True)):
+                confidence = 0.6 + 0.05 * number
                 other = "bad" if label == "good" else "good"
                 payload = {
-                    "scores": {label: sure, other: 1 - sure},
+                    "scores": {label: confidence, other: 1 - confidence},
                     "label": label,
                     "tokens": [],
                     "spans": [],

@@ -5,7 +5,6 @@ An effect is another page, a dialog, a step in the project, a setting, a dock, t
 clipboard, a message, a job, or a change in the state of a page. `Trace` records all of these.
 """
 
-import shutil
 from dataclasses import asdict
 
 import pytest
@@ -14,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
 
 from tests.inline import InlineQueue
 from workbench.jobs import threads
-from workbench.operations import corpus, train
+from workbench.operations import train
 from workbench.ui import dialogs
 from workbench.ui.widgets.text_view import TextView
 
@@ -100,11 +99,6 @@ class Trace:
             "frame": (window.isFullScreen(), tuple(window._torn)),
             "table": window.panel("data") and window.panel("data").view.table.chosen_count(),
         }
-
-
-@pytest.fixture(scope="module")
-def sample_file(tmp_path_factory):
-    return corpus.create_sample(tmp_path_factory.mktemp("sample"))
 
 
 @pytest.fixture
@@ -199,23 +193,22 @@ def test_in_an_empty_project_what_is_enabled_acts(app, trace, tmp_path):
     assert pretenders(trace, all_pages(app)) == []
 
 
-def test_in_the_sample_what_is_enabled_acts(app, trace, sample_file, tmp_path):
-    open_sample(app, sample_file, tmp_path)
+def test_in_the_sample_what_is_enabled_acts(app, trace, copy_sample, tmp_path):
+    open_sample(app, copy_sample(tmp_path))
 
     assert pretenders(trace, all_pages(app)) == []
 
 
-def test_while_a_run_is_going_on_what_is_enabled_acts(app, trace, sample_file, tmp_path):
-    open_sample(app, sample_file, tmp_path)
+def test_while_a_run_is_going_on_what_is_enabled_acts(app, trace, copy_sample, tmp_path):
+    open_sample(app, copy_sample(tmp_path))
     start_run(app)
     trace.settle()
 
     assert pretenders(trace, ["train", "results"]) == []
 
 
-def open_sample(app, sample_file, folder):
-    copy = shutil.copy(sample_file, folder / "sample.glossbench")
-    assert app.open_project(copy, page="annotate", ask=False)
+def open_sample(app, sample_file):
+    assert app.open_project(sample_file, page="annotate", ask=False)
 
 
 def start_run(app):

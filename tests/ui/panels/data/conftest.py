@@ -7,7 +7,6 @@ import pytest
 from workbench.base import settings
 from workbench.base.events import Signal
 from workbench.base.watch import Watch
-from workbench.operations import corpus
 from workbench.project.project import Project
 
 
@@ -62,6 +61,6 @@ def context(project_file, inline_jobs):
 
 
 @pytest.fixture
-def sample_file(tmp_path):
+def sample_file(copy_sample, tmp_path):
     """The sample project, closed."""
-    return corpus.create_sample(tmp_path / "sample")
+    return copy_sample(tmp_path / "sample")

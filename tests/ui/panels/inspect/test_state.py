@@ -13,8 +13,8 @@ from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import Answer, TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.inspection.vocabulary.info import ExpectedWords
-from workbench.operations import corpus, labels
 from workbench.operations import inspect as operations
+from workbench.operations import labels
 from workbench.operations.inspect import Choice
 from workbench.project.project import Project
 from workbench.text.spans import Span
@@ -64,8 +64,8 @@ def host(monkeypatch):
 
 
 @pytest.fixture
-def state(tmp_path, host, monkeypatch):
-    project = Project.open(corpus.create_sample(tmp_path))
+def state(copy_sample, tmp_path, host, monkeypatch):
+    project = Project.open(copy_sample(tmp_path))
     went = []
     context = SimpleNamespace(
         project=project,

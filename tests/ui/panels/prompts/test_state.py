@@ -44,8 +44,8 @@ class StillQueue:
 
 
 @pytest.fixture
-def context(tmp_path):
-    project = Project.open(corpus.create_sample(tmp_path))
+def context(copy_sample, tmp_path):
+    project = Project.open(copy_sample(tmp_path))
     faults, went = [], []
 
     def run(work, done, failed=None):

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.options import Option
-from workbench.operations import corpus
 from workbench.operations.prompt_models import Choice
 from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
@@ -28,8 +27,8 @@ pytestmark = pytest.mark.process  # the worker that renders templates
 
 
 @pytest.fixture
-def panel(make_panel, tmp_path, qtbot):
-    made = make_panel("prompts", corpus.create_sample(tmp_path))
+def panel(make_panel, copy_sample, tmp_path, qtbot):
+    made = make_panel("prompts", copy_sample(tmp_path))
     qtbot.waitUntil(lambda: made.state.preview is not None, timeout=20_000)
     return made
 

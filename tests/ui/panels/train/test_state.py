@@ -11,8 +11,8 @@ import pytest
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
-from workbench.operations import corpus, train
 from workbench.operations import labels as schema
+from workbench.operations import train
 from workbench.project.project import Project
 from workbench.storage import labels
 from workbench.tasks import spec as tasks
@@ -43,8 +43,8 @@ class StillQueue:
 
 
 @pytest.fixture
-def context(tmp_path):
-    project = Project.open(corpus.create_sample(tmp_path))
+def context(copy_sample, tmp_path):
+    project = Project.open(copy_sample(tmp_path))
     faults = []
     made = SimpleNamespace(
         project=project,

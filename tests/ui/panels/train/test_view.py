@@ -4,14 +4,13 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from workbench.jobs.events import Finished, Output, Started
-from workbench.operations import corpus
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.train.live import Live, follow
 
 
 @pytest.fixture
-def page(app, tmp_path, qtbot):
-    assert app.open_project(corpus.create_sample(tmp_path), page="train")
+def page(app, copy_sample, tmp_path, qtbot):
+    assert app.open_project(copy_sample(tmp_path), page="train")
     panel = app.window.panel("train")
     qtbot.waitUntil(lambda: panel.state.ready, timeout=10_000)
     return panel
