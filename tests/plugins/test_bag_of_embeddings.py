@@ -47,6 +47,19 @@ def test_the_card_counts_words_and_says_what_the_model_can_do(glove):
     assert "classify" in operations.uses(card) and "mask" not in operations.uses(card)
 
 
+def test_without_the_plugin_the_same_file_is_read_by_the_built_in_family(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("the 1 2 3 4 5 6 7 8\n", encoding="utf-8")
+
+    card = models.card(path)
+
+    assert (card.family, card.to_json()["format"], card.vocabulary) == ("vectors", "vectors", 1)
+
+
+def test_the_card_names_the_enabled_plugin_as_the_reader_of_a_text_file(glove):
+    assert models.card(glove).to_json()["format"] == "bag-of-embeddings.glove"
+
+
 def test_the_header_of_word2vec_is_no_word(glove):
     glove.write_text(f"{len(WORDS)} {WIDTH}\n" + glove.read_text("utf-8"), "utf-8")
 

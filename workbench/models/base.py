@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.models.spec import FamilyInfo, ModelInfo
-from workbench.runtime.inputs import Preparer
+from workbench.runtime.inputs import EncodedInput, Preparer
 
 
 class States(NamedTuple):
@@ -68,13 +68,15 @@ class LoadOptions:
 class Encoder(nn.Module, ABC):
     """Arrays → hidden states; float32 on the CPU when loaded.
 
-    preparer: creates its inputs; input_names: the arrays it takes. max_length: maximum units per
-    input. head: the library's head that was loaded with it, "" if there is none.
+    preparer: creates its inputs; input_names: the arrays it takes. input_axes: the name of the
+    second axis of arrays (B, N, …) that have no row per unit. max_length: maximum units per input.
+    head: the library's head that was loaded with it, "" if there is none.
     """
 
     info: ModelInfo
     preparer: Preparer
     input_names: tuple[str, ...]
+    input_axes: Mapping[str, str] = {}
     max_length: int
     head: str = ""
 
@@ -97,6 +99,12 @@ class Encoder(nn.Module, ABC):
 
     @abstractmethod
     def parts(self) -> Parts: ...
+
+    def narrow(self, inputs: Sequence[EncodedInput]) -> None:  # noqa: B027 (most train everything)
+        """Called before training with its inputs: parameters that they do not use may be left out.
+
+        The encoder must still answer for other inputs, and save everything.
+        """
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """Outputs of the loaded head: (B, L) of a sequence, (B, T, L) of tokens or vocabulary."""

@@ -154,6 +154,7 @@ class _Training:
             yield from self.report_precision()
             self.train_set = Features.join((yield from self.encode("train")))
             self.dev_set = (yield from self.encode("dev")) if self.records["dev"] else []
+            self.model.encoder.narrow(self.train_set.prepared.inputs)
             self.plan = plan(
                 self.spec,
                 documents=len(self.records["train"]),

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
 from workbench.exporters.model.spec import OPSET
+from workbench.models.base import Encoder
 from workbench.runtime.inputs import stack
 from workbench.runtime.onnx_predictor import LABELS
 from workbench.tasks.base import Model
@@ -26,6 +27,7 @@ FILE = "model.onnx"
 TOKENIZER = "tokenizer.json"
 # bytes; larger weights are stored in a separate file, as the format requires
 ONE_FILE = 1_900_000_000
+MOST_ITEMS = 1 << 24  # size of an axis that is not that of the units
 
 
 class Logits(nn.Module):
@@ -93,8 +95,7 @@ def graph(predictor: Predictor, path: Path) -> None:
     model, encoder = predictor.model.eval().cpu(), predictor.encoder
     outputs = tuple(predictor.task.info.logits)
     args = _example(predictor)
-    batch = torch.export.Dim("batch", min=1, max=4096)
-    length = torch.export.Dim("length", min=2, max=encoder.max_length)
+    shapes = _free_shapes(encoder)
     size = sum(p.numel() * p.element_size() for p in model.parameters())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecations inside torch and onnxscript
@@ -106,7 +107,7 @@ def graph(predictor: Predictor, path: Path) -> None:
                 dynamo=True,
                 input_names=list(encoder.input_names),
                 output_names=list(outputs),
-                dynamic_shapes=(tuple({0: batch, 1: length} for _ in args),),
+                dynamic_shapes=(shapes,),
                 opset_version=OPSET,
                 external_data=size > ONE_FILE,
                 verbose=False,
@@ -121,6 +122,19 @@ def graph(predictor: Predictor, path: Path) -> None:
                 ),
                 hint=_("Export the Hugging Face folder alone."),
             ) from error
+
+
+def _free_shapes(encoder: Encoder) -> tuple[dict, ...]:
+    """The axes of each input that may have any size: the batch, and the units or another axis."""
+    batch = torch.export.Dim("batch", min=1, max=4096)
+    length = torch.export.Dim("length", min=2, max=encoder.max_length)
+    axes = {
+        axis: torch.export.Dim(axis, min=2, max=MOST_ITEMS) for axis in encoder.input_axes.values()
+    }
+    return tuple(
+        {0: batch, 1: axes[axis] if (axis := encoder.input_axes.get(name)) else length}
+        for name in encoder.input_names
+    )
 
 
 def _example(predictor: Predictor) -> tuple[Tensor, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
+from workbench.base.manifest import BUILTIN
 from workbench.base.registry import registry
 from workbench.models.spec.info import GIVES, Match, ModelInfo
 from workbench.models.spec.json_files import one_line
@@ -130,9 +131,12 @@ def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: boo
 
 
 def _family_of(path: Path) -> str:
-    """The id of the family that matches the path best, the first on a tie; "" if none does."""
+    """The id of the family that matches the path best; "" if none does.
+
+    On a tie it is the first of an enabled plugin, as the user asked for it, else the first of all.
+    """
     best, sure = "", Match.NO
-    for one in registry().all("family"):
+    for one in sorted(registry().all("family"), key=lambda one: one.source == BUILTIN):
         try:
             found = registry().info("family", one.id).match(path)
         except Exception:  # a bug in one family must not hide the models of the others

@@ -1,0 +1,53 @@
+"""Small files of word vectors in every format, with the same words and vectors."""
+
+import struct
+
+import numpy as np
+
+WORDS = ("the", "cat", "dog", "Bonn", "naïve", "é", "sat")
+WIDTH = 6
+
+
+def random_rows(count, seed):
+    return np.random.default_rng(seed).normal(size=(count, WIDTH)).astype(np.float32)
+
+
+def text_of(values, words=WORDS, header=True):
+    lines = [" ".join([word, *map(str, row)]) for word, row in zip(words, values, strict=True)]
+    first = [f"{len(words)} {values.shape[1]}"] if header else []
+    return "\n".join([*first, *lines]) + "\n"
+
+
+def binary_of(values, words=WORDS, newline=b"\n"):
+    rows = b"".join(
+        word.encode() + b" " + row.tobytes() + newline
+        for word, row in zip(words, values, strict=True)
+    )
+    return f"{len(words)} {values.shape[1]}\n".encode() + rows
+
+
+def native_of(values, grams, words=WORDS, *, low=3, high=4, version=12, quantized=0):
+    """fastText's .bin as its source code writes it, without the output matrix."""
+    head = struct.pack(
+        "<ii12id", 793712314, version, values.shape[1], 5, 5, 1, 5, 1, 2, 2, len(grams), low, high,
+        100, 1e-4,
+    )  # fmt: skip
+    head += struct.pack("<iiiqq", len(words), len(words), 0, 100, -1)
+    head += b"".join(word.encode() + b"\0" + struct.pack("<qb", 10, 0) for word in words)
+    matrix = np.concatenate([values, grams])
+    shape = struct.pack("<?qq", quantized, *matrix.shape)
+    return head + shape + matrix.astype("<f4").tobytes() + struct.pack("<?", 0)
+
+
+def write_all(folder, values, grams):
+    """name → path of a file in each format."""
+    contents = {
+        "words.bin": binary_of(values),
+        "words.txt": text_of(values).encode(),
+        "glove.txt": text_of(values, header=False).encode(),
+        "words.vec": text_of(values).encode(),
+        "native.bin": native_of(values, grams),
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return {name: folder / name for name in contents}

@@ -1,0 +1,1 @@
+"""Static word vectors: word2vec, GloVe and fastText files."""

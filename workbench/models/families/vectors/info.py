@@ -1,0 +1,97 @@
+"""Recognizes and describes files of static word vectors. Imports no torch and reads no vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import N_, _
+from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
+
+if TYPE_CHECKING:
+    from workbench.runtime.preparers.vectors import VectorWords
+    from workbench.runtime.vectors.files import Header
+
+LONGEST = 10_000  # maximum words of an input; vectors have no limit of their own
+COUNTED = 1 << 28  # bytes of a GloVe file whose lines are counted for the card, in 0.1 s
+LEARNING_RATE = 0.02  # of vectors and a linear head on their mean
+EXPORTED = "vectors.json"  # of an exported folder, which has no vectors
+UNKNOWN_VECTOR = "unknown.npy"  # beside a saved file that has no row for unknown words
+
+
+class VectorsInfo(FamilyInfo):
+    id = "vectors"
+    title = N_("Static word vectors")
+    architectures = frozenset(("vectors",))
+
+    def match(self, path: Path) -> Match:
+        from workbench.runtime.vectors import files
+
+        found, problems = files.file_of(path)
+        if found is None:
+            return Match.SURE if problems else Match.NO
+        header, problems = files.header(found)
+        if header is not None:  # text without any mark may be claimed by a plugin
+            return Match.SURE if path.is_dir() or not header.is_text else Match.LIKELY
+        return Match.LIKELY if problems else Match.NO
+
+    def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
+        from workbench.runtime.vectors import files
+
+        found, problems = files.file_of(path)
+        header = None
+        if found is not None:
+            header, problems = files.header(found)
+        words = _words(found, header) if found and header else 0
+        width = header.width if header else 0
+        return ModelInfo(
+            "",
+            str(path),
+            architecture="vectors",
+            parameters=(words + header.buckets) * width if header and words else 0,
+            width=width,
+            vocabulary=words,
+            max_length=LONGEST,
+            gives=("states", "vectors"),
+            dtype="float32",
+            problems=tuple(problems),
+            learning_rate=LEARNING_RATE,
+        )
+
+    def preparer(self, path: Path) -> VectorWords:
+        from workbench.runtime.preparers.vectors import VectorWords
+        from workbench.runtime.vectors import store
+
+        if (path / EXPORTED).is_file():
+            return VectorWords.load(path)
+        opened = store.open_file(self.file(path))
+        return VectorWords(opened.words, opened.ngrams)
+
+    def weight_files(self, path: Path) -> tuple[Path, ...]:
+        beside = path / UNKNOWN_VECTOR
+        return (self.file(path), *((beside,) if beside.is_file() else ()))
+
+    def file(self, path: Path) -> Path:
+        """The file of vectors at a path. Raises ModelError if there is none, or several."""
+        from workbench.runtime.vectors import files
+
+        found, problems = files.file_of(path)
+        if found is None:
+            told = "; ".join(problems) or _("it holds no file of word vectors")
+            raise ModelError(_("{path} cannot be used: {problem}.").format(path=path, problem=told))
+        return found
+
+
+def _words(path: Path, header: Header) -> int:
+    """The number of words; 0 if only reading a large file to its end would tell."""
+    from workbench.runtime.vectors import files, store
+
+    if header.words:
+        return header.words
+    if store.is_indexed(path):
+        return len(store.open_file(path).words)
+    return files.lines_of(path) if path.stat().st_size <= COUNTED else 0
+
+
+INFO = VectorsInfo()

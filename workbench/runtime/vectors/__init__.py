@@ -1,0 +1,1 @@
+"""Files of static word vectors: reading, memory-mapped tables, neighbours, evaluation. No torch."""

@@ -1,0 +1,194 @@
+"""The format and the size of a file of word vectors, from its first bytes. Reads no vectors.
+
+Formats: word2vec binary and text (first line: words and width), GloVe text (no first line) and
+fastText's native binary with character n-grams; fastText's .vec is word2vec text.
+Sources: Mikolov et al. 2013, word2vec; Pennington, Socher and Manning 2014, GloVe;
+Bojanowski et al. 2017, fastText (dictionary.cc, fasttext.cc, version 12 of the file).
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from workbench.base.i18n import N_, _
+
+SUFFIXES = (".bin", ".txt", ".vec")
+HEAD = 1 << 18  # bytes read to recognize a file: several lines of 1,000 numbers
+LEAST_WIDTH = 4  # of a file without a first line; a narrower table is more likely another format
+MOST_WIDTH = 100_000
+MOST_WORD = 10_000  # bytes
+MAGIC, VERSIONS = 793712314, (11, 12)
+_ARGS = struct.Struct("<ii12id")  # magic, version, arguments, sampling threshold
+_SIZES = struct.Struct("<iiiqq")  # entries, words, labels, tokens, pruned n-grams
+_IGNORED = ("readme", "licen", "notice", "head.safetensors", "glossbench.json", "unknown.npy")
+
+
+class Format(StrEnum):
+    BINARY = "word2vec-binary"
+    TEXT = "word2vec-text"
+    GLOVE = "glove"
+    FASTTEXT = "fasttext"
+
+
+TITLES = {
+    Format.BINARY: N_("word2vec binary"),
+    Format.TEXT: N_("word2vec text"),
+    Format.GLOVE: N_("GloVe text"),
+    Format.FASTTEXT: N_("fastText with n-grams"),
+}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the first bytes say: number of words (0 if they do not say), width, first record.
+
+    low, high: lengths of fastText's n-grams in characters; buckets: rows that they share; labels:
+    of a supervised model.
+    """
+
+    format: Format
+    words: int
+    width: int
+    start: int
+    low: int = 0
+    high: int = 0
+    buckets: int = 0
+    labels: int = 0
+
+    @property
+    def is_text(self) -> bool:
+        return self.format in (Format.TEXT, Format.GLOVE)
+
+
+def file_of(path: Path) -> tuple[Path | None, list[str]]:
+    """The file of vectors: `path`, or the only one in the folder `path`; problems if there is none.
+
+    (None, []) for a folder that is no model of this kind.
+    """
+    if not path.is_dir():
+        return path, []
+    if (path / "config.json").is_file():
+        return None, []
+    names = sorted(one.name for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
+    names = [name for name in names if not name.lower().startswith(_IGNORED)]
+    found = [name for name in names if header(path / name)[0] is not None]
+    if len(found) == 1:
+        return path / found[0], []
+    if found:
+        told = _("it holds several files of vectors ({files}): specify one of them")
+        return None, [told.format(files=", ".join(found[:5]))]
+    return None, []
+
+
+def header(path: Path) -> tuple[Header | None, list[str]]:
+    """The header of a file and its problems; (None, []) if it is of another format.
+
+    An empty file with one of SUFFIXES has no header but a problem.
+    """
+    size = path.stat().st_size
+    with open(path, "rb") as file:
+        head = file.read(HEAD)
+    if not head.strip() and size <= HEAD:
+        known = path.suffix.lower() in SUFFIXES
+        return None, [_("{file} is empty").format(file=path.name)] if known else []
+    if head[:4] == struct.pack("<i", MAGIC):
+        return _native(path.name, head, size)
+    line, newline, rest = head.partition(b"\n")
+    parts = line.split()
+    if len(parts) == 2 and all(part.isdigit() for part in parts) and newline:
+        return _counted(path, int(parts[0]), int(parts[1]), len(line) + 1, rest)
+    if parts and (width := numbers_of(line)) >= LEAST_WIDTH and (newline or size <= HEAD):
+        second = rest.partition(b"\n")[0].split()
+        if not second or is_number(second[-1]):
+            return Header(Format.GLOVE, 0, width, 0), []
+    return None, []
+
+
+def numbers_of(line: bytes) -> int:
+    """How many numbers follow the first word of a line; 0 if there is anything else."""
+    values = line.split()[1:]
+    return len(values) if all(map(is_number, values)) else 0
+
+
+def is_number(value: bytes) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _counted(
+    path: Path, words: int, width: int, start: int, rest: bytes
+) -> tuple[Header | None, list[str]]:
+    """A file whose first line has the number of words and the width."""
+    first = rest.partition(b"\n")[0]
+    text = numbers_of(first) >= LEAST_WIDTH or len(first.split()) == width + 1
+    if not text and path.suffix.lower() != ".bin" and not _is_binary(rest):
+        return None, []  # a table of numbers, or any text
+    found = Header(Format.TEXT if text else Format.BINARY, words, width, start)
+    if not words or not 0 < width <= MOST_WIDTH:
+        told = _("its first line gives {words:,} words of width {width:,}")
+        return found, [told.format(words=words, width=width)]
+    least = start + words * (2 * width + 1 if text else 4 * width + 2)
+    if (size := path.stat().st_size) < least:
+        return found, [too_short(path.name, words, width, least, size)]
+    return found, []
+
+
+def _is_binary(data: bytes) -> bool:
+    return any(byte < 9 for byte in data[:4096])
+
+
+def too_short(name: str, words: int, width: int, least: int, size: int) -> str:
+    return _(
+        "{file} is truncated, or its header is wrong: {words:,} words of width {width:,} need at "
+        "least {least:,} bytes, the file has {size:,}"
+    ).format(file=name, words=words, width=width, least=least, size=size)
+
+
+def _native(name: str, head: bytes, size: int) -> tuple[Header | None, list[str]]:
+    """fastText's native format."""
+    nothing = Header(Format.FASTTEXT, 0, 0, 0)
+    if len(head) < _ARGS.size + _SIZES.size:
+        return nothing, [_("{file} is truncated ({size:,} bytes)").format(file=name, size=size)]
+    _magic, version, *given = _ARGS.unpack_from(head)
+    if version not in VERSIONS:
+        told = _("{file} has version {version} of the fastText format, known are {known}")
+        known = ", ".join(map(str, VERSIONS))
+        return nothing, [told.format(file=name, version=version, known=known)]
+    width, model, buckets, low, high = given[0], given[7], given[8], given[9], given[10]
+    if version == VERSIONS[0] and model == 3:  # supervised, before n-grams of characters
+        high = 0
+    entries, words, labels, _tokens, _pruned = _SIZES.unpack_from(head, _ARGS.size)
+    start = _ARGS.size + _SIZES.size
+    found = Header(Format.FASTTEXT, words, width, start, low, high, buckets, labels)
+    plausible = 0 < width <= MOST_WIDTH and words > 0 and labels >= 0 <= buckets and low >= 0
+    if not plausible or entries != words + labels or high > 100:
+        return found, [_("{file} has a damaged header").format(file=name)]
+    least = start + entries * 11 + (words + buckets) * width * 4
+    if size < least:
+        return found, [too_short(name, words + buckets, width, least, size)]
+    return found, []
+
+
+PRUNED = struct.Struct("<iiiqq").size  # position after the sizes
+
+
+def lines_of(path: Path) -> int:
+    """Lines of a file, the last one with or without an end."""
+    lines, last = 0, b"\n"
+    with open(path, "rb") as file:
+        while block := file.read(1 << 22):
+            lines, last = lines + block.count(b"\n"), block[-1:]
+    return lines + (last != b"\n")
+
+
+def key_of(path: Path) -> tuple[str, int, int]:
+    """Real path, bytes and time of a file: what its index belongs to."""
+    found = path.stat()
+    return os.path.realpath(path), found.st_size, found.st_mtime_ns
