@@ -34,9 +34,13 @@ LIGHT = {
         "training.methods.*.info",
     ),
     "training.spec": ("tasks.spec", "training.methods.spec"),
+    "training.plan": ("tasks.spec", "training.methods.spec", "training.spec"),
+    "training.results": ("training.plan",),
     "inspection.spec": (),
     "inspection.*.info": ("inspection.spec", "inspection.*.info", "numpy"),
     "exporters.model.spec": ("tasks.spec",),
+    "exporters.model.results": (),
+    "prompting.results": (),
     "prompting.backends.spec": ("models.spec", "models.spec.*"),
     "prompting.backends.*.info": (
         "models.spec",
@@ -46,7 +50,7 @@ LIGHT = {
     ),
 }
 SPECS = tuple(
-    module for pattern in LIGHT if (module := pattern.removesuffix(".*")).endswith(".spec")
+    dict.fromkeys(pattern.removesuffix(".*") for pattern in LIGHT if ".info" not in pattern)
 )
 LATE = ("runtime.*", "metrics.*")  # what light modules may import inside functions as well
 HEAVY = (

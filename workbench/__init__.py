@@ -24,12 +24,12 @@ from workbench.base.privacy import disable_telemetry
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from pathlib import Path
-    from typing import Any
 
     from workbench.project.project import Project
     from workbench.tasks.predictor import Predictor
     from workbench.text.dataset import Dataset
     from workbench.training.events import Event
+    from workbench.training.results import TrainResult
     from workbench.training.spec import TrainSpec
 
 __version__ = "0.1.0"
@@ -64,7 +64,7 @@ def train(
     dataset: Dataset,
     folder: Path | str,
     splits: Mapping[str, Sequence[int]] | None = None,
-) -> Generator[Event, str | None, dict[str, Any]]:
+) -> Generator[Event, str | None, TrainResult]:
     """Fine-tune in this process. Yields events and returns the result.
 
     The best version is saved in `folder/model`. `send("stop")` ends the training and keeps it,

@@ -77,9 +77,9 @@ def test_each_task_learns_its_data_by_heart_and_the_folder_answers_alike(
         data, tiny_model, tmp_path / "run", task, with_test=True, epochs=14, learning_rate=0.02
     )
 
-    assert result["scores"]["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
-    assert result["used"] == {"train": 16, "dev": 4, "test": 4} and result["steps"] == 28
-    assert result["best_step"] in {one.step for one in kinds(events, Saved)}
+    assert result.scores["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
+    assert result.used == {"train": 16, "dev": 4, "test": 4} and result.steps == 28
+    assert result.best_step in {one.step for one in kinds(events, Saved)}
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
     found = answers(tmp_path / "run")
     assert [one["split"] for one in found] == ["dev"] * 4 + ["test"] * 4
@@ -107,9 +107,9 @@ def test_events_tell_the_course_of_a_run(classes, tiny_model, tmp_path):
     assert [one.split for one in kinds(events, Evaluated)] == ["dev"] * 3 and kinds(events, Log)
     last_epoch = [one.losses["task"] for one in steps[-2:]]
     assert (
-        result["loss"] == pytest.approx(sum(last_epoch) / 2)
-        and result["cpu_seconds"] > 0
-        and len(result["weights_sha256"]) == 64
+        result.loss == pytest.approx(sum(last_epoch) / 2)
+        and result.cpu_seconds > 0
+        and len(result.weights_sha256) == 64
     )
     assert all(json.loads(json.dumps(one.to_json()))["kind"] for one in events)
 
@@ -125,12 +125,12 @@ def test_one_seed_gives_one_result_and_another_seed_another(
         for n, seed in enumerate((3, 3, 4))
     )
 
-    assert (one["scores"], one["loss"], one["weights_sha256"]) == (
-        same["scores"],
-        same["loss"],
-        same["weights_sha256"],
+    assert (one.scores, one.loss, one.weights_sha256) == (
+        same.scores,
+        same.loss,
+        same.weights_sha256,
     )
-    assert one["loss"] != other["loss"]
+    assert one.loss != other.loss
 
 
 def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(
@@ -141,7 +141,7 @@ def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(
 
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=4)
 
-    assert result["best_step"] == 4 and result["scores"]["dev"]["macro_f1"] == 0.7
+    assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.7
     assert [one.step for one in kinds(events, Saved)] == [2, 4]
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["step"] == 4
 
@@ -161,11 +161,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(
     monkeypatch.setattr(loop.checkpoints, "save", full)
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=8)
 
-    assert (
-        result["best_step"] == 4
-        and result["scores"]["dev"]["macro_f1"] == 0.7
-        and result["steps"] == 6
-    )
+    assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.7 and result.steps == 6
     assert any("disk is full" in one.line for one in kinds(events, Log))
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())[
         "step"
@@ -193,9 +189,7 @@ def test_the_test_score_comes_from_the_best_version_not_the_last(
     _, result = train(classes, tiny_model, tmp_path / "run", with_test=True)
 
     assert (
-        result["best_step"] == 2
-        and result["steps"] == 6
-        and result["scores"]["test"] == {"macro_f1": 0.5}
+        result.best_step == 2 and result.steps == 6 and result.scores["test"] == {"macro_f1": 0.5}
     )
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
     lines = [one for one in answers(tmp_path / "run") if one["split"] == "test"]
@@ -221,12 +215,12 @@ def test_the_scores_of_each_label_are_stored_with_the_gold_they_are_against(
         for record in records
     ]
     hashes = [record.document.text_hash for record in records]
-    test = result["evaluations"]["test"]
-    assert test["scores"] == result["scores"]["test"] and test["n"] == 4
+    test = result.evaluations["test"]
+    assert test["scores"] == result.scores["test"] and test["n"] == 4
     assert test["fingerprint"] == gold_fingerprint(zip(hashes, gold, strict=True))
     support = {label: count for label, *_scores, count in test["per_label"] if count}
     assert support == ({"bad": 2, "good": 2} if task == "classify" else {"LOC": 4, "PER": 4})
-    assert set(result["evaluations"]) == {"dev", "test"}
+    assert set(result.evaluations) == {"dev", "test"}
 
 
 def test_without_dev_the_last_version_is_kept(classes, tiny_model, tmp_path):
@@ -235,8 +229,8 @@ def test_without_dev_the_last_version_is_kept(classes, tiny_model, tmp_path):
     events, result = train(data, tiny_model, tmp_path / "run")
 
     assert (
-        result["scores"] == {}
-        and result["best_step"] == result["steps"] == 6
+        result.scores == {}
+        and result.best_step == result.steps == 6
         and [one.step for one in kinds(events, Saved)] == [6]
     )
     assert answers(tmp_path / "run") == []
@@ -254,7 +248,7 @@ def test_stop_keeps_the_best_and_ends_soon(classes, tiny_model, tmp_path):
         commands={first + 1: "stop"},
     )
 
-    assert result["stopped"] and result["steps"] <= 4 and result["best_step"] == 2
+    assert result.stopped and result.steps <= 4 and result.best_step == 2
     assert (tmp_path / "run" / "model" / "model.safetensors").is_file() and len(
         answers(tmp_path / "run")
     ) == 4
@@ -264,9 +258,9 @@ def test_stop_before_the_first_score_takes_one_and_keeps_that(classes, tiny_mode
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=50, commands={4: "stop"})
 
     assert (
-        result["steps"] == 1
-        and result["best_step"] == 1
-        and result["scores"]["dev"]
+        result.steps == 1
+        and result.best_step == 1
+        and result.scores["dev"]
         and kinds(events, Saved)
     )
 
@@ -290,7 +284,7 @@ def test_patience_ends_a_run_that_gains_nothing(classes, tiny_model, tmp_path, m
         classes, tiny_model, tmp_path / "run", epochs=30, evaluate_every=2, patience=2
     )
 
-    assert result["steps"] == 6 and result["best_step"] == 2
+    assert result.steps == 6 and result.best_step == 2
 
 
 @pytest.mark.parametrize(
@@ -379,7 +373,7 @@ def test_accumulated_batches_make_one_step(classes, tiny_model, tmp_path):
         classes, tiny_model, tmp_path / "run", batch_size=4, accumulation=2, evaluate_every=2
     )
 
-    assert result["steps"] == 6 and result["plan"]["steps_per_epoch"] == 2
+    assert result.steps == 6 and result.plan.steps_per_epoch == 2
 
 
 def test_a_score_is_taken_as_often_as_asked(classes, tiny_model, tmp_path):
@@ -391,7 +385,7 @@ def test_a_score_is_taken_as_often_as_asked(classes, tiny_model, tmp_path):
 def test_the_training_limit_takes_fewer_documents(classes, tiny_model, tmp_path):
     _, result = train(classes, tiny_model, tmp_path / "run", train_limit=5)
 
-    assert result["used"]["train"] == 5 and result["plan"]["steps_per_epoch"] == 1
+    assert result.used["train"] == 5 and result.plan.steps_per_epoch == 1
 
 
 def test_texts_cut_at_the_maximum_length_are_counted(classes, tiny_model, tmp_path):
@@ -402,9 +396,7 @@ def test_texts_cut_at_the_maximum_length_are_counted(classes, tiny_model, tmp_pa
         len(encoded.ids) > 8
         for encoded, _ in tokenizer.whole([(one.document.text,) for one in classes.records], 64)
     ]
-    assert 0 < sum(long[:16]) == result["cut_by_split"]["train"] < 16 and result["cut"] == sum(
-        long[:20]
-    )
+    assert 0 < sum(long[:16]) == result.cut_by_split["train"] < 16 and result.cut == sum(long[:20])
     assert (
         json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["max_length"] == 8
     )
@@ -422,7 +414,7 @@ def test_long_texts_of_tags_run_in_windows(tags, tiny_model, tmp_path):
         Dataset(tags.layers, (*tags.records, long)), tiny_model, tmp_path / "run", "tag", epochs=1
     )
 
-    assert result["windows"] > 1 and result["cut"] == 0 and result["used"]["train"] == 17
+    assert result.windows > 1 and result.cut == 0 and result.used["train"] == 17
 
 
 def test_the_job_reads_a_snapshot_and_its_splits(classes, tiny_model, tmp_path):
@@ -439,7 +431,12 @@ def test_the_job_reads_a_snapshot_and_its_splits(classes, tiny_model, tmp_path):
 
     assert result["used"] == {"train": 4, "dev": 2, "test": 0} and {
         one["kind"] for one in events
-    } >= {"log", "step", "evaluated", "saved"}
+    } >= {
+        "log",
+        "step",
+        "evaluated",
+        "saved",
+    }
     assert [one["document_id"] for one in answers(tmp_path / "run")] == [17, 18]
 
 
@@ -485,7 +482,7 @@ def test_out_of_memory_passes_to_the_worker(classes, tiny_model, tmp_path, monke
 def test_bf16_is_used_only_where_the_device_has_it(classes, tiny_model, tmp_path):
     if loop.devices.has_bf16(torch.device("cpu")):
         _, result = train(classes, tiny_model, tmp_path / "run", precision="bf16", epochs=1)
-        assert result["bf16"]
+        assert result.bf16
     else:
         with pytest.raises(SpecError, match="bf16"):
             train(classes, tiny_model, tmp_path / "run", precision="bf16")
@@ -502,7 +499,7 @@ def test_auto_precision_follows_the_measurement_which_is_reported(
 
     events, result = train(classes, tiny_model, tmp_path / "run", precision="auto", epochs=1)
 
-    assert result["bf16"] is bf16
+    assert result.bf16 is bf16
     lines = [one.line for one in kinds(events, Log)]
     assert any(f"{speedup:.2f} times as fast as fp32 on this CPU" in line for line in lines)
     assert any(("bf16" if bf16 else "fp32") in line for line in lines if line.startswith("On cpu"))
@@ -529,8 +526,8 @@ def test_cuda_learns_the_same_data_in_bf16_and_gives_its_memory_back(
         learning_rate=0.02,
     )
 
-    assert result["scores"]["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
-    assert result["bf16"] == (torch.cuda.get_device_capability() >= (8, 0)) and result[
+    assert result.scores["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
+    assert result.bf16 == (torch.cuda.get_device_capability() >= (8, 0)) and result[
         "device"
     ].startswith("cuda")
     assert torch.cuda.memory_reserved() - before < 100 << 20

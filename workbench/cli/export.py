@@ -43,12 +43,12 @@ def export(file: Path, outdir: Path, run: str, formats: str, as_json: bool) -> N
         progress.end()
         if job.status != "done":
             raise failed(job, _("The export"))
-        found = {name: job.result.get(name) for name in ("folders", "files", "check")}
-        words = operations.sentence(found["check"]) if found["check"] else ""
+        result = operations.result_of(job)
     if as_json:
-        emit(found)
+        raw = result.to_json()
+        emit({name: raw[name] for name in ("folders", "files", "check")})
         return
-    for one in found["files"]:
-        say(f"{size(one['bytes']):>8}  {one['path']}")
-    if words:
-        say(words)
+    for written in result.files:
+        say(f"{size(written.bytes):>8}  {written.path}")
+    if result.check:
+        say(result.check.sentence())

@@ -164,8 +164,8 @@ def _read(template: Path) -> str:
 
 
 def _run(opened: Session, spec, split: str) -> dict[str, Any]:
+    from workbench.operations import outcomes, results
     from workbench.operations import prompt as operations
-    from workbench.operations import results
 
     prepared = operations.prepare(opened.project, spec, split=split)
     if n := prepared.dropped:
@@ -194,7 +194,7 @@ def _run(opened: Session, spec, split: str) -> dict[str, Any]:
         "backend": spec.backend,
         "shots": spec.shots,
         "calibration": spec.calibration,
-        "prior": ended.result.get("prior"),
+        "prior": outcomes.prompted(ended).prior,
         "dropped": prepared.dropped,
         "cut": prepared.cut,
     }

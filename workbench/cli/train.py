@@ -184,8 +184,8 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
     ended = operations.run(opened.project, run.id)
     if ended.status not in ("done", "stopped"):
         raise JobFailed(
-            ended.result.get("message") or failed(job, _("Training")).message,
-            hint=ended.result.get("hint", ""),
+            ended.failure.message or failed(job, _("Training")).message,
+            hint=ended.failure.hint,
         )
     return ended
 
@@ -239,29 +239,26 @@ def _tell(progress: Progress, payload) -> None:
 
 
 def _report(opened: Session, run: Run) -> dict[str, Any]:
+    from workbench.operations import outcomes
     from workbench.operations import train as operations
 
-    result = run.result
+    result = outcomes.trained(run)
     plan = run.spec.get("plan", {})
     used = {
         "train": 0,
         "dev": 0,
         "test": 0,
         **plan.get("used", {}),
-        **{k: v for k, v in result.get("used", {}).items() if isinstance(v, int)},
+        **result.used,
     }
     left_out = list(plan.get("left_out", []))
-    if result.get("cut"):
+    if result.cut:
         left_out.append(
             {
                 "reason": _("documents truncated to the maximum length"),
-                "count": result["cut"],
+                "count": result.cut,
             }
         )
-    kept = {
-        name: result.get(name)
-        for name in ("loss", "steps", "seconds", "cpu_seconds", "device", "best_step")
-    }
     return {
         "run": run.name,
         "status": run.status,
@@ -272,8 +269,13 @@ def _report(opened: Session, run: Run) -> dict[str, Any]:
         "left_out": left_out,
         "scores": run.scores,
         "per_label": _per_label(run),
-        **kept,
-        "cut": result.get("cut", 0),
+        "loss": result.loss,
+        "steps": result.steps,
+        "seconds": result.seconds,
+        "cpu_seconds": result.cpu_seconds,
+        "device": result.device,
+        "best_step": result.best_step,
+        "cut": result.cut or 0,
         "versions": run.versions,
         "fingerprint": run.data_fingerprint,
         "command": operations.command(opened.project, run),

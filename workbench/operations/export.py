@@ -11,10 +11,12 @@ from workbench.base import owned_folder, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.exporters.model import spec as exporters
-from workbench.exporters.model.spec import FORMATS, ExportSpec, Format, loading_code, sentence
+from workbench.exporters.model.results import ExportResult
+from workbench.exporters.model.spec import FORMATS, ExportSpec, Format, loading_code
 from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
 from workbench.operations import results, train
+from workbench.operations.outcomes import trained
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text import dataset
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
     from workbench.text.document import Document
 
-__all__ = ["FORMATS", "Format", "loading_code", "sentence"]
+__all__ = ["FORMATS", "Format", "loading_code"]
 
 
 def formats_of(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -85,8 +87,7 @@ def start(
     out: Path | str,
     formats: Sequence[str] = ("hf", "onnx"),
 ) -> Job:
-    """Export in a worker. Its result: folders {format: path}, files [{path, bytes}], check {texts,
-    largest_difference, …}, seconds.
+    """Export in a worker. Its result is an ExportResult as JSON.
 
     Raises WorkbenchError if the weights are missing; an unusable folder ends the job with a
     message.
@@ -125,9 +126,14 @@ def start(
     return job
 
 
+def result_of(job: Job) -> ExportResult:
+    """What a finished export has written."""
+    return ExportResult.from_json(job.result)
+
+
 def facts(project: Project, run: Run) -> dict[str, Any]:
     """Training details for the model card. Contains none of the user's texts."""
-    spec, made = train.spec_of(run), run.spec.get("plan", {})
+    spec, made, result = train.spec_of(run), run.spec.get("plan", {}), trained(run)
     return {
         "run": run.name,
         "project": project.name,
@@ -135,10 +141,10 @@ def facts(project: Project, run: Run) -> dict[str, Any]:
         "base_model": spec.model_name or Path(spec.model).name,
         "base_licence": run.spec.get("licence", ""),
         "seed": spec.seed,
-        "options": run.result.get("options") or dict(spec.options),
-        "counts": run.result.get("used") or made.get("used", {}),
+        "options": dict(result.options or spec.options),
+        "counts": dict(result.used or made.get("used", {})),
         "left_out": made.get("left_out", []),
-        "cut": run.result.get("cut", 0),
+        "cut": result.cut or 0,
         "scores": run.scores,
         "definition": tasks.info(spec.task).definition,
         "versions": run.versions,

@@ -22,6 +22,7 @@ from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations import train
 from workbench.operations.background import Background, here
+from workbench.operations.outcomes import PROMPT
 from workbench.storage import runs
 from workbench.storage.header import is_project
 from workbench.text import dataset
@@ -95,7 +96,7 @@ def _missing(project: Project, run: Run, found: Sequence[Document]):
     missing = [one for one in found if one.id not in have]
     if not missing:
         return have, missing, None
-    if run.kind == "prompt":
+    if run.kind == PROMPT:
         from workbench.operations import prompt
 
         return have, missing, prompt.Question(project, run, missing)

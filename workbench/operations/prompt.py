@@ -19,6 +19,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations import predict, results, run_folders, scoring, train
+from workbench.operations.outcomes import PROMPT
 from workbench.operations.prompt_fill import (
     CALIBRATION,
     CALIBRATIONS,
@@ -36,6 +37,7 @@ from workbench.operations.prompt_fill import (
     split_ids,
 )
 from workbench.prompting.backends import spec as backends
+from workbench.prompting.results import PromptResult
 from workbench.storage import prompts, runs
 from workbench.text.document import Document
 from workbench.text.labels import Layer
@@ -248,16 +250,14 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
     this, folder = runs.get(project.db, run_id), paths.run_folder(project.path, run_id)
     calibration = spec_of(this).calibration
     answers = _answers(folder / "scores.jsonl", calibration)
-    about = {
-        **{name: this.spec[name] for name in ("dropped", "cut")},
-        "calibration": calibration,
-        "prior": answers.prior,
-        "prior_sets": answers.sets,
-    }
-    result = {
-        **about,
-        **{name: value for name, value in event.result.items() if name != "versions"},
-    }
+    result = replace(
+        PromptResult.from_json(event.result),
+        dropped=this.spec["dropped"],
+        cut=this.spec["cut"],
+        calibration=calibration,
+        prior=answers.prior,
+        prior_sets=answers.sets,
+    )
     with project.write():
         runs.save_predictions(
             project.db,
@@ -268,8 +268,8 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
             project.db,
             run_id,
             status=event.status,
-            result=result,
-            versions=dict(event.result.get("versions", {})),
+            result=result.to_json(),
+            versions=dict(result.versions),
         )
         scored = evaluation(project, runs.get(project.db, run_id))
         test = (
@@ -277,9 +277,9 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
             if scored.split == "test"
             else {}
         )
-        result["evaluations"] = {scored.split: scored.to_row()}
+        result = replace(result, evaluations={scored.split: scored.to_row()})
         scores = {scored.split: dict(scored.scores)}
-        runs.update(project.db, run_id, scores=scores, result=result, **test)
+        runs.update(project.db, run_id, scores=scores, result=result.to_json(), **test)
     (folder / "prompts.jsonl").unlink(missing_ok=True)
 
 
@@ -339,7 +339,7 @@ def evaluation(project: Project, this: Run) -> scoring.Evaluation:
 
 def spec_of(this: Run) -> PromptSpec:
     """The settings of a prompt run. Raises SpecError for a trained one."""
-    if this.kind != "prompt":
+    if this.kind != PROMPT:
         raise SpecError(_("Run {name!r} is no prompt.").format(name=this.name))
     return PromptSpec.from_json(this.spec)
 

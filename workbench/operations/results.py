@@ -14,6 +14,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations import predict, run_folders, scoring, train
 from workbench.operations.background import Background, here
+from workbench.operations.outcomes import outcome
 from workbench.operations.scoring import Evaluation, Scored
 from workbench.storage import labels, runs
 from workbench.storage.values import now
@@ -222,7 +223,7 @@ def as_run(run: Run, split: str) -> Evaluation | None:
     On dev from the end of the run; on test from there too, or from the first view of the test
     score. None if no such evaluation is stored.
     """
-    raw = (run.result.get("evaluations") or {}).get(split)
+    raw = outcome(run).evaluations.get(split)
     try:
         return Evaluation.stored(split, raw, tasks.info(task_of(run)).definition) if raw else None
     except (KeyError, TypeError):
@@ -236,7 +237,7 @@ def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
         values: dict[str, Any] = {"seen_test": run.seen_test + 1}
         if as_run(run, "test") is None:
             row = replace(scored, at=now()).to_row()
-            evaluations = {**(run.result.get("evaluations") or {}), "test": row}
+            evaluations = {**outcome(run).evaluations, "test": row}
             values["result"] = {**run.result, "evaluations": evaluations}
             values["test_fingerprint"] = scored.fingerprint
         runs.update(project.db, run_id, **values)

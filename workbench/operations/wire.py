@@ -7,8 +7,8 @@ project. Events that happened while the project was closed are recorded when it 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from workbench.base.terms import term
 from workbench.jobs.events import Event, Finished, Output, Started, from_json
 from workbench.operations import run_folders
 from workbench.storage import runs
+from workbench.storage.runs import Failure
+from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -136,7 +138,7 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
     if event.status == "cancelled":
         discard(project, run_id)
     elif event.status in ("done", "stopped") and event.result:
-        keep(project, run_id, event.status, event.result)
+        keep(project, run_id, event.status, TrainResult.from_json(event.result))
     else:
         run_folders.recover(project, run_id)
         _failed(project, run_id, event)
@@ -147,13 +149,13 @@ def discard(project: Project, run_id: int) -> None:
     run_folders.remove(project, run_id)
 
 
-def keep(project: Project, run_id: int, status: str, result: Mapping[str, Any]) -> None:
+def keep(project: Project, run_id: int, status: str, result: TrainResult) -> None:
     """Store a finished training: scores, versions, fingerprints, times and the predictions on dev
     (and test).
     """
     run = runs.get(project.db, run_id)
     folder = paths.run_folder(project.path, run_id)
-    scores = {split: dict(found) for split, found in result.get("scores", {}).items()}
+    scores = {split: dict(found) for split, found in result.scores.items()}
     with project.write():
         runs.save_predictions(project.db, run_id, _answers(folder / "predictions.jsonl"))
         runs.update(
@@ -161,12 +163,14 @@ def keep(project: Project, run_id: int, status: str, result: Mapping[str, Any]) 
             run_id,
             status=status,
             result={
-                name: value for name, value in result.items() if name not in ("scores", "versions")
+                name: value
+                for name, value in result.to_json().items()
+                if name not in ("scores", "versions")  # columns of their own
             },
             scores=scores,
-            versions=dict(result.get("versions", {})),
-            base_fingerprint=str(result.get("base_sha256") or ""),
-            test_fingerprint=_test_fingerprint(project, run, scores, result),
+            versions=dict(result.versions),
+            base_fingerprint=result.base_sha256,
+            test_fingerprint=_test_fingerprint(project, run, result),
             seen_test=run.seen_test + ("test" in scores),
         )
 
@@ -179,15 +183,13 @@ def _answers(path: Path) -> list[tuple[int, str, dict[str, Any]]]:
     return [(row["document_id"], row["text_hash"], row["prediction"]) for row in rows]
 
 
-def _test_fingerprint(
-    project: Project, run: Run, scores: Mapping[str, Any], result: Mapping[str, Any]
-) -> str:
+def _test_fingerprint(project: Project, run: Run, result: TrainResult) -> str:
     """Fingerprint of the test documents and their gold, to tell whether later scores use the same
     set.
     """
-    if "test" not in scores:
+    if "test" not in result.scores:
         return run.test_fingerprint
-    if scored := (result.get("evaluations") or {}).get("test"):
+    if scored := result.evaluations.get("test"):
         return str(scored["fingerprint"])
     from workbench.operations import results, scoring
 
@@ -201,13 +203,9 @@ def _failed(project: Project, run_id: int, event: Finished) -> None:
     message = event.message or _("The training ended without a result ({status}).").format(
         status=term(event.status)
     )
-    result = {
-        "message": message,
-        "hint": event.hint or _hint(event.status),
-        "details": event.details,
-    }
+    failure = Failure(message, event.hint or _hint(event.status), event.details)
     status = "failed" if event.status in ("done", "stopped") else event.status
-    _update(project, run_id, status=status, result=result, scores={})
+    _update(project, run_id, status=status, result=asdict(failure), scores={})
 
 
 def _hint(status: str) -> str:
@@ -248,7 +246,7 @@ def keep_checkpoint(project: Project, run_id: int) -> None:
         keep(project, run_id, "stopped", result)
 
 
-def _found_result(project: Project, run_id: int) -> Mapping[str, Any] | None:
+def _found_result(project: Project, run_id: int) -> TrainResult | None:
     """Information on the model in a run's folder: the worker's own result, else its events up to
     the last save.
     """
@@ -257,7 +255,7 @@ def _found_result(project: Project, run_id: int) -> Mapping[str, Any] | None:
         return None
     last = _result_file(project, run_id)
     if last is not None and last.status in ("done", "stopped", "interrupted") and last.result:
-        return last.result
+        return TrainResult.from_json(last.result)
     return _from_events(folder / "events.jsonl")
 
 
@@ -274,7 +272,7 @@ def _stopped_with_checkpoint(project: Project, run_id: int) -> Finished | None:
     """For a worker that crashed after it was asked to stop: the checkpoint it had saved before."""
     run_folders.recover(project, run_id)
     found = _found_result(project, run_id)
-    return Finished("stopped", found) if found is not None else None
+    return Finished("stopped", found.to_json()) if found is not None else None
 
 
 def _result_file(project: Project, run_id: int) -> Finished | None:
@@ -286,7 +284,7 @@ def _result_file(project: Project, run_id: int) -> Finished | None:
     return event if isinstance(event, Finished) else None
 
 
-def _from_events(path: Path) -> Mapping[str, Any] | None:
+def _from_events(path: Path) -> TrainResult | None:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             told = [json.loads(line).get("payload") or {} for line in file if line.endswith("\n")]
@@ -301,9 +299,9 @@ def _from_events(path: Path) -> Mapping[str, Any] | None:
         if one.get("kind") == "evaluated" and one.get("split") == "dev" and one["step"] == saved[-1]
     ]
     steps = [one["step"] for one in told if one.get("kind") == "step"]
-    return {
-        "scores": {"dev": scores[-1]} if scores else {},
-        "best_step": saved[-1],
-        "steps": max(steps, default=saved[-1]),
-        "recovered": True,
-    }
+    return TrainResult(
+        scores={"dev": scores[-1]} if scores else {},
+        best_step=saved[-1],
+        steps=max(steps, default=saved[-1]),
+        recovered=True,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
@@ -26,10 +26,20 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
+class Failure:
+    """Why a run has no result. `details`: a traceback, or the last lines of the log."""
+
+    message: str = ""
+    hint: str = ""
+    details: str = ""
+
+
+@dataclass(frozen=True)
 class Run:
     """`kind`: train, prompt …;
 
-    `status`: waiting, running or one of jobs' endings; `result`: what the job reported at its end.
+    `status`: waiting, running or one of jobs' endings; `result`: what the job reported at its end,
+    as JSON: `operations.outcomes` reads it.
     """
 
     id: int
@@ -53,6 +63,11 @@ class Run:
     @property
     def seconds(self) -> float | None:
         return self.result.get("seconds")
+
+    @property
+    def failure(self) -> Failure:
+        """Empty for a run that has not failed."""
+        return Failure(*(str(self.result.get(one.name) or "") for one in fields(Failure)))
 
 
 def add(db: Database, name: str, kind: str = "train", **values: Any) -> Run:

@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,6 +32,7 @@ from workbench.text.fields import Prediction
 from workbench.training import batches, checkpoints, optim
 from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
 from workbench.training.methods.base import Method
+from workbench.training.plan import plan
 from workbench.training.prepare import (
     bundles,
     check,
@@ -40,7 +42,8 @@ from workbench.training.prepare import (
     settle,
     versions,
 )
-from workbench.training.spec import TrainSpec, plan
+from workbench.training.results import TrainResult
+from workbench.training.spec import TrainSpec
 
 Feed = Generator[Event, str | None, None]
 TICK = 0.5  # seconds without an event before a Tick is sent
@@ -53,7 +56,7 @@ def train(
     splits: Mapping[str, Sequence[int]] | None = None,
     *,
     precision_trials: Mapping[str, float] | None = None,
-) -> Generator[Event, str | None, dict[str, Any]]:
+) -> Generator[Event, str | None, TrainResult]:
     """Fine-tune `spec.model` on the documents of `data`; save the best model in `folder/model`.
 
     splits: document ids (Document.id) of train, dev and test; without it every submitted document
@@ -62,9 +65,8 @@ def train(
     and ends; `close()` writes nothing more. `precision_trials` are measurements of earlier runs
     (PrecisionTrial).
 
-    Writes `folder/predictions.jsonl` for dev (and test) and returns the result described in
-    `_Training.result`. Raises SpecError or ModelError before the first step if data, settings
-    and model are incompatible; torch.OutOfMemoryError is propagated.
+    Writes `folder/predictions.jsonl` for dev (and test). Raises SpecError or ModelError before the
+    first step if data, settings and model are incompatible; torch.OutOfMemoryError is propagated.
     """
     return _Training(spec, data, Path(folder), splits, precision_trials).go()
 
@@ -87,8 +89,8 @@ def run(
             event = work.send(command)
             command = yield event.to_json()
     except StopIteration as end:
-        result: dict[str, Any] = end.value
-        return result
+        result: TrainResult = end.value
+        return result.to_json()
     finally:
         work.close()
 
@@ -136,7 +138,7 @@ class _Training:
 
     # ------------------------------------------------------------ phases of a run
 
-    def go(self) -> Generator[Event, str | None, dict[str, Any]]:
+    def go(self) -> Generator[Event, str | None, TrainResult]:
         check(self.spec, self.records, self.labels)
         name = self.spec.model_name or self.spec.model
         yield from self.emit(Log(_("Loading {model}").format(model=name)))
@@ -425,7 +427,7 @@ class _Training:
 
     # ------------------------------------------------------------ end of a run
 
-    def finish(self) -> Generator[Event, str | None, dict[str, Any]]:
+    def finish(self) -> Generator[Event, str | None, TrainResult]:
         stopped = self.stopping
         if self.dev_set and self.best.value is None:  # stopped before the first evaluation
             yield from self.evaluate()
@@ -453,7 +455,7 @@ class _Training:
             )
             for split, predictions in found.items()
         }
-        return {**self.result(scores, stopped, found), "evaluations": evaluations}
+        return replace(self.result(scores, stopped, found), evaluations=evaluations)
 
     def test(self) -> Generator[Event, str | None, list[Prediction]]:
         """Predictions of the best checkpoint on the test documents."""
@@ -473,11 +475,8 @@ class _Training:
 
     def result(
         self, scores: Mapping[str, Any], stopped: bool, found: Mapping[str, Sequence[Prediction]]
-    ) -> dict[str, Any]:
-        """The result that the run returns in addition to its files.
-
-        `cut` counts truncated texts, `windows` the inputs beyond one per document.
-        """
+    ) -> TrainResult:
+        """The result without its evaluations."""
         prepared: Prepared = self.train_set.prepared
         golds = self.golds["train"]
         cut = {
@@ -485,25 +484,25 @@ class _Training:
             "dev": sum(prediction.cut for prediction in found.get("dev", ())),
             "test": sum(prediction.cut for prediction in found.get("test", ())),
         }
-        return {
-            "scores": dict(scores),
-            "used": {split: len(found) for split, found in self.records.items()},
-            "cut": sum(cut.values()),
-            "cut_by_split": cut,
-            "windows": len(prepared.inputs) - len(prepared.documents),
-            "flat_left_out": sum(gold.left_out for gold in golds),
-            "shifted": self.info.shifted(prepared, golds),
-            "loss": sum(losses.values()) if (losses := self.epoch_loss.means()) else None,
-            "steps": self.step,
-            "best_step": self.best.step,
-            "stopped": stopped,
-            "seconds": round(time.monotonic() - self.began, 3),
-            "cpu_seconds": round(time.process_time(), 3),
-            "device": devices.name(self.device),
-            "bf16": self.bf16,
-            "plan": dict(self.plan.__dict__),
-            "options": self.spec.all_options,
-            "versions": versions(),
-            "base_sha256": folders.sha256(Path(self.spec.model)),
-            "weights_sha256": folders.sha256(self.folder / checkpoints.MODEL),
-        }
+        return TrainResult(
+            scores=dict(scores),
+            used={split: len(found) for split, found in self.records.items()},
+            cut=sum(cut.values()),
+            cut_by_split=cut,
+            windows=len(prepared.inputs) - len(prepared.documents),
+            flat_left_out=sum(gold.left_out for gold in golds),
+            shifted=self.info.shifted(prepared, golds),
+            loss=sum(losses.values()) if (losses := self.epoch_loss.means()) else None,
+            steps=self.step,
+            best_step=self.best.step,
+            stopped=stopped,
+            seconds=round(time.monotonic() - self.began, 3),
+            cpu_seconds=round(time.process_time(), 3),
+            device=devices.name(self.device),
+            bf16=self.bf16,
+            plan=self.plan,
+            options=self.spec.all_options,
+            versions=versions(),
+            base_sha256=folders.sha256(Path(self.spec.model)),
+            weights_sha256=folders.sha256(self.folder / checkpoints.MODEL),
+        )

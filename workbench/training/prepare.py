@@ -14,7 +14,8 @@ from workbench.base.i18n import _
 from workbench.models import device as devices
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Dataset, Record
-from workbench.training.spec import Plan, TrainSpec, limited
+from workbench.training.plan import Plan
+from workbench.training.spec import TrainSpec, limited
 
 
 def labels_of(spec: TrainSpec, data: Dataset) -> tuple[str, ...]:

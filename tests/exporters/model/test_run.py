@@ -13,7 +13,8 @@ pytest.importorskip("torch")
 from tests.tiny_runs import write_texts  # noqa: E402
 from workbench.base.errors import ExportFailed  # noqa: E402
 from workbench.exporters.model import hf_folder, run, verify  # noqa: E402
-from workbench.exporters.model.spec import draft_of, loading_code, offered, sentence  # noqa: E402
+from workbench.exporters.model.results import ExportResult  # noqa: E402
+from workbench.exporters.model.spec import draft_of, loading_code, offered  # noqa: E402
 from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
 from workbench.tasks.predictor import Predictor, read_documents  # noqa: E402
 
@@ -93,7 +94,7 @@ def test_the_check_notices_transitions_that_are_not_those_of_the_model(
 
     check = last(verify.check(Predictor.load(crf_run, "cpu"), changed, documents))
 
-    assert check["equal_labels"] < 1.0 and check["largest_difference"] < 1e-4
+    assert check.equal_labels < 1.0 and check.largest_difference < 1e-4
 
 
 def last(work):
@@ -173,7 +174,7 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
     assert (described["outputs"], described["decoder"]) == (["logits"], decoder)
     _copied_code_runs(task, out / "onnx")
     card = (out / "hf" / "README.md").read_text(encoding="utf-8")
-    assert sentence(result["check"]) in card
+    assert ExportResult.from_json(result).check.sentence() in card
     _pipeline_agrees(task, out / "hf", documents[0], ours[0])
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
+from workbench.exporters.model.results import Verification
 from workbench.exporters.model.spec import loading_code
 from workbench.tasks import spec as tasks
 
 
 def readme(
-    facts: Mapping[str, Any], description: Mapping[str, Any], check: Mapping[str, Any] | None = None
+    facts: Mapping[str, Any], description: Mapping[str, Any], check: Verification | None = None
 ) -> str:
     """`facts` as in ExportSpec, `description` the run's glossbench.json, `check` the ONNX check, if
     there was one.
@@ -136,32 +137,30 @@ def _data(facts: Mapping[str, Any], description: Mapping[str, Any]) -> str:
     return "## Training data\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _check(check: Mapping[str, Any] | None) -> str:
-    if not check:
+def _check(check: Verification | None) -> str:
+    if check is None:
         return ""
-    speed = check.get("speed") or {}
     lines = [
         (
-            f"ONNX against the original on {check['texts']:,} texts of dev and test, in mixed "
+            f"ONNX against the original on {check.texts:,} texts of dev and test, in mixed "
             f"batches and singly: {_compared(check)}."
         )
     ]
-    if speed:
+    if speed := check.speed:
         lines.append(
-            f"One text at a time: {speed['torch_ms']:.1f} ms with torch, "
-            f"{speed['onnx_ms']:.1f} ms with onnxruntime (medians, CPU, measured at "
+            f"One text at a time: {speed.torch_ms:.1f} ms with torch, "
+            f"{speed.onnx_ms:.1f} ms with onnxruntime (medians, CPU, measured at "
             f"export)."
         )
     return "## Check of the ONNX file\n\n" + "\n".join(lines) + "\n"
 
 
-def _compared(check: Mapping[str, Any]) -> str:
-    if not check.get("labels"):
+def _compared(check: Verification) -> str:
+    if not check.labels:
         return "no text of dev or test to check with"
-    equal = round(check["equal_labels"] * check["labels"])
     return (
-        f"{equal} of {check['labels']} labels equal, largest difference "
-        f"{check['largest_difference']:.1e}"
+        f"{check.equal} of {check.labels} labels equal, largest difference "
+        f"{check.largest_difference:.1e}"
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,11 @@ from typing import Any
 from workbench.base import owned_folder
 from workbench.base.errors import ExportFailed, is_disk_full
 from workbench.base.i18n import _
+from workbench.exporters.model.results import ExportedFile, ExportResult, Verification
 from workbench.exporters.model.spec import ADAPTER, MOST_TEXTS, ExportSpec, draft_of, forecast
 from workbench.text.document import Document
+
+Checks = dict[str, Verification]  # by format
 
 
 def export(
@@ -42,20 +45,20 @@ def export(
             _put(draft, out)
     finally:
         owned_folder.remove(draft)
-    return {
-        "folders": {name: str(out / name) for name in spec.formats},
-        "files": _files(out),
-        "check": checks.get("onnx") or checks.get("hf") or checks.get(ADAPTER.id),
-        "check_hf": checks.get("hf"),
-        "check_adapter": checks.get(ADAPTER.id),
-        "own_head": own_head,
-        "seconds": time.monotonic() - began,
-    }
+    return ExportResult(
+        folders={name: str(out / name) for name in spec.formats},
+        files=_files(out),
+        check=checks.get("onnx") or checks.get("hf") or checks.get(ADAPTER.id),
+        check_hf=checks.get("hf"),
+        check_adapter=checks.get(ADAPTER.id),
+        own_head=own_head,
+        seconds=time.monotonic() - began,
+    ).to_json()
 
 
 def _fill(
     spec: ExportSpec, draft: Path
-) -> Generator[dict[str, Any], str | None, tuple[bool, dict[str, Any]]]:
+) -> Generator[dict[str, Any], str | None, tuple[bool, Checks]]:
     """Write all formats; returns whether the head is one of ours, and the checks by format."""
     from workbench.exporters.model import (
         adapter,
@@ -71,7 +74,7 @@ def _fill(
     yield {"kind": "stage", "stage": "load", "title": _("Loading the model")}
     predictor = Predictor.load(spec.model, "cpu")
     documents = texts_of(spec.texts)
-    checks: dict[str, dict[str, Any]] = {}
+    checks: Checks = {}
     yield {"kind": "stage", "stage": "hf", "title": _("Writing the Hugging Face folder")}
     hf = (
         draft / "hf"
@@ -204,6 +207,6 @@ def _put(draft: Path, out: Path) -> None:
             folder.rename(out / folder.name)
 
 
-def _files(out: Path) -> list[dict[str, object]]:
-    found: Sequence[Path] = sorted(one for one in out.rglob("*") if one.is_file())
-    return [{"path": str(one), "bytes": one.stat().st_size} for one in found]
+def _files(out: Path) -> tuple[ExportedFile, ...]:
+    found = sorted(path for path in out.rglob("*") if path.is_file())
+    return tuple(ExportedFile(str(path), path.stat().st_size) for path in found)

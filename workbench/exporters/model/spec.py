@@ -221,12 +221,3 @@ config = AutoConfig.from_pretrained(folder)
 base = {library}.from_pretrained("path/of/the/base/model", config=config)
 model = PeftModel.from_pretrained(base, folder)
 """
-
-
-def sentence(check: Mapping[str, Any]) -> str:
-    """The verification result as text: "60 of 60 labels equal, largest difference 2.4e-06"."""
-    if not check or not check.get("labels"):
-        return _("There are no dev or test texts to verify with.")
-    equal = round(check["equal_labels"] * check["labels"])
-    told = _("{equal} of {labels} labels equal, largest difference {difference:.1e}")
-    return told.format(equal=equal, labels=check["labels"], difference=check["largest_difference"])

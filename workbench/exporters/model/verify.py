@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from workbench.exporters.model import adapter
+from workbench.exporters.model.results import Speed, Verification
 from workbench.runtime.inputs import EncodedInput, Prepared
 from workbench.runtime.onnx_predictor import Logits, OnnxPredictor
 from workbench.runtime.preparers.subwords import contents
@@ -30,12 +31,10 @@ TIMED = 20  # texts for the speeds
 
 def check(
     predictor: Predictor, folder: Path, documents: Sequence[Document]
-) -> Generator[dict[str, Any], None, dict[str, Any]]:
+) -> Generator[dict[str, Any], None, Verification]:
     """Compare the ONNX folder with the original on all documents.
 
-    Yields {"kind": "checked", format, done, total, rows: [{text, difference, equal}]}. Returns
-    texts, labels (number compared: one per document, for tags one per word), equal_labels
-    (fraction), largest_difference (of logits), seconds, speed.
+    Yields {"kind": "checked", format, done, total, rows: [{text, difference, equal}]}.
     """
     began = time.monotonic()
     exported = OnnxPredictor.load(folder)
@@ -70,14 +69,14 @@ def check(
             "total": len(documents),
             "rows": [row],
         }
-    return {
-        "texts": len(documents),
-        "labels": total,
-        "equal_labels": equal / total if total else 1.0,
-        "largest_difference": float(differences.max(initial=0.0)),
-        "seconds": time.monotonic() - began,
-        "speed": speeds(predictor, exported, documents),
-    }
+    return Verification(
+        texts=len(documents),
+        labels=total,
+        equal_labels=equal / total if total else 1.0,
+        largest_difference=float(differences.max(initial=0.0)),
+        seconds=time.monotonic() - began,
+        speed=measured_speed(predictor, exported, documents),
+    )
 
 
 def _difference(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> float:
@@ -121,18 +120,16 @@ def _mixed(exported: OnnxPredictor, inputs: Sequence[EncodedInput]) -> Logits:
     return found
 
 
-def speeds(
+def measured_speed(
     predictor: Predictor, exported: OnnxPredictor, documents: Sequence[Document]
-) -> dict[str, float]:
-    """Median milliseconds per text, including tokenization, with torch and with onnxruntime; {}
-    without texts.
-    """
+) -> Speed | None:
+    """None without texts."""
     chosen = list(documents[:TIMED])
     if not chosen:
-        return {}
+        return None
     for one in (predictor, exported):
         one.predict(chosen[:1])  # the first call of each prepares buffers
-    return {"torch_ms": _timed(predictor, chosen), "onnx_ms": _timed(exported, chosen)}
+    return Speed(torch_ms=_timed(predictor, chosen), onnx_ms=_timed(exported, chosen))
 
 
 def _timed(one: Predictor | OnnxPredictor, documents: Sequence[Document]) -> float:
@@ -154,13 +151,13 @@ def check_folder(
     *,
     ask: Ask | None = None,
     format: str = "hf",
-) -> Generator[dict[str, Any], None, dict[str, Any]]:
+) -> Generator[dict[str, Any], None, Verification]:
     """The exported folder, loaded again, against the model in memory.
 
     A folder that transformers alone can load is loaded by it, and of long tagged texts the first
     window is compared; one with a head of ours is loaded as `load_model` does. `ask` gives the
     logits of the first window in another way.
-    Yields as `check`; returns texts, labels, equal_labels, largest_difference (of logits), seconds.
+    Yields as `check`.
     """
     began = time.monotonic()
     original = yield from _reference(predictor, documents)
@@ -184,13 +181,13 @@ def check_folder(
             "total": len(documents),
             "rows": [row],
         }
-    return {
-        "texts": len(documents),
-        "labels": total,
-        "equal_labels": equal / total if total else 1.0,
-        "largest_difference": largest,
-        "seconds": time.monotonic() - began,
-    }
+    return Verification(
+        texts=len(documents),
+        labels=total,
+        equal_labels=equal / total if total else 1.0,
+        largest_difference=largest,
+        seconds=time.monotonic() - began,
+    )
 
 
 def _library_class(predictor: Predictor) -> Any:

@@ -16,6 +16,7 @@ from workbench.base.registry import registry
 from workbench.prompting.backends.base import Backend
 from workbench.prompting.backends.spec import DEFAULT
 from workbench.prompting.base import Prompt
+from workbench.prompting.results import PromptResult
 
 CHUNK = 8  # documents between two progress reports
 
@@ -32,22 +33,21 @@ def score_prompts(
     parts [texts], prompts {label: [before, answer, after] as indices in parts}. The first lines,
     with document_id null, are the prompts of a set without a text. Writes folder/scores.jsonl with
     the same lines, but logprobs {label: [of each unit]} in place of parts and prompts. Yields
-    progress in documents; "stop" ends after the current documents. Returns n, seconds, device,
-    language_model (the kind), versions.
+    progress in documents; "stop" ends after the current documents. Returns a PromptResult.
     """
     began, cpu = time.monotonic(), time.process_time()
     yield {"kind": "log", "line": _("loading {model}").format(model=params["model"])}
     with closing(load(params)) as backend:
         lines = _read(Path(params["prompts"]))
         done = yield from _score_all(backend, lines, Path(folder) / "scores.jsonl")
-        return {
-            "n": done,
-            "language_model": backend.kind,
-            "device": backend.device,
-            "seconds": time.monotonic() - began,
-            "cpu_seconds": time.process_time() - cpu,
-            "versions": dict(backend.versions),
-        }
+        return PromptResult(
+            n=done,
+            language_model=backend.kind,
+            device=backend.device,
+            seconds=time.monotonic() - began,
+            cpu_seconds=time.process_time() - cpu,
+            versions=dict(backend.versions),
+        ).to_json()
 
 
 def _score_all(

@@ -6,7 +6,8 @@ from tests import tiny_models
 from workbench.base.errors import SpecError
 from workbench.models.spec import ModelInfo, read_folder
 from workbench.training.methods.lora.info import ALL_LINEAR, INFO, is_target, targets
-from workbench.training.spec import TrainSpec, plan
+from workbench.training.plan import plan
+from workbench.training.spec import TrainSpec
 
 MODEL = ModelInfo("m", "/m")
 

@@ -6,7 +6,8 @@ from workbench.base.events import Signal
 from workbench.base.watch import QUIET
 from workbench.project.project import Project
 from workbench.storage import runs
-from workbench.ui.panels.results.state import ResultsState, describe
+from workbench.ui.panels.results.facts import describe
+from workbench.ui.panels.results.state import ResultsState
 
 
 class Context:

@@ -315,10 +315,13 @@ def test_the_page_opens_with_the_curves_of_the_last_training(context):
 
 def test_it_tells_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     from workbench.storage import runs
+    from workbench.training.plan import Plan
+    from workbench.training.results import TrainResult
 
     def ended(name, spec, seconds):
         with context.project.edit("Train"):
-            result = {"steps": 12, "seconds": seconds, "plan": {"batch_size": 16}}
+            plan = Plan(1, 16, 1e-4, 64, 12, 12, "accuracy")
+            result = TrainResult(steps=12, seconds=seconds, plan=plan).to_json()
             runs.add(context.project.db, name, spec=spec, status="done", result=result)
 
     spec = {"task": "classify", "model_name": "starter-bert"}

@@ -11,6 +11,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.exporters.model.results import ExportResult, Verification
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import export
 
@@ -43,7 +44,7 @@ class ExportState(State):
         self.stage = ""  # title of the running operation
         self.share: float | None = None  # progress of the check, in [0, 1]
         self.rows: tuple[Checked, ...] = ()
-        self.result: Mapping = {}
+        self.result: ExportResult | None = None
         self.problem, self.details = "", ""  # error of the last export
         self._own_folder = False  # entered or chosen by the user, so it is not replaced
         self._drop = lambda: None
@@ -79,7 +80,7 @@ class ExportState(State):
         if sizes:
             self.update(formats=tuple(one for one in self.formats if one in sizes))
         if not self.busy:
-            self.update(rows=(), result={}, problem="", stage="")
+            self.update(rows=(), result=None, problem="", stage="")
         if not self._own_folder:
             self.update(folder=str(self._free_folder()))
         self.changed.emit(frozenset({"run_id"}))
@@ -128,7 +129,7 @@ class ExportState(State):
         # the folder contains an earlier export
         if not self._own_folder and Path(self.folder).exists():
             self.update(folder=str(self._free_folder()))
-        self.update(rows=(), result={}, problem="", details="", share=None, stage=_("Queued"))
+        self.update(rows=(), result=None, problem="", details="", share=None, stage=_("Queued"))
         try:
             job = export.start(
                 self.project, self.queue, self.run, Path(self.folder).expanduser(), self.formats
@@ -186,7 +187,7 @@ class ExportState(State):
             stage="",
             share=None,
             rows=rows,
-            result=dict(event.result) if done else {},
+            result=ExportResult.from_json(event.result) if done else None,
             problem=problem,
             details=event.details,
         )
@@ -206,35 +207,40 @@ class ExportState(State):
         return str(self.job.spec.params["out"]) if self.job else ""
 
     @property
+    def check(self) -> Verification:
+        """The comparison of the last export with the original."""
+        return (self.result and self.result.check) or Verification()
+
+    @property
     def sentence(self) -> str:
         """ "N of M labels equal, largest difference D"; "" until the check has finished."""
-        return export.sentence(self.result.get("check") or {}) if self.result else ""
+        return self.check.sentence() if self.result else ""
 
     @property
     def good(self) -> bool:
-        check = self.result.get("check") or {}
-        return check.get("equal_labels", 1.0) == 1.0
+        return self.check.equal_labels == 1.0
 
     @property
     def speed(self) -> str:
-        found = (self.result.get("check") or {}).get("speed")
-        if not found:
+        speed = self.check.speed
+        if speed is None:
             return ""
         return _(
             "One text on this computer: {torch:.0f} ms with torch, {onnx:.0f} ms with ONNX Runtime."
-        ).format(torch=found["torch_ms"], onnx=found["onnx_ms"])
+        ).format(torch=speed.torch_ms, onnx=speed.onnx_ms)
 
     @property
     def bytes_written(self) -> int:
-        return sum(one["bytes"] for one in self.result.get("files", ()))
+        return self.result.bytes_written if self.result else 0
 
     def code(self) -> str:
         """Python code that loads the export, including the ONNX model if exported."""
-        folders = self.result.get("folders", {})
+        if self.result is None:
+            return ""
         task = (self.run.spec.get("task") if self.run else "") or "classify"
         return "\n".join(
-            export.loading_code(name, folder, task, own_head=bool(self.result.get("own_head")))
-            for name, folder in folders.items()
+            export.loading_code(name, folder, task, own_head=self.result.own_head)
+            for name, folder in self.result.folders.items()
         )
 
     def close(self) -> None:

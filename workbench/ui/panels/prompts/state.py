@@ -16,7 +16,7 @@ from workbench.base.registry import registry
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Output, Started
 from workbench.jobs.threads import Token
-from workbench.operations import prompt, prompt_models, results, suggest
+from workbench.operations import outcomes, prompt, prompt_models, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
 from workbench.operations.prompt_models import Choice
 from workbench.ui.panels.prompts.scorer import Scorer
@@ -431,7 +431,7 @@ class PromptsState(State):
             try:
                 run = results.run(self.project, live.run_id)
                 evaluation = prompt.evaluation(self.project, run)
-                self.update(evaluation=evaluation, prior=run.result.get("prior"))
+                self.update(evaluation=evaluation, prior=outcomes.prompted(run).prior)
             except KeyError:
                 pass  # the run was stopped before the first prediction, so it no longer exists
         if live.status == "cancelled":

@@ -11,11 +11,9 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.terms import term
 from workbench.operations import results, run_folders, scoring, suggest, train, wire
 from workbench.tasks import spec as tasks
-from workbench.training.spec import all_options
-from workbench.ui import formats
+from workbench.ui.panels.results.facts import describe
 
 if TYPE_CHECKING:
     from workbench.operations.results import Comparison, ErrorRow, Matrix, Results
@@ -483,68 +481,3 @@ def details(project, run_id: int) -> Details:
     majority = max(found.today.per_label, key=lambda row: row.support)
     share = majority.support / found.today.n
     return Details(found, *interval, share, majority.label, test_set)
-
-
-def title_of(run) -> str:
-    """The task of a run as text."""
-    task = run.spec.get("task")
-    return _(tasks.info(task).title) if task else term(run.kind)
-
-
-def describe(run):
-    """(name, value) of everything known about a run."""
-    spec, result = run.spec, run.result
-    yield _("Name"), run.name
-    yield _("Task"), title_of(run)
-    yield _("Layer"), run.layer
-    yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
-    yield _("Status"), term(run.status)
-    yield _("Started"), run.at
-    for name, title in (
-        ("seconds", _("Duration, s")),
-        ("cpu_seconds", _("CPU time, s")),
-        ("device", _("Device")),
-        ("steps", _("Steps")),
-        ("best_step", _("Best step")),
-        ("loss", _("Loss of the last epoch")),
-        ("cut", _("Texts truncated to the maximum length")),
-    ):
-        if result.get(name) is not None:
-            value = result[name]
-            yield title, formats.significant(value, 4) if isinstance(value, float) else str(value)
-    if "seed" in spec:
-        yield _("Seed"), str(spec["seed"])
-    if run.kind == "prompt":
-        yield from _describe_prompt(spec, result)
-    used = result.get("used") or spec.get("plan", {}).get("used", {})
-    if used:
-        yield (
-            _("Documents used"),
-            ", ".join(f"{term(split)} {count}" for split, count in used.items()),
-        )
-    for one in spec.get("plan", {}).get("left_out", ()):
-        yield _("Left out"), f"{one['count']} × {one['reason']}"
-    titles = {option.name: _(option.title) for option in all_options()}
-    for name, value in {**spec.get("options", {}), **result.get("options", {})}.items():
-        title = titles.get(name) or name.replace("_", " ").capitalize()
-        yield title, term("auto" if value is None else str(value))
-    for name, value in run.versions.items():
-        yield _("Version of {name}").format(name=name), str(value)
-    for title, value in (
-        (_("Fingerprint of the base model"), run.base_fingerprint),
-        (_("Fingerprint of the data"), run.data_fingerprint),
-        (_("Fingerprint of the test set"), run.test_fingerprint),
-        (_("Weights (SHA-256)"), result.get("weights_sha256", "")),
-    ):
-        if value:
-            yield title, str(value)
-    yield _("Test score views"), str(run.seen_test)
-
-
-def _describe_prompt(spec, result):
-    """(name, value) of what a prompt run has in addition to the settings of every run."""
-    if "shots" in spec:
-        yield _("Examples"), f"{spec['shots']}, {term(spec.get('order', 'balanced'))}"
-    yield _("Calibration"), term(spec.get("calibration", "none"))
-    for label, share in (result.get("prior") or {}).items():
-        yield _("Prior of {label}").format(label=label), f"{formats.points(share)} %"

@@ -23,8 +23,9 @@ from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.formats import points, size, when_iso
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.comparison import ComparisonView
+from workbench.ui.panels.results.facts import title_of
 from workbench.ui.panels.results.scores import ScoresView
-from workbench.ui.panels.results.state import ResultsState, title_of
+from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.tabs import ErrorsView, FilesView, SettingsView
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, icon_button
@@ -275,14 +276,12 @@ class ResultsView(WatchingView):
         self._message.set(
             text,
             tone,
-            str(run.result.get("details", ""))
-            if tone != "accent" and text != state.problem
-            else "",
+            run.failure.details if tone != "accent" and text != state.problem else "",
         )
         self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
 
     def _what_to_say(self, run) -> tuple[str, str]:
-        told = " ".join(str(run.result.get(part, "")) for part in ("message", "hint")).strip()
+        told = f"{run.failure.message} {run.failure.hint}".strip()
         if run.status in ("waiting", "running"):
             return _("This run is still running; see the Train page."), "accent"
         if run.status == "interrupted":

@@ -9,6 +9,7 @@ from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started
 from workbench.jobs.steps import curves
 from workbench.tasks import spec as tasks
+from workbench.training.results import TrainResult
 from workbench.ui import formats
 
 LOG_LINES = 400
@@ -97,10 +98,11 @@ def follow(live: Live, event) -> None:
             event.hint,
             event.details,
         )
-        live.device = str(event.result.get("device") or live.device)
-        live.best = event.result.get("best_step", live.best)
-        live.seconds_left, live.seconds = 0.0, event.result.get("seconds")
-        live.step = event.result.get("steps", live.step)
+        result = TrainResult.from_json(event.result)
+        live.device = result.device or live.device
+        live.best = live.best if result.best_step is None else result.best_step
+        live.seconds_left, live.seconds = 0.0, result.seconds
+        live.step = live.step if result.steps is None else result.steps
     elif isinstance(event, Output):
         _TAKE.get(event.payload.get("kind"), _ignore)(live, event.payload)
 

@@ -12,10 +12,10 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Started, recorded
 from workbench.models.spec import ModelInfo
-from workbench.operations import models, results, train
+from workbench.operations import models, outcomes, results, train
 from workbench.tasks import spec as tasks
+from workbench.training.plan import plan as automatic
 from workbench.training.spec import Option, TrainSpec, conflict
-from workbench.training.spec import plan as automatic
 from workbench.ui.panels.train.live import Live, follow
 
 
@@ -219,15 +219,15 @@ class TrainState(State):
         none.
         """
         for one in results.all_runs(self.project):
-            did, spent = one.result.get("steps"), one.result.get("seconds")
             same = (
                 one.kind == "train"
                 and one.spec.get("task") == self.task
                 and one.spec.get("model_name") == self.model
             )
-            if same and did and spent:
-                texts = one.result.get("plan", {}).get("batch_size") or batch
-                seconds = spent / (did * texts) * steps * batch
+            result = outcomes.trained(one)
+            if same and result.steps and result.seconds:
+                texts = result.plan.batch_size if result.plan else batch
+                seconds = result.seconds / (result.steps * texts) * steps * batch
                 minutes = max(1, round(seconds / 60))
                 told = (
                     _("Less than a minute, estimated from “{run}”.")
@@ -483,8 +483,9 @@ def _read_live(run, path: Path) -> Live | None:
     for event in recorded(path):
         follow(live, event)
         found = True
-    live.status, live.message = run.status, str(run.result.get("message", ""))
-    live.hint, live.details = (str(run.result.get(name, "")) for name in ("hint", "details"))
+    failure = run.failure
+    live.status, live.message = run.status, failure.message
+    live.hint, live.details = failure.hint, failure.details
     return live if found else None
 
 

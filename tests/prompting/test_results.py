@@ -1,0 +1,17 @@
+"""The result of a prompt run as JSON."""
+
+import json
+
+from workbench.prompting.results import PromptResult
+
+
+def test_a_result_goes_to_json_and_back():
+    made = PromptResult(n=4, language_model="masked", prior={"a": 0.25, "b": 0.75}, prior_sets=1)
+
+    assert PromptResult.from_json(json.loads(json.dumps(made.to_json()))) == made
+
+
+def test_the_report_of_a_worker_has_no_prior_yet():
+    found = PromptResult.from_json({"n": 4, "prior": None, "of_a_later_version": 1})
+
+    assert (found.n, found.prior, found.evaluations) == (4, None, {})

@@ -1,0 +1,73 @@
+"""Automatic settings are computed from the number of documents and the size of the model."""
+
+from workbench.training.plan import plan
+from workbench.training.spec import TrainSpec
+
+
+def test_few_documents_get_more_epochs_than_many():
+    plans = [
+        plan(TrainSpec("classify", "c", "m"), documents=count)
+        for count in (40, 180, 2000, 20_000, 100_000)
+    ]
+
+    assert [one.epochs for one in plans] == [15, 11, 3, 2, 1]
+    assert [one.batch_size for one in plans] == [16, 16, 32, 32, 32]
+    assert all(one.steps == one.epochs * one.steps_per_epoch for one in plans)
+
+
+def test_a_wide_model_gets_a_smaller_rate_and_a_short_one_a_shorter_length():
+    small = plan(TrainSpec("tag", "s", "m"), documents=180, width=384)
+    base = plan(
+        TrainSpec("tag", "s", "m", options={"max_length": 1000}),
+        documents=180,
+        width=768,
+        model_length=256,
+    )
+
+    assert (small.learning_rate, base.learning_rate) == (3e-4, 1.5e-4)
+    assert (small.max_length, base.max_length) == (512, 256)
+
+
+def test_wide_models_and_the_slanted_schedule_warm_up():
+    def warmup(width, **options):
+        return plan(TrainSpec("tag", "s", "m", options=options), documents=1000, width=width).warmup
+
+    assert (warmup(384), warmup(768), warmup(384, schedule="slanted")) == (0.0, 0.06, 0.1)
+    assert warmup(768, warmup=0) == 0.0 and warmup(384, warmup=0.2, schedule="slanted") == 0.2
+
+
+def test_what_is_chosen_is_never_replaced():
+    chosen = {
+        "epochs": 2,
+        "batch_size": 8,
+        "learning_rate": 0.5,
+        "max_length": 32,
+        "evaluate_every": 7,
+        "best_by": "loss",
+        "accumulation": 2,
+    }
+
+    made = plan(TrainSpec("classify", "c", "m", options=chosen), documents=100)
+
+    assert (
+        made.epochs,
+        made.batch_size,
+        made.learning_rate,
+        made.max_length,
+        made.evaluate_every,
+        made.best_by,
+    ) == (
+        2,
+        8,
+        0.5,
+        32,
+        7,
+        "loss",
+    )
+    assert made.steps_per_epoch == 7  # 13 batches, two to a step
+
+
+def test_about_ten_scores_are_taken_in_a_run():
+    for count in (40, 180, 2000, 5000, 20_000, 100_000):
+        made = plan(TrainSpec("tag", "s", "m"), documents=count)
+        assert 3 <= made.steps // made.evaluate_every <= 12

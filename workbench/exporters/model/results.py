@@ -1,0 +1,91 @@
+"""What an export of a model returns: its files, and how it compares with the original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.base.i18n import _
+from workbench.base.records import from_plain, to_plain
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Median milliseconds per text, tokenization included."""
+
+    torch_ms: float
+    onnx_ms: float
+
+
+@dataclass(frozen=True)
+class Verification:
+    """An exported folder compared with the original model on `texts` documents.
+
+    labels: decisions compared, one per document, for tags one per word. equal_labels: fraction of
+    them that are equal. largest_difference: of logits. speed: None if it was not measured.
+    """
+
+    texts: int = 0
+    labels: int = 0
+    equal_labels: float = 1.0
+    largest_difference: float = 0.0
+    seconds: float = 0.0
+    speed: Speed | None = None
+
+    @property
+    def equal(self) -> int:
+        return round(self.equal_labels * self.labels)
+
+    def sentence(self) -> str:
+        """ "60 of 60 labels equal, largest difference 2.4e-06"."""
+        if not self.labels:
+            return _("There are no dev or test texts to verify with.")
+        told = _("{equal} of {labels} labels equal, largest difference {difference:.1e}")
+        return told.format(equal=self.equal, labels=self.labels, difference=self.largest_difference)
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        if self.speed is None:
+            del found["speed"]
+        return found
+
+
+@dataclass(frozen=True)
+class ExportedFile:
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ExportResult:
+    """The outcome of one export.
+
+    folders: format → its folder. check: the most thorough comparison that was made; check_hf and
+    check_adapter: those of single formats. own_head: see `spec.loading_code`.
+    """
+
+    folders: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[ExportedFile, ...] = ()
+    check: Verification | None = None
+    check_hf: Verification | None = None
+    check_adapter: Verification | None = None
+    own_head: bool = False
+    seconds: float = 0.0
+
+    @property
+    def bytes_written(self) -> int:
+        return sum(file.bytes for file in self.files)
+
+    def to_json(self) -> dict[str, Any]:
+        checks = {
+            name: check and check.to_json()
+            for name in ("check", "check_hf", "check_adapter")
+            for check in (getattr(self, name),)
+        }
+        return {**to_plain(self), **checks}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> ExportResult:
+        """Unknown fields are skipped."""
+        return from_plain(cls, raw)

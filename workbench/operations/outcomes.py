@@ -1,0 +1,27 @@
+"""What a run reported at its end, as a record; the project stores it as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.prompting.results import PromptResult
+from workbench.training.results import TrainResult
+
+if TYPE_CHECKING:
+    from workbench.storage.runs import Run
+
+PROMPT = "prompt"  # kind of the runs that ask a prompt; all others are trainings
+
+
+def trained(run: Run) -> TrainResult:
+    """Every field has its default if the run failed or has not ended."""
+    return TrainResult.from_json(run.result)
+
+
+def prompted(run: Run) -> PromptResult:
+    """As `trained`, for a run that asked a prompt."""
+    return PromptResult.from_json(run.result)
+
+
+def outcome(run: Run) -> TrainResult | PromptResult:
+    return prompted(run) if run.kind == PROMPT else trained(run)

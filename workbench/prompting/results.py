@@ -1,0 +1,42 @@
+"""What a prompt run returns at its end. JSON in the files of a run and in the project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.base.records import from_plain, to_plain
+
+
+@dataclass(frozen=True)
+class PromptResult:
+    """The outcome of one prompt run: first the report of the worker, then what is added to it.
+
+    n: scored documents. language_model: its kind, as the backend names it. dropped: examples that
+    did not fit; cut: truncated texts, None if not known. prior: label → probability without a text,
+    of the set of examples that most documents had; None without calibration. prior_sets: number of
+    sets. evaluations: split → score table as in `tasks.spec.evaluation`.
+    """
+
+    n: int = 0
+    language_model: str = ""
+    device: str | None = None
+    seconds: float | None = None
+    cpu_seconds: float | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    dropped: int = 0
+    cut: int | None = None
+    calibration: str = ""
+    prior: Mapping[str, float] | None = None
+    prior_sets: int = 0
+    evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> PromptResult:
+        """Unknown and empty fields are skipped."""
+        return from_plain(cls, {name: value for name, value in raw.items() if value is not None})

@@ -1,0 +1,58 @@
+"""What a training returns at its end. JSON in the files of a run and in the project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.base.records import from_plain, to_plain
+from workbench.training.plan import Plan
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """The outcome of one training; fields that an earlier version did not store have defaults.
+
+    scores: split → score → fraction of 1, of the best checkpoint. used: split → documents. cut:
+    truncated texts, None if not known; windows: inputs beyond one per document. flat_left_out:
+    spans inside others that a flat tagger cannot learn; shifted: spans moved to token boundaries.
+    loss: mean of the last epoch. best_step: step of the kept checkpoint. evaluations: split → score
+    table as in `tasks.spec.evaluation`. plan: None in results recovered from the events of a run.
+    """
+
+    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    used: Mapping[str, int] = field(default_factory=dict)
+    cut: int | None = None
+    cut_by_split: Mapping[str, int] = field(default_factory=dict)
+    windows: int = 0
+    flat_left_out: int = 0
+    shifted: int = 0
+    loss: float | None = None
+    steps: int | None = None
+    best_step: int | None = None
+    stopped: bool = False
+    seconds: float | None = None
+    cpu_seconds: float | None = None
+    device: str | None = None
+    bf16: bool = False
+    plan: Plan | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    base_sha256: str = ""
+    weights_sha256: str = ""
+    evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    recovered: bool = False  # from the events of a worker that left no result
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> TrainResult:
+        """Unknown and empty fields are skipped, and a plan that lacks a setting."""
+        known = {name: value for name, value in raw.items() if value is not None}
+        try:
+            return from_plain(cls, known)
+        except TypeError:
+            return from_plain(cls, {**known, "plan": None})

@@ -1,0 +1,86 @@
+"""Everything known about a run, as rows of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.operations import outcomes
+from workbench.prompting.results import PromptResult
+from workbench.tasks import spec as tasks
+from workbench.training.results import TrainResult
+from workbench.training.spec import all_options
+from workbench.ui import formats
+
+if TYPE_CHECKING:
+    from workbench.storage.runs import Run
+
+
+def title_of(run: Run) -> str:
+    """The task of a run as text."""
+    task = run.spec.get("task")
+    return _(tasks.info(task).title) if task else term(run.kind)
+
+
+def describe(run: Run) -> Iterator[tuple[str, str]]:
+    """(name, value) of everything known about a run."""
+    spec, result = run.spec, outcomes.outcome(run)
+    yield _("Name"), run.name
+    yield _("Task"), title_of(run)
+    yield _("Layer"), run.layer
+    yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
+    yield _("Status"), term(run.status)
+    yield _("Started"), run.at
+    for title, value in _numbers(result):
+        if value is not None:
+            yield title, formats.significant(value, 4) if isinstance(value, float) else str(value)
+    if "seed" in spec:
+        yield _("Seed"), str(spec["seed"])
+    trained = isinstance(result, TrainResult)
+    if isinstance(result, PromptResult):
+        yield from _describe_prompt(spec, result)
+    if used := (trained and result.used) or spec.get("plan", {}).get("used", {}):
+        yield (
+            _("Documents used"),
+            ", ".join(f"{term(split)} {count}" for split, count in used.items()),
+        )
+    for one in spec.get("plan", {}).get("left_out", ()):
+        yield _("Left out"), f"{one['count']} × {one['reason']}"
+    titles = {option.name: _(option.title) for option in all_options()}
+    for name, value in {**spec.get("options", {}), **(result.options if trained else {})}.items():
+        title = titles.get(name) or name.replace("_", " ").capitalize()
+        yield title, term("auto" if value is None else str(value))
+    for name, value in run.versions.items():
+        yield _("Version of {name}").format(name=name), str(value)
+    for title, value in (
+        (_("Fingerprint of the base model"), run.base_fingerprint),
+        (_("Fingerprint of the data"), run.data_fingerprint),
+        (_("Fingerprint of the test set"), run.test_fingerprint),
+        (_("Weights (SHA-256)"), result.weights_sha256 if trained else ""),
+    ):
+        if value:
+            yield title, str(value)
+    yield _("Test score views"), str(run.seen_test)
+
+
+def _numbers(result: TrainResult | PromptResult) -> Iterator[tuple[str, object]]:
+    """(name, value) of what was measured; None for what was not."""
+    yield _("Duration, s"), result.seconds
+    yield _("CPU time, s"), result.cpu_seconds
+    yield _("Device"), result.device
+    if isinstance(result, TrainResult):
+        yield _("Steps"), result.steps
+        yield _("Best step"), result.best_step
+        yield _("Loss of the last epoch"), result.loss
+    yield _("Texts truncated to the maximum length"), result.cut
+
+
+def _describe_prompt(spec: Mapping[str, Any], result: PromptResult) -> Iterator[tuple[str, str]]:
+    """(name, value) of what a prompt run has in addition to the settings of every run."""
+    if "shots" in spec:
+        yield _("Examples"), f"{spec['shots']}, {term(spec.get('order', 'balanced'))}"
+    yield _("Calibration"), term(spec.get("calibration", "none"))
+    for label, share in (result.prior or {}).items():
+        yield _("Prior of {label}").format(label=label), f"{formats.points(share)} %"
