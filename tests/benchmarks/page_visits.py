@@ -1,21 +1,30 @@
 """Main-thread CPU of the first visit to every page, dialog and dock, against a plain QTableView.
 
-    .venv/bin/python tests/benchmarks/page_visits.py
+    .venv/bin/python tests/benchmarks/page_visits.py [--documents 60000] [--profile PAGE]
 
 A visit runs from the click in the rail until the page is painted and its first answers from other
 threads are shown. It is measured as CPU time of the main thread, because waiting for other
 processes is not the page's fault; the longest hold is the most CPU time between two turns of the
 event loop within it: for so long no key and no click is heard.
 The baseline is the same visit to a page of one QTableView of 100 rows and 6 columns. It uses the
-sample project with two runs. Offscreen unless QT_QPA_PLATFORM says otherwise.
+sample project with two runs; with `--documents`, the sample's texts are repeated up to this number,
+with their classes, spans and splits. `--profile` prints where the time of one page's visit goes.
+Offscreen unless QT_QPA_PLATFORM says otherwise.
 """
 
 from __future__ import annotations
 
+import argparse
+import cProfile
 import os
+import pstats
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +42,7 @@ from meter import print_machine  # noqa: E402
 from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
 
 TARGET = 50.0  # ms of CPU on the main thread
-QUIET = 0.3  # seconds after which a visit is over
+QUIET = 0.3  # seconds after which a visit is over; with many documents: 2
 TURN = 0.3  # ms; a turn below is one in which nothing happened but the watching
 PAGES = ("annotate", "data", "labels", "train", "results", "inspect", "prompts", "export")
 
@@ -61,14 +70,27 @@ class Holds:
         self._tick.stop()
         return sum(one for one in self.turns if one > TURN), max(self.turns)
 
-    def visit(self, act) -> tuple[float, float]:
-        return self.watch(act, lambda: _wait(QUIET))
+    def visit(self, act, quiet: float = QUIET) -> tuple[float, float]:
+        return self.watch(act, lambda: _wait(quiet))
 
 
 def main() -> int:
     from workbench.base import settings
     from workbench.ui.app import App, make_qt
 
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--documents", type=int, default=0, help="at least; default: the sample")
+    parser.add_argument("--profile", default="", metavar="PAGE", choices=("", *PAGES))
+    parser.add_argument(
+        "--make", default="", metavar="FOLDER", help="only create the project there"
+    )
+    asked = parser.parse_args()
+    if asked.make:
+        print(_project(Path(asked.make), asked.documents))
+        return 0
+    # in a process of its own: the garbage of creating many documents would slow down the window
+    make = (sys.executable, __file__, "--documents", str(asked.documents), "--make", HOME.name)
+    path = subprocess.run(make, check=True, capture_output=True, text=True).stdout.strip()
     app = App(make_qt(), settings.Settings(theme="light", warm_worker=False))
     app.window.resize(1280, 800)
     app.go("welcome")
@@ -77,14 +99,16 @@ def main() -> int:
     _wait(0.5)
     sys.excepthook = sys.__excepthook__  # a fault here is a traceback, not a dialog
     _wait_until(lambda: app._ahead is not None and app._ahead.done)
-    assert app.open_project(_project(Path(HOME.name)), page="models")
+    assert app.open_project(Path(path), page="models")
     _wait(1.0)
     print(f"{'first visit':34}{'CPU':>10}{'longest hold':>13}")
     table = holds.visit(lambda: _plain_table(app.window))
     _tell("baseline: plain QTableView", table, table)
     worst = 0.0
     for page in PAGES:
-        found = holds.visit(app.window.rail.button(page).click)
+        click = app.window.rail.button(page).click
+        with _profiled(page == asked.profile):
+            found = holds.visit(click, 2.0 if asked.documents else QUIET)
         worst = max(worst, _tell(page, found, table))
     for dock in ("jobs", "history"):
         found = holds.visit(lambda dock=dock: app.window.toggle_dock(dock, True))
@@ -102,6 +126,20 @@ def _tell(name: str, found: tuple[float, float], table: tuple[float, float]) -> 
     cpu, longest = found
     print(f"{name:34}{cpu:7.0f} ms{longest:8.0f} ms{cpu / table[0]:8.1f} × baseline", flush=True)
     return longest
+
+
+@contextmanager
+def _profiled(on: bool) -> Iterator[None]:
+    """Print where the time of the main thread goes."""
+    profile = cProfile.Profile(time.thread_time)
+    if on:
+        profile.enable()
+    yield
+    if on:
+        profile.disable()
+        pstats.Stats(profile).sort_stats("cumulative").print_stats(
+            "workbench|PySide|Cursor|setCurrent|addWidget", 60
+        )
 
 
 def _plain_table(window) -> None:
@@ -124,41 +162,75 @@ def _settings(app) -> None:
     SettingsDialog(app).open()
 
 
-def _project(folder: Path) -> Path:
-    """The sample with two runs of its class layer."""
+def _project(folder: Path, count: int) -> Path:
+    """The sample with two runs of its class layer; with `count`, as many documents and 7 runs."""
     from workbench.operations import corpus
     from workbench.project.project import Project
-    from workbench.storage import documents, labels, runs
+    from workbench.storage import documents, labels
     from workbench.storage.listing import Filter
 
     path = corpus.create_sample(folder)
     project = Project.open(path)
-    layer = next(one for one in labels.layers(project.db) if one.kind == "class")
-    names = [one.name for one in layer.labels]
-    ids = list(corpus.filter_ids(project, Filter()))[:40]
-    spec = {"task": "classify", "layer": layer.name, "model": "starter-bert", "seed": 1}
-    spec |= {"model_name": "starter-bert", "options": {"epochs": 2}}
-    with project.write():
-        for run_name in ("first", "second"):
-            scores = {"dev": {"accuracy": 0.5, "macro_f1": 0.5}}
-            run = runs.add(
-                project.db,
-                run_name,
-                "train",
-                layer_id=layer.id,
-                spec=spec,
-                status="done",
-                scores=scores,
-            )
-            rows = []
-            for number, id in enumerate(ids):
-                label = names[number % len(names)]
-                payload = {"scores": {label: 1.0}, "label": label}
-                payload |= {"tokens": [], "spans": [], "cut": False}
-                rows.append((id, documents.get(project.db, id).text_hash, payload))
-            runs.save_predictions(project.db, run.id, rows)
+    _add_documents(project, count)
+    layers = {layer.name: layer for layer in labels.layers(project.db)}
+    in_dev = Filter(split="dev") if count else Filter()
+    ids = list(corpus.filter_ids(project, in_dev))[: max(40, count // 10)]
+    hashes = {id: documents.get(project.db, id).text_hash for id in ids}
+    for number in range(6 if count else 2):
+        _add_run(project, number, layers["class"], hashes)
+    if count:
+        _add_run(project, 6, layers["spans"], hashes)
     project.close()
     return path
+
+
+def _add_documents(project, count: int) -> None:
+    """Repeat the sample's messages until there are `count` documents."""
+    from itertools import cycle, islice
+
+    from workbench.base import paths
+    from workbench.operations import corpus, sample
+    from workbench.storage import documents
+
+    missing = count - len(corpus.filter_ids(project, corpus.Filter()))
+    if missing <= 0:
+        return
+    some = [record for record in sample.records(paths.resource("samples")) if record.marks]
+    copies = (
+        replace(record, document=replace(record.document, key=f"{number}-{record.document.key}"))
+        for number, record in enumerate(islice(cycle(some), missing))
+    )
+    with project.edit("More documents", bulk=True):
+        documents.add(project.db, copies, source_id=project.source("import", "more"))
+
+
+def _add_run(project, number: int, layer, hashes: dict[int, str]) -> None:
+    """A finished run of the layer, with a prediction for each document of `hashes`."""
+    from workbench.storage import runs
+
+    task = "tag" if layer.kind == "span" else "classify"
+    spec = {"task": task, "layer": layer.name, "model": "starter-bert", "seed": number}
+    spec |= {"model_name": "starter-bert", "options": {"epochs": 2}}
+    scores = {"span_f1": 0.5} if task == "tag" else {"accuracy": 0.5, "macro_f1": 0.5}
+    names = [label.name for label in layer.labels]
+    with project.write():
+        run = runs.add(
+            project.db,
+            f"run {number}",
+            "train",
+            layer_id=layer.id,
+            spec=spec,
+            status="done",
+            scores={"dev": scores},
+        )
+        rows = []
+        for place, (id, text_hash) in enumerate(hashes.items()):
+            label = names[(place + number) % len(names)]
+            payload = {"tokens": [], "spans": [], "cut": False}
+            if task == "classify":
+                payload |= {"scores": {label: 1.0}, "label": label}
+            rows.append((id, text_hash, payload))
+        runs.save_predictions(project.db, run.id, rows)
 
 
 def _wait_until(done, seconds: float = 60) -> None:

@@ -61,6 +61,8 @@ class Trace:
             while not threads.idle():
                 self.app.qt.processEvents()
             self.app.qt.processEvents()
+        while self.app.window._steps is not None:  # a page is being built
+            self.app.qt.processEvents()
 
     def shows(self):
         app, window = self.app, self.app.window

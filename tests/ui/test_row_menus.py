@@ -38,7 +38,7 @@ def test_a_document_is_opened_copied_and_given_a_split_and_a_class(app, data, qt
     assert row.split == "dev" and row.classes == (("class", "good"),)
 
     choose(on_row(data.view.table, 1), "Open in Annotate")
-    assert app.window.page == "annotate"
+    qtbot.waitUntil(lambda: app.window.page == "annotate")
     assert app.window.panel("annotate").state.doc.document.key == "k1"
 
 
@@ -80,7 +80,7 @@ def test_a_model_is_trained_with_and_its_path_copied(app, project_file, qtbot):
     choose(open_menu(card, card.rect().center()), "Copy path")
     assert QGuiApplication.clipboard().text() == card.info.path
     choose(open_menu(card, card.rect().center()), "Train with this")
-    assert app.window.page == "train"
+    qtbot.waitUntil(lambda: app.window.page == "train")
     assert app.window.panel("train").state.model == "starter-bert"
 
 

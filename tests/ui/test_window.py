@@ -253,3 +253,33 @@ def test_a_page_makes_only_the_parts_that_are_seen(app, scored_file, qtbot):
 
     app.go("prompts")
     assert app.window.panel("prompts").view._outcome._pages.made() == (0,)
+
+
+def test_a_page_clicked_in_the_rail_is_built_over_several_turns(app, project_file, qtbot):
+    app.open_project(project_file, page="results")
+    app.window.rail.button("labels").click()
+    assert app.window.rail.button("labels").isChecked() and app.window.page == "results"
+
+    qtbot.waitUntil(lambda: app.window.page == "labels")
+    assert app.window.stack.currentWidget() is app.window.panel("labels").view
+
+
+def test_of_two_pages_clicked_quickly_the_last_one_is_shown(app, project_file, qtbot):
+    app.open_project(project_file, page="results")
+    app.window.rail.button("labels").click()
+    qtbot.waitUntil(lambda: app.window.panel("labels") is not None)
+    app.window.rail.button("data").click()
+
+    qtbot.waitUntil(lambda: app.window.page == "data")
+    app.window.rail.button("labels").click()
+    assert app.window.page == "labels" and app.window.panel("labels").view.isVisible()
+
+
+def test_closing_the_project_while_a_page_is_built_shows_the_welcome_page(app, project_file, qtbot):
+    app.open_project(project_file, page="results")
+    app.window.rail.button("annotate").click()
+    qtbot.waitUntil(lambda: app.window.panel("annotate") is not None)
+    app.close_project()
+
+    qtbot.wait(20)
+    assert app.window.page == "welcome" and app.window.panel("annotate") is None

@@ -20,7 +20,7 @@ from workbench.inspection.spec import Answer
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec as specs
 from workbench.operations import models, predict, results, train
-from workbench.storage import documents
+from workbench.storage import documents, listing
 from workbench.tasks import spec as tasks
 from workbench.text import formulas
 from workbench.text.document import Document
@@ -365,8 +365,8 @@ def first_of_dev(project: Project, choice: Choice) -> Document | None:
         documents.Filter(split="dev", texts=choice.texts),
         documents.Filter(texts=choice.texts),
     ):
-        if found := list(documents.ids(project.db, wanted)[:1]):
-            return documents.get(project.db, found[0])
+        if (found := listing.neighbour(project.db, wanted, 0, 1)) is not None:
+            return documents.get(project.db, found)
     return None
 
 

@@ -236,11 +236,15 @@ def _model_argument(spec: TrainSpec) -> str:
 
 def spec_of(run: Run) -> TrainSpec:
     """The settings of a trained run. Raises SpecError if it was not trained here (a prompt)."""
+    _check_trained(run)
+    return TrainSpec.from_json(run.spec)
+
+
+def _check_trained(run: Run) -> None:
     if run.kind != "train":
         raise SpecError(
             _("Run {name!r} has no model: it is a {kind}.").format(name=run.name, kind=run.kind)
         )
-    return TrainSpec.from_json(run.spec)
 
 
 def again_spec(project: Project, run_id: int, *, name: str = "") -> TrainSpec:
@@ -288,7 +292,7 @@ def cancel(project: Project, queue: Queue, run_id: int) -> None:
 
 def model_folder(project: Project, run: Run) -> Path:
     """The folder of the fine-tuned weights of a run. Raises WorkbenchError if it is missing."""
-    spec_of(run)
+    _check_trained(run)
     folder = run_folders.model(project, run.id)
     if not run_folders.has_model(project, run.id):
         raise WorkbenchError(

@@ -43,7 +43,7 @@ def page_commands(pages: Sequence[Contribution]) -> tuple[Command, ...]:
         Command(
             f"page.{page.id}",
             _(page.title),
-            lambda w, id=page.id: w.go(id),
+            lambda w, id=page.id: w.visit(id),
             "View",
             f"Ctrl+Alt+{number}",
             checked=lambda w, id=page.id: w.page == id,

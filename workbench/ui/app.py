@@ -257,6 +257,9 @@ class App:
     def go(self, page: str, **args: Any) -> None:
         self.window.go(page, **args)
 
+    def visit(self, page: str, **args: Any) -> None:
+        self.window.visit(page, **args)
+
     def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
         self.window.note(text, self._undo_of_this() if undo is True else undo or None, action)
 

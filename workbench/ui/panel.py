@@ -43,7 +43,7 @@ A page without documents, runs … shows an `EmptyState` with a button for the n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QWidget
@@ -94,8 +94,11 @@ class PanelContext:
         return self.app.window
 
     def go(self, page: str, **args: Any) -> None:
-        """Show another page (or this one) with the arguments listed above."""
-        self.app.go(page, **args)
+        """Show another page (or this one) with the arguments listed above.
+
+        A page that was not shown before follows after a few turns of the event loop.
+        """
+        self.app.visit(page, **args)
 
     def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
         """Show a message about the last action at the bottom of the window.
@@ -191,6 +194,17 @@ class View(QWidget):
         """
         raise NotImplementedError
 
+    def prepare(self) -> Iterator[None]:
+        """Create what the first show needs, in steps; events are handled between them."""
+        self._render_missed()
+        yield
+
+    def _render_missed(self) -> None:
+        """Render what has changed while hidden; ALL before the first show."""
+        if self._missed:
+            missed, self._missed = self._missed, frozenset()
+            self.render(ALL if "*" in missed else missed)
+
     def take_focus(self) -> None:
         """Called when the page is shown; gives the focus to `first`."""
         (self.first or self).setFocus()
@@ -202,9 +216,7 @@ class View(QWidget):
             self._missed |= fields
 
     def showEvent(self, event) -> None:
-        if self._missed:
-            missed, self._missed = self._missed, frozenset()
-            self.render(ALL if "*" in missed else missed)
+        self._render_missed()
         super().showEvent(event)
 
 
@@ -232,11 +244,22 @@ class Panel:
 
     def __init__(self, context: PanelContext):
         self.context = context
-        self.state, self.view = self.build(context)
+        self._view: QWidget | None = None
+        self.state, self._make_view = self.build(context)
 
-    def build(self, context: PanelContext) -> tuple[State, QWidget]:
-        """Import state.py and view.py and create both."""
+    def build(self, context: PanelContext) -> tuple[State, Callable[[], QWidget]]:
+        """Import state.py and view.py; return the state and a function that creates its view.
+
+        The window creates the view in a later turn of the event loop than the state.
+        """
         raise NotImplementedError
+
+    @property
+    def view(self) -> Any:
+        """The view, created when first needed."""
+        if self._view is None:
+            self._view = self._make_view()
+        return self._view
 
     def shown(self, **args: Any) -> None:
         """The page has been opened with the arguments of `go`; does nothing by default."""
@@ -257,4 +280,5 @@ class Panel:
         """Disconnect all callbacks of the state and delete the view."""
         self.context.closed = True
         self.state.close()
-        self.view.deleteLater()
+        if self._view is not None:
+            self._view.deleteLater()

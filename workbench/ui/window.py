@@ -6,6 +6,7 @@ Pages and menus come from tables; the window contains no logic of pages.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QRect, Qt, QTimer
@@ -22,7 +23,7 @@ from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.ui import icons, plain, theme
 from workbench.ui.menus import Menus
-from workbench.ui.panel import Panel, PanelContext
+from workbench.ui.panel import Panel, PanelContext, View
 from workbench.ui.rail import Rail
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -53,6 +54,7 @@ class Window(QMainWindow):
         self._docks: dict[str, QDockWidget] = {}
         self._torn: dict[str, QMainWindow] = {}
         self._commands_loaded = False
+        self._steps: Iterator[None] | None = None  # of the page that `visit` is building
         self.status = None
         self.setWindowIcon(icons.app_icon())
         self.setAcceptDrops(True)
@@ -72,7 +74,7 @@ class Window(QMainWindow):
 
     def _build(self) -> None:
         self.menus = Menus(self, self.app.settings, lambda: self.page, self.go)
-        self.rail = Rail(self.pages(), self.go)
+        self.rail = Rail(self.pages(), self.visit)
         self.stack = QStackedWidget()
         self.banner = Callout("", "warn", closable=True)
         self.banner.hide()
@@ -128,10 +130,60 @@ class Window(QMainWindow):
 
     # ---------------------------------------------------------------- pages
 
+    def visit(self, page: str, **args: Any) -> None:
+        """Show a page as `go` does, but build a new one over several turns of the event loop.
+
+        Keys and clicks are handled between the turns; another `go` or `visit` takes precedence.
+        """
+        self._steps = self._build_steps(page, args)
+        self._build_next(self._steps)
+
+    def _build_next(self, steps: Iterator[None]) -> None:
+        if steps is not self._steps:
+            return
+        try:
+            next(steps)
+        except StopIteration:
+            self._steps = None
+        except BaseException:
+            self._steps = None
+            self.rail.show_chosen(self.page)
+            raise
+        else:
+            QTimer.singleShot(0, lambda: self._build_next(steps))
+
+    def _build_steps(self, page: str, args: dict[str, Any]) -> Iterator[None]:
+        if page in self._entries and page not in self._panels and self._can_build(page):
+            self.rail.show_chosen(page)
+            yield
+            panel = self._panels[page] = self.panel_class(page)(PanelContext(self.app, page))
+            yield
+            view = panel.view
+            yield
+            self.stack.addWidget(view)  # the style sheet is applied to all its children
+            yield
+            if not args:
+                panel.shown()
+                yield
+            if isinstance(view, View):
+                yield from view.prepare()
+            self._show(page)
+            if args:
+                yield
+                panel.shown(**args)
+        else:
+            self.go(page, **args)
+
     def go(self, page: str, **args: Any) -> None:
         """Show a page, after building its panel if necessary, and pass `args` to it."""
+        self._steps = None
         if page not in self._entries:
             page, args = next((one.id for one in self.pages()), START), {}
+        self._show(page)
+        if page in self._panels:
+            self._panels[page].shown(**args)
+
+    def _show(self, page: str) -> None:
         self.page = page
         widget = self._widget(page)
         if page in self._torn:
@@ -147,7 +199,6 @@ class Window(QMainWindow):
         panel = self._panels.get(page)
         if panel is not None:
             panel.focus()
-            panel.shown(**args)
         else:
             widget.setFocus()
 
@@ -165,14 +216,17 @@ class Window(QMainWindow):
         return self._panels.get(page)
 
     def _widget(self, page: str) -> QWidget:
-        if page in self._panels:
-            return self._panels[page].view
-        if self.panel_class(page).needs_project and self.app.project is None:
+        if not self._can_build(page):
             return self._no_project(page)
-        panel = self.panel_class(page)(PanelContext(self.app, page))
-        self._panels[page] = panel
-        self.stack.addWidget(panel.view)
-        return panel.view
+        if page not in self._panels:
+            self._panels[page] = self.panel_class(page)(PanelContext(self.app, page))
+        view = self._panels[page].view
+        if page not in self._torn and self.stack.indexOf(view) < 0:
+            self.stack.addWidget(view)
+        return view
+
+    def _can_build(self, page: str) -> bool:
+        return self.app.project is not None or not self.panel_class(page).needs_project
 
     def _no_project(self, page: str) -> QWidget:
         if page not in self._empties:
@@ -214,6 +268,7 @@ class Window(QMainWindow):
             self.removeDockWidget(dock)
             dock.deleteLater()
         self._docks.clear()
+        self._steps = None
         for id, panel in list(self._panels.items()):
             # the view stays in the stack until it is deleted: removing it could delete it inside
             # its own signal

@@ -65,7 +65,7 @@ def test_typing_searches_after_a_moment(panel, qtbot):
 
 def test_enter_and_double_click_open_annotate(panel, qtbot, app, monkeypatch):
     went = []
-    monkeypatch.setattr(app, "go", lambda page, **args: went.append((page, args)))
+    monkeypatch.setattr(app, "visit", lambda page, **args: went.append((page, args)))
     table = panel.view.table
     table.choose_rows(1, 1)
 

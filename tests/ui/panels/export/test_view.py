@@ -95,7 +95,7 @@ def test_a_project_without_runs_leads_to_train(app, project_file, qtbot, monkeyp
     assert app.open_project(project_file, page="export")
     panel = app.window.panel("export")
     gone = []
-    monkeypatch.setattr(panel.context.app, "go", lambda page, **args: gone.append(page))
+    monkeypatch.setattr(panel.context.app, "visit", lambda page, **args: gone.append(page))
 
     qtbot.mouseClick(named(panel, "Train a model", QPushButton), Qt.MouseButton.LeftButton)
 

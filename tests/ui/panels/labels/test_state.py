@@ -13,7 +13,7 @@ class Context:
     """Records messages."""
 
     def __init__(self, project):
-        self.project, self.notes, self.faults = project, [], []
+        self.project, self.notes, self.faults, self.waiting = project, [], [], []
 
     def note(self, text, undo=False):
         self.notes.append((text, undo))
@@ -27,6 +27,9 @@ class Context:
 
     def commands_changed(self):
         pass
+
+    def run(self, work, done):
+        self.waiting.append(lambda: done(work()))
 
 
 @pytest.fixture
@@ -152,3 +155,38 @@ def test_a_read_only_project_can_be_looked_at_alone(project_file):
     assert names(state) == ["good", "bad"]
     state.close()
     project.close()
+
+
+def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monkeypatch):
+    annotate.set_class(state.project, 1, state.labels[0].id)
+    monkeypatch.setattr("workbench.operations.background.LARGE", 0)
+    large = LabelsState(Context(state.project))
+    assert [(row.label.name, row.count) for row in large.labels] == [("good", None), ("bad", None)]
+
+    while large.context.waiting:
+        large.context.waiting.pop(0)()
+    assert [row.count for row in large.labels] == [1, 0]
+    assert large.layers[0].submitted == 0 and "1 class" in large.layer_will_go
+    large.close()
+
+
+def test_a_label_that_is_not_counted_yet_is_deleted_off_the_main_thread(state, monkeypatch):
+    monkeypatch.setattr("workbench.operations.background.LARGE", 0)
+    large = LabelsState(Context(state.project))
+    large.choose([large.labels[0].id])
+
+    large.delete_chosen()
+    assert large.context.ran and names(large) == ["bad"]
+    large.close()
+
+
+def test_an_answer_for_labels_selected_before_is_dropped(state, monkeypatch):
+    monkeypatch.setattr("workbench.operations.background.LARGE", 0)
+    large = LabelsState(Context(state.project))
+    large.choose([large.labels[0].id])
+    large.choose([large.labels[1].id])
+
+    while large.context.waiting:
+        large.context.waiting.pop(0)()
+    assert large.will_go == "Deleting bad does not affect any annotations."
+    large.close()

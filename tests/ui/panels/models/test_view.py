@@ -138,10 +138,11 @@ def test_pickled_weights_are_asked_about_and_left_unless_confirmed(panel, mine, 
     assert cards(panel)[-1].info.usable
 
 
-def test_train_leads_to_the_train_page_with_this_model(panel, app):
+def test_train_leads_to_the_train_page_with_this_model(panel, app, qtbot):
     button(panel, "Train with starter-gpt").click()
 
-    assert app.window.page == "train" and app.window.panel("train").state.model == "starter-gpt"
+    qtbot.waitUntil(lambda: app.window.page == "train")
+    qtbot.waitUntil(lambda: app.window.panel("train").state.model == "starter-gpt")
 
 
 def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):

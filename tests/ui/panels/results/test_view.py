@@ -70,7 +70,7 @@ def test_two_chosen_runs_are_shown_side_by_side(panel, qtbot):
 
 def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
     gone = []
-    monkeypatch.setattr(panel.context.app, "go", lambda page, **args: gone.append((page, args)))
+    monkeypatch.setattr(panel.context.app, "visit", lambda page, **args: gone.append((page, args)))
     panel.view._tabs.setCurrentIndex(1)
     errors = named(panel, "Errors", QTableView)
     errors.selectRow(0)
@@ -81,7 +81,7 @@ def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
 
 def test_enter_on_a_cell_of_the_matrix_opens_its_documents(panel, qtbot, monkeypatch):
     gone = []
-    monkeypatch.setattr(panel.context.app, "go", lambda page, **args: gone.append((page, args)))
+    monkeypatch.setattr(panel.context.app, "visit", lambda page, **args: gone.append((page, args)))
     matrix = named(panel, "Confusion")
     matrix.choose(0, 1)
 
@@ -267,8 +267,10 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
     )
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
 
+    qtbot.waitUntil(lambda: window.page == "annotate")
     annotate = window.panel("annotate").state
-    assert window.page == "annotate" and annotate.doc.document.key == "late one"
+    qtbot.waitUntil(lambda: len(annotate.ids) == 2)
+    assert annotate.doc.document.key == "late one"
     assert len(annotate.suggestions) == 1 and len(annotate.ids) == 2
 
 

@@ -320,7 +320,7 @@ class AnnotatePanel(Panel):
         from workbench.ui.panels.annotate.view import AnnotateView
 
         state = AnnotateActs(context)
-        return state, AnnotateView(state)
+        return state, lambda: AnnotateView(state)
 
     @property
     def can_find(self) -> bool:

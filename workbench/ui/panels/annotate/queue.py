@@ -12,13 +12,13 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import annotate
 from workbench.operations.annotate import TO_DO, DocumentRow, Filter, SourceFile
+from workbench.operations.background import is_large
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
     from workbench.text.labels import Layer
 
 MANY = 20_000  # documents above which counting and listing run off the main thread
-LARGE = 8_000_000  # project file size in bytes above which the list is read off the main thread
 FEW = 50  # changed documents that are tested against the filter one by one
 NO_SPLIT = "none"
 DONE = ("submitted", "discarded")
@@ -159,7 +159,7 @@ class QueueState(State):
                 self._take_queue(*found)
 
         many = max(len(self.ids), self.total) > MANY
-        if many or (not self.ids and self.project.path.stat().st_size > LARGE):
+        if many or (not self.ids and is_large(self.project)):
             if self.document_id is None:
                 self.next_unlabelled(start=True)
             self.context.run(read, take)

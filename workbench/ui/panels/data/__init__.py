@@ -63,7 +63,7 @@ class DataPanel(Panel):
         from workbench.ui.panels.data.view import DataView
 
         state = DataState(context)
-        return state, DataView(state)
+        return state, lambda: DataView(state)
 
     @property
     def can_find(self) -> bool:

@@ -41,7 +41,7 @@ class ExportPanel(Panel):
         from workbench.ui.panels.export.view import ExportView
 
         state = ExportState(context)
-        return state, ExportView(state)
+        return state, lambda: ExportView(state)
 
     def shown(self, *, run: int | None = None, **_args) -> None:
         self.state.look()

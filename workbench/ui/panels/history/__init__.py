@@ -11,4 +11,4 @@ class HistoryPanel(Panel):
         from workbench.ui.panels.history.view import HistoryView
 
         state = HistoryState(context)
-        return state, HistoryView(state)
+        return state, lambda: HistoryView(state)

@@ -62,7 +62,7 @@ class InspectPanel(Panel):
         from workbench.ui.panels.inspect.view import InspectView
 
         state = InspectState(context)
-        return state, InspectView(state)
+        return state, lambda: InspectView(state)
 
     def shown(self, *, run=None, model: str = "", text: str = "", document=None, **_args) -> None:
         self.state.look()

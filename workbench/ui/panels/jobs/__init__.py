@@ -15,4 +15,4 @@ class JobsPanel(Panel):
         from workbench.ui.panels.jobs.view import JobsView
 
         state = JobsState(context.queue)
-        return state, JobsView(state)
+        return state, lambda: JobsView(state)

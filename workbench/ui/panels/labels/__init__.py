@@ -56,7 +56,7 @@ class LabelsPanel(Panel):
         from workbench.ui.panels.labels.view import LabelsView
 
         state = LabelsState(context)
-        return state, LabelsView(state)
+        return state, lambda: LabelsView(state)
 
     def shown(self, *, layer: int | None = None, **_args) -> None:
         self.state.look()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import labels as operations
+from workbench.operations.background import is_large
 from workbench.text.labels import Label, Layer
 
 COUNTED = ("mark", "span", "state", "suggestion", "document")
@@ -18,10 +20,10 @@ MANY = 5_000  # tables of class labels and spans
 
 @dataclass(frozen=True)
 class LayerRow:
-    """`submitted`: number of documents that are training data for the layer."""
+    """`submitted`: number of training documents of the layer; None while counting."""
 
     layer: Layer
-    submitted: int
+    submitted: int | None
 
     @property
     def id(self) -> int:
@@ -37,10 +39,10 @@ class LayerRow:
 
 @dataclass(frozen=True)
 class LabelRow:
-    """`count`: number of class labels and spans with this label."""
+    """`count`: number of class labels and spans with this label; None while counting."""
 
     label: Label
-    count: int
+    count: int | None
 
     @property
     def id(self) -> int:
@@ -48,6 +50,8 @@ class LabelRow:
 
 
 class LabelsState(State):
+    """In a large project, annotations are counted in the background, after the labels are shown."""
+
     def __init__(self, context):
         super().__init__()
         self.context, self.project = context, context.project
@@ -57,6 +61,9 @@ class LabelsState(State):
         self.chosen: tuple[int, ...] = ()  # label ids
         self.will_go = ""  # number of annotations that deleting the selected labels would remove
         self.layer_will_go = ""
+        self._counts: Mapping[int, int] = {}  # by label id; the last ones until new ones are known
+        self._submitted: Mapping[int, int] = {}  # by layer id
+        self._asked = 0
         self._stale = False
         self.listen(self.project.changed, self._project_changed)
         self.look()
@@ -85,48 +92,81 @@ class LabelsState(State):
 
     def look(self) -> None:
         self._stale = False
-        counts, submitted = (
-            operations.counts(self.project),
-            operations.submitted_counts(self.project),
-        )
-        layers = tuple(
-            LayerRow(layer, submitted[layer.id]) for layer in operations.layers(self.project)
-        )
-        wanted = self.layer.id if self.layer else None
-        layer = next((one for one in layers if one.id == wanted), layers[0] if layers else None)
-        self._show(layers, layer, counts)
+        self._asked += 1
+        asked, project = self._asked, self.project
 
-    def _show(
-        self, layers: tuple[LayerRow, ...], layer: LayerRow | None, counts: dict[int, int]
-    ) -> None:
+        def counted(found: tuple[Mapping[int, int], Mapping[int, int]]) -> None:
+            if asked == self._asked:
+                self._counts, self._submitted = found
+                self._show(operations.layers(project), self.layer.id if self.layer else None)
+
+        if is_large(project):
+            self._show(operations.layers(project), self.layer.id if self.layer else None)
+        self._read(
+            lambda: (operations.counts(project), operations.submitted_counts(project)), counted
+        )
+
+    def _read(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        if is_large(self.project):
+            self.context.run(work, done)
+        else:
+            done(work())
+
+    def _show(self, layers: Sequence[Layer], wanted: int | None) -> None:
+        """Show these layers, with the labels of the layer `wanted`, by default of the first."""
+        rows = tuple(LayerRow(layer, self._submitted.get(layer.id)) for layer in layers)
+        row = next((one for one in rows if one.id == wanted), rows[0] if rows else None)
         found = (
-            tuple(LabelRow(label, counts.get(label.id, 0)) for label in layer.layer.labels)
-            if layer
+            tuple(LabelRow(label, self._counts.get(label.id)) for label in row.layer.labels)
+            if row
             else ()
         )
         chosen = tuple(id for id in self.chosen if any(one.id == id for one in found))
-        self.update(
-            layers=layers,
-            layer=layer,
-            labels=found,
-            chosen=chosen,
-            will_go=operations.will_go(self.project, chosen) if chosen else "",
-            layer_will_go=operations.will_go(self.project, layer_id=layer.id) if layer else "",
-        )
+        self.update(layers=rows, layer=row, labels=found, chosen=chosen)
+        self._describe_layer()
+        self._describe_chosen()
         self.context.commands_changed()
+
+    def _describe_layer(self) -> None:
+        """Say what deleting the layer would remove."""
+        layer, project = self.layer, self.project
+        if layer is None:
+            self.update(layer_will_go="")
+            return
+
+        def described(words: str) -> None:
+            if layer is self.layer:
+                self.update(layer_will_go=words)
+
+        self._read(lambda: operations.will_go(project, layer_id=layer.id), described)
+
+    def _describe_chosen(self) -> None:
+        """Say what deleting the selected labels would remove."""
+        chosen, project = self.chosen, self.project
+        if not chosen:
+            self.update(will_go="")
+            return
+
+        def described(words: str) -> None:
+            if chosen is self.chosen:
+                self.update(will_go=words)
+
+        self._read(lambda: operations.will_go(project, chosen), described)
 
     # ---------------------------------------------------------------- selection
 
     def choose_layer(self, layer_id: int) -> None:
         if self.layer is None or self.layer.id != layer_id:
-            layer = next((one for one in self.layers if one.id == layer_id), self.layer)
-            self.update(chosen=())
-            self._show(self.layers, layer, operations.counts(self.project))
+            self.update(chosen=(), will_go="", layer_will_go="")
+            known = any(one.id == layer_id for one in self.layers)
+            wanted = layer_id if known or self.layer is None else self.layer.id
+            self._show([one.layer for one in self.layers], wanted)
 
     def choose(self, label_ids: Sequence[int]) -> None:
         ids = tuple(label_ids)
         if ids != self.chosen:
-            self.update(chosen=ids, will_go=operations.will_go(self.project, ids) if ids else "")
+            self.update(chosen=ids, will_go="")
+            self._describe_chosen()
             self.context.commands_changed()
 
     @property
@@ -147,9 +187,7 @@ class LabelsState(State):
         if self.layer is None or not self.editable:
             return
         told = _("The layer {name} was deleted.").format(name=self.layer.layer.name)
-        self._delete(
-            sum(one.count for one in self.labels), operations.delete_layer, self.layer.id, told
-        )
+        self._delete(self.labels, operations.delete_layer, self.layer.id, told)
 
     def set_guideline(self, layer_id: int, text: str) -> None:
         """Save the guideline; ignored if the layer was deleted meanwhile."""
@@ -205,19 +243,24 @@ class LabelsState(State):
             return
         words = ngettext("{name} was deleted.", "{n} labels were deleted.", len(rows))
         told = words.format(name=rows[0].label.name, n=len(rows))
-        self._delete(
-            sum(one.count for one in rows), operations.delete_labels, [one.id for one in rows], told
-        )
+        self._delete(rows, operations.delete_labels, [one.id for one in rows], told)
 
-    def _delete(self, rows: int, act: Callable, what: object, told: str) -> None:
-        """Delete immediately, or off the main thread if that would block the window."""
-        if rows <= MANY:
+    def _delete(self, rows: Sequence[LabelRow], act: Callable, what: object, told: str) -> None:
+        """Delete immediately, or off the main thread if that would block the window.
+
+        `rows`: the labels that are deleted.
+        """
+        known = all(one.count is not None for one in rows)
+        count = sum(one.count or 0 for one in rows)
+        if known and count <= MANY:
             if self._try(act, what):
                 self.context.note(told, True)
         else:
             title = ngettext(
-                "Delete {n:,} labelled place", "Delete {n:,} labelled places", rows
-            ).format(n=rows)
+                "Delete {n:,} labelled place", "Delete {n:,} labelled places", count
+            ).format(n=count)
+            if not known:
+                title = _("Delete labels")
             self.context.long(
                 title,
                 lambda watch: act(self.project, what, watch=watch),

@@ -245,7 +245,7 @@ class _Labels(QFrame):
             ),
             Column(
                 _("Count"),
-                lambda one: formats.count(one.count),
+                lambda one: "…" if one.count is None else formats.count(one.count),
                 76,
                 right=True,
                 hint=_("Number of texts and spans with this label"),
@@ -305,12 +305,12 @@ class _Labels(QFrame):
 
     def _show_head(self, one: LayerRow | None) -> None:
         self._title.setText(one.layer.name if one else "")
-        submitted = ngettext(
-            "{n} document submitted", "{n} documents submitted", one.submitted if one else 0
-        )
-        self._told.setText(
-            f"{one.kind}  ·  {submitted.format(n=formats.count(one.submitted))}" if one else ""
-        )
+        if one is None or one.submitted is None:
+            self._told.setText(one.kind if one else "")
+            return
+        submitted = ngettext("{n} document submitted", "{n} documents submitted", one.submitted)
+        count = formats.count(one.submitted)
+        self._told.setText(f"{one.kind}  ·  {submitted.format(n=count)}")
 
 
 class _Guideline(QFrame):
@@ -463,9 +463,10 @@ class _Chosen(QFrame):
             first if one else None,
             key=first.key if one else "",
         )
-        count = sum(row.count for row in rows)
+        count = sum(row.count or 0 for row in rows)
         used = ngettext("used once", "used {n} times", count).format(n=formats.count(count))
-        self._count.setText(used if count else _("not used yet"))
+        counted = all(row.count is not None for row in rows)
+        self._count.setText((used if count else _("not used yet")) if counted else "")
         colours = {row.label.colour for row in rows}
         self._swatches.set(colours.pop() if len(colours) == 1 else "")
         self._will_go.setText(self.state.will_go)

@@ -41,7 +41,7 @@ class ModelsPanel(Panel):
         from workbench.ui.panels.models.view import ModelsView
 
         state = ModelsState(context)
-        return state, ModelsView(state)
+        return state, lambda: ModelsView(state)
 
     def shown(self, **_args) -> None:
         self.state.look()

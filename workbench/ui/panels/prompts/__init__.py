@@ -57,7 +57,7 @@ class PromptsPanel(Panel):
         from workbench.ui.panels.prompts.view import PromptsView
 
         state = PromptsState(context)
-        return state, PromptsView(state)
+        return state, lambda: PromptsView(state)
 
     _new = True  # the state has just loaded the project
 

@@ -16,7 +16,7 @@ from workbench.base.registry import registry
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished, Output, Started
 from workbench.jobs.threads import Token
-from workbench.operations import outcomes, prompt, prompt_models, results, suggest
+from workbench.operations import labels, outcomes, prompt, prompt_models, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
 from workbench.operations.prompt_models import Choice
 from workbench.ui.panels.prompts.scorer import Scorer
@@ -142,14 +142,8 @@ class PromptsState(State):
         self.update(template=source, chosen=self._id_of(source))
 
     def _layer(self):
-        return next(
-            (
-                layer
-                for layer, _count in prompt.fitting_layers(self.project)
-                if layer.name == self.layer
-            ),
-            None,
-        )
+        found = labels.layers(self.project)
+        return next((layer for layer in found if layer.name == self.layer), None)
 
     def choose_template(self, id: str) -> None:
         found = next((one for one in self.known if one.id == id), None)

@@ -90,7 +90,7 @@ class ResultsPanel(Panel):
         from workbench.ui.panels.results.view import ResultsView
 
         state = ResultsState(context)
-        return state, ResultsView(state)
+        return state, lambda: ResultsView(state)
 
     def shown(self, run: int | None = None, suggest: tuple[int, ...] = (), **_args) -> None:
         self.state.look()

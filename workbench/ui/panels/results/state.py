@@ -88,15 +88,24 @@ class ResultsState(State):
         known = {one.id for one in runs}
         chosen = tuple(one for one in self.chosen if one in known)
         finished = [one.id for one in runs if one.status in FINISHED] or [one.id for one in runs]
-        self.update(
-            runs=runs, bytes_on_disk=sum(results.disk_space(self.project, one.id) for one in runs)
-        )
+        self.update(runs=runs)
+        self._add_up_sizes()
         if not chosen and finished:
             self.choose((finished[0],))
         elif chosen != self.chosen:
             self.choose(chosen)
         elif self._stale:
             self._load()
+
+    def _add_up_sizes(self) -> None:
+        project, runs = self.project, self.runs
+
+        def added(total: int) -> None:
+            if runs is self.runs:
+                self.update(bytes_on_disk=total)
+
+        work = lambda: sum(results.disk_space(project, one.id) for one in runs)  # noqa: E731
+        self.context.run(work, added, lambda _error: None)  # a run was deleted meanwhile
 
     def choose(self, ids: tuple[int, ...]) -> None:
         """Select one run for details, or two to compare."""

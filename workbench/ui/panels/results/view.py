@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
@@ -207,7 +209,6 @@ class ResultsView(WatchingView):
         self._pages = LaterStack(*make, made=self._fill_tab)
         for name in TABS:
             self._tabs.addTab(_(name))
-        self._pages.setCurrentIndex(0)
         self._tabs.currentChanged.connect(self._pages.setCurrentIndex)
         return column(
             head,
@@ -224,6 +225,14 @@ class ResultsView(WatchingView):
             self._pages.widget(number).render_part(ALL)
 
     # ---------------------------------------------------------------- render
+
+    def prepare(self) -> Iterator[None]:
+        if self.state.run is not None:
+            self._right.widget(ONE)
+            yield
+            self._pages.widget(0)
+            yield
+        yield from super().prepare()
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -242,6 +251,8 @@ class ResultsView(WatchingView):
         self._delete.setEnabled(state.can_delete)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
+            if self._pages.currentIndex() < 0:
+                self._pages.setCurrentIndex(0)
             self._render_run()
             for number in self._pages.made():
                 self._pages.widget(number).render_part(fields)

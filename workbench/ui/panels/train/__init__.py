@@ -59,7 +59,7 @@ class TrainPanel(Panel):
         from workbench.ui.panels.train.view import TrainView
 
         state = TrainState(context)
-        return state, TrainView(state)
+        return state, lambda: TrainView(state)
 
     def shown(self, *, model: str = "", spec=None, **_args) -> None:
         if spec is not None:

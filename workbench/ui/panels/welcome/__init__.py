@@ -15,7 +15,7 @@ class WelcomePanel(Panel):
         from workbench.ui.panels.welcome.view import WelcomeView
 
         state = WelcomeState(context)
-        return state, WelcomeView(state)
+        return state, lambda: WelcomeView(state)
 
     def shown(self, **_args) -> None:
         self.state.look()
