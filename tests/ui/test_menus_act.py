@@ -57,11 +57,11 @@ class Trace:
                     finder.changed.connect(self._count)
 
     def settle(self):
+        while self.app.window._steps is not None:  # a page is being built
+            self.app.qt.processEvents()
         for _round in range(3):
             while not threads.idle():
                 self.app.qt.processEvents()
-            self.app.qt.processEvents()
-        while self.app.window._steps is not None:  # a page is being built
             self.app.qt.processEvents()
 
     def shows(self):
