@@ -52,7 +52,7 @@ LIGHT = {
 SPECS = tuple(
     dict.fromkeys(pattern.removesuffix(".*") for pattern in LIGHT if ".info" not in pattern)
 )
-LATE = ("runtime.*", "metrics.*")  # what light modules may import inside functions as well
+LATE = ("runtime.*", "metrics.*", "h5py")  # what light modules may import inside functions too
 HEAVY = (
     "torch",
     "transformers",

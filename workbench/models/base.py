@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -125,6 +125,18 @@ class Encoder(nn.Module, ABC):
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """Vocabulary logits (B, K, V) of a language model head at `positions` (B, K) only."""
         raise NotImplementedError(f"{type(self).__name__} is not a language model")
+
+
+@runtime_checkable
+class KeepsMemory(Protocol):
+    """An encoder that can go on from where another text ended, as recurrent networks do."""
+
+    def remember(self, inputs: Mapping[str, Tensor], memory: Any) -> tuple[States, Any]:
+        """The states, and the memory of each row for the same row of the next batch.
+
+        None is the initial memory.
+        """
+        ...
 
 
 class Family(Protocol):

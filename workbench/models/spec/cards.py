@@ -14,7 +14,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
 from workbench.base.registry import registry
-from workbench.models.spec.info import GIVES, Match, ModelInfo
+from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import one_line
 
 if TYPE_CHECKING:
@@ -37,10 +37,8 @@ def read_folder(
 
 def unusable(info: ModelInfo) -> ModelError:
     """The error that names a card's problems."""
-    hint = _(
-        "A model folder holds config.json, model.safetensors and tokenizer.json, as "
-        "save_pretrained writes them."
-    )
+    family = registry().info("family", info.family) if info.family else FamilyInfo
+    hint = _(family.holds)
     if info.only_untrusted:
         hint = _(
             "Confirm that you trust its source (--allow-pickle), or get a version with "

@@ -19,6 +19,7 @@ GIVES = {
     "attention": N_("attention"),
     "masked_lm": N_("predictions of masked words"),
     "next_lm": N_("predictions of next words"),
+    "previous_lm": N_("predictions of previous words"),
 }
 
 
@@ -37,6 +38,7 @@ class ModelInfo:
     origin: starter, folder, cache or run. downloaded: into the cache by Glossbench, which may
     delete it again.
     learning_rate: recommended peak, 0 to derive it from the task and the width.
+    notes: sentences on a usable model that are worth knowing before it is chosen.
     """
 
     name: str
@@ -62,6 +64,7 @@ class ModelInfo:
     files: tuple[tuple[str, int], ...] = ()
     downloaded: bool = False
     learning_rate: float = 0.0
+    notes: tuple[str, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -101,12 +104,16 @@ class FamilyInfo(ABC):
     """The light part of a family: imports nothing heavy, so that the window can list models.
 
     id: in the registry. title: display name. architectures: supported values of `model_type` in
-    config.json.
+    config.json. holds: a sentence on the files of a model, the hint for an unusable one.
     """
 
     id: str
     title: str
     architectures: frozenset[str] = frozenset()
+    holds: str = N_(
+        "A model folder holds config.json, model.safetensors and tokenizer.json, as "
+        "save_pretrained writes them."
+    )
 
     @abstractmethod
     def match(self, path: Path) -> Match:

@@ -164,6 +164,8 @@ class ModelCard(QFrame):
         if info.problems:
             tone = "warn" if info.only_untrusted else "bad"
             layout.addWidget(Callout(problem_words(info), tone))
+        if info.notes:
+            layout.addWidget(Callout(" ".join(info.notes)))
         layout.addStretch(1)
         buttons = self._buttons(page, info)
         ContextMenu(self, lambda _point: _choices(page, info))

@@ -1,0 +1,1 @@
+"""ELMo: a bidirectional language model over characters, in the files of AllenNLP."""

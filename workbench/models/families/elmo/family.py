@@ -1,0 +1,129 @@
+"""Loads and saves ELMo models in the files of AllenNLP."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.models.base import LoadOptions
+from workbench.models.families.elmo.encoder import ElmoEncoder, Softmax
+from workbench.models.families.elmo.info import INFO, files, read_sizes
+from workbench.models.spec import ModelInfo
+
+
+class ElmoFamily:
+    """Folders with `options.json` and `weights.hdf5`."""
+
+    info = INFO
+
+    def heads(self, info: ModelInfo) -> frozenset[str]:
+        """Directions of the language model, if there is an output layer."""
+        given = {"next_lm": "next", "previous_lm": "previous"}
+        return frozenset(head for lm, head in given.items() if lm in info.gives)
+
+    def load(self, info: ModelInfo, options: LoadOptions) -> ElmoEncoder:
+        if options.head and options.head not in self.heads(info):
+            raise ModelError(
+                _("{model} has no output layer (softmax), so it predicts no words.").format(
+                    model=info.name
+                ),
+                hint=_(
+                    "Add the softmax weights ({weights}) and their vocabulary ({vocabulary}) to "
+                    "the folder."
+                ).format(weights=files.SOFTMAX, vocabulary=files.VOCABULARY),
+            )
+        path, problems = Path(info.path), list[str]()
+        sizes = read_sizes(path, problems)
+        if sizes is None:
+            raise _not_loaded(path, "; ".join(problems))
+        encoder = ElmoEncoder(info, sizes, INFO.preparer(path), dropout=options.dropout or 0.0)
+        encoder.head = options.head
+        if options.head:
+            encoder.softmax = _softmax(path, sizes.projection)
+        if options.random:
+            torch.manual_seed(options.seed)
+            encoder.initialize()
+        else:
+            _load_weights(encoder, path)
+        return encoder
+
+    def save(self, encoder: ElmoEncoder, folder: Path) -> None:
+        """Write the files under their usual names, with the options as they were published."""
+        source = Path(encoder.info.path)
+        if (options := files.options_file(source)) is not None:
+            raw = json.loads(options.read_text(encoding="utf-8"))
+            (folder / files.OPTIONS).write_text(json.dumps(raw, indent=1), encoding="utf-8")
+        encoder.preparer.save(folder)
+        _write(folder / files.WEIGHTS, encoder.datasets())
+        if encoder.softmax is not None:
+            _save_softmax(encoder.softmax, folder)
+        elif found := files.softmax_files(source):
+            for file, name in zip(found, (files.SOFTMAX, files.VOCABULARY), strict=True):
+                if file.resolve() != (folder / name).resolve():
+                    shutil.copyfile(file, folder / name)
+
+
+def _load_weights(encoder: ElmoEncoder, folder: Path) -> None:
+    path = files.weights_file(folder)
+    if path is None:
+        raise _not_loaded(folder, _("{file} is missing").format(file=files.WEIGHTS))
+    _read(path, encoder.datasets())
+
+
+def _softmax(folder: Path, width: int) -> Softmax:
+    found = files.softmax_files(folder)
+    if found is None:
+        raise _not_loaded(folder, _("{file} is missing").format(file=files.SOFTMAX))
+    weights, vocabulary = found
+    try:
+        softmax = Softmax(files.read_words(vocabulary), width)
+    except (OSError, ValueError) as error:
+        raise _not_loaded(vocabulary, str(error)) from error
+    _read(weights, {files.SOFTMAX_W: softmax.W, files.SOFTMAX_B: softmax.b})
+    return softmax
+
+
+def _save_softmax(softmax: Softmax, folder: Path) -> None:
+    _write(folder / files.SOFTMAX, {files.SOFTMAX_W: softmax.W, files.SOFTMAX_B: softmax.b})
+    words = "".join(f"{word}\n" for word in softmax.words)
+    (folder / files.VOCABULARY).write_text(words, encoding="utf-8")
+
+
+def _read(path: Path, parameters: Mapping[str, torch.nn.Parameter]) -> None:
+    """Fill the parameters with the file's datasets. Raises ModelError."""
+    import h5py
+
+    problems: list[str] = []
+    shapes = files.read_shapes(path, problems)
+    if not problems:
+        expected = {name: tuple(parameter.shape) for name, parameter in parameters.items()}
+        problems = files.shape_problems(path.name, shapes, expected)
+    if problems:
+        raise _not_loaded(path, "; ".join(problems))
+    try:
+        with h5py.File(path, "r") as file, torch.no_grad():
+            for name, parameter in parameters.items():
+                parameter.copy_(torch.from_numpy(file[name][...]))
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
+        raise _not_loaded(path, str(error)[:200]) from error
+
+
+def _write(path: Path, parameters: Mapping[str, torch.nn.Parameter]) -> None:
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        for name, parameter in parameters.items():
+            file.create_dataset(name, data=parameter.detach().cpu().float().numpy())
+
+
+def _not_loaded(path: Path, reason: str) -> ModelError:
+    return ModelError(
+        _("{path} cannot be loaded: {error}.").format(path=path, error=reason),
+        hint=_("Check that options.json and the weights are from the same model."),
+    )
