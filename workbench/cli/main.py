@@ -33,6 +33,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "evaluate": ("use", "evaluate", _("Evaluate a run on the current gold labels.")),
     "predict": ("use", "predict", _("Predict labels with a run or a model folder.")),
     "inspect": ("inspect", "inspect", _("Inspect a model on texts.")),
+    "embed": ("embed", "embed", _("Write hidden states of texts as numpy arrays.")),
     "suggest": ("use", "suggest", _("Suggest labels for unlabelled documents with a run.")),
     "prompt": ("prompt", "prompt", _("Score a prompt by its label words.")),
     "export": ("export", "export", _("Export a run as a Hugging Face folder and as ONNX.")),

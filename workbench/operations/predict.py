@@ -159,7 +159,7 @@ class Question:
         dataset.write(
             given,
             (),
-            (dataset.Record(_numbered(one, number)) for number, one in enumerate(asked)),
+            (dataset.Record(numbered(one, number)) for number, one in enumerate(asked)),
             ids=True,
         )
         device = train.wanted_device(device)
@@ -223,7 +223,7 @@ def check_ending(event: Finished) -> None:
         )
 
 
-def _numbered(document: Document, number: int) -> Document:
+def numbered(document: Document, number: int) -> Document:
     """The same texts with the line number as id, to match predictions: files have no ids of their
     own.
     """

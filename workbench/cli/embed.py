@@ -1,0 +1,146 @@
+"""`embed`: hidden states of a model or run as numpy arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.i18n import _, ngettext
+from workbench.cli.output import Progress, as_json, emit, note, say, size
+from workbench.cli.session import PROJECT, reading, session
+
+if TYPE_CHECKING:
+    from workbench.operations.inspect import Choice
+    from workbench.text.document import Document
+
+
+@click.command()
+@click.argument("model_or_run", metavar="MODEL_OR_RUN")
+@click.argument("out", type=click.Path(path_type=Path), metavar="OUT.npz")
+@click.option("--text", "texts", multiple=True, help=_("A text; can be given several times."))
+@click.option(
+    "--input",
+    "source",
+    type=PROJECT,
+    help=_("A file, or a folder of files: text (one document per line), CoNLL, JSONL, CSV, …"),
+)
+@click.option(
+    "--unit",
+    type=click.Choice(("word", "token", "document")),
+    default="word",
+    show_default=True,
+    help=_("One row per word, per token of the model (special tokens included), or per document."),
+)
+@click.option(
+    "--layers",
+    type=click.Choice(("all", "last", "mix")),
+    default="all",
+    show_default=True,
+    help=_("Every layer, the last layer, or the mean of all layers."),
+)
+@click.option(
+    "--tokens",
+    type=click.Choice(("space",)),
+    help=_("Words are separated by spaces. Default: the tokens of the file, or Unicode words."),
+)
+@click.option(
+    "--stateful",
+    is_flag=True,
+    help=_("Texts in order: the final state of one is the initial state of the next (ELMo)."),
+)
+@click.option("--project", "file", type=PROJECT, help=_("Project that contains the run."))
+@click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help=_("Device: auto, cpu, cuda or mps."),
+)
+@as_json
+def embed(
+    model_or_run: str,
+    out: Path,
+    texts,
+    source: Path | None,
+    unit: str,
+    layers: str,
+    tokens: str | None,
+    stateful: bool,
+    file: Path | None,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Write the hidden states of texts to OUT.npz.
+
+    MODEL_OR_RUN is a pretrained model by name or folder, the folder of a run, or with --project a
+    run. For document i (from 0), the arrays are i/offsets (n, 2), code points with the end
+    exclusive, and i/layer_0 … i/layer_L (n, width), float32, the embeddings first; with --layers
+    mix, i/mix. A word is the mean of its tokens, a document the mean of all tokens. Long texts are
+    read in overlapping windows; each token is taken from the window with the most context. Of
+    pairs, the first text is used.
+    """
+    from workbench.operations import embed as operations
+
+    if bool(texts) == (source is not None):
+        raise click.UsageError(_("Either --text or --input is required, not both."))
+    documents = _documents(texts, source)
+    documents = operations.spaced(documents) if tokens else documents
+    choice = _choice(model_or_run, file)
+    with session(None) as opened:
+        progress = Progress(_("Embedding"), quiet=len(documents) < 100)
+        found = opened.ask(
+            lambda then: operations.embed(
+                opened.queue,
+                choice,
+                documents,
+                out,
+                then,
+                unit=unit,
+                layers=layers,
+                stateful=stateful,
+                device=device,
+            ),
+            heard=progress.heard,
+        )
+        progress.end()
+    if as_json:
+        emit({**found.to_json(), "unit": unit, "stateful": stateful})
+        return
+    told = _("{path} ({size}): {rows} rows of {documents} documents, {layers}, width {width}")
+    say(
+        told.format(
+            path=found.path,
+            size=size(found.bytes),
+            rows=found.rows,
+            documents=found.documents,
+            layers=ngettext("{n} layer", "{n} layers", len(found.layers)).format(
+                n=len(found.layers)
+            ),
+            width=found.width,
+        )
+    )
+
+
+def _documents(texts, source: Path | None) -> tuple[Document, ...]:
+    from workbench.operations import predict
+
+    if source is None:
+        return predict.texts_to_documents(texts)
+    found, skipped = predict.read_inputs(source)
+    for one in skipped:
+        note(
+            _("Skipped {file}, line {line}: {reason}").format(
+                file=one.file, line=one.line, reason=one.reason
+            )
+        )
+    return found
+
+
+def _choice(name: str, file: Path | None) -> Choice:
+    from workbench.operations import inspect
+
+    if file is None:
+        return inspect.of_folder(name)
+    with reading(file) as project:
+        return inspect.named_run(project, name)

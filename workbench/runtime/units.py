@@ -1,0 +1,116 @@
+"""Which units of a document's windows make up its words, its units, or the whole. numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.runtime.decoding import Alignment
+from workbench.runtime.inputs import EncodedInput, Prepared
+
+WORD, TOKEN = "word", "token"  # any other unit is the document
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one window adds to the rows of a document: row `rows[k]` gets `weights[k]` times the
+    state at `positions[k]`. All (K,); a row is the weighted sum over all windows.
+    """
+
+    positions: np.ndarray
+    rows: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one document. offsets int32 (n, 2): code points. shares: one per window."""
+
+    offsets: np.ndarray
+    shares: tuple[Share, ...]
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+
+def rows_of(prepared: Prepared, document: int, unit: str, *, added: int) -> Rows:
+    """The rows of a document from `Preparer.windows`. `added` is `Preparer.added`.
+
+    word: the mean over the units of each word, in the window with the most context; 0 for a word
+    without a unit. token: every unit of the model once, special units with the offsets (0, 0).
+    document: one row, the mean over these.
+    """
+    windows = [prepared.inputs[number] for number in prepared.of(document)]
+    if unit == WORD:
+        return _words(windows, prepared.words[document], prepared.alignments[document])
+    kept = once(windows, keep_special=added > 0)
+    if unit == TOKEN:
+        return _tokens(windows, kept)
+    length = len(prepared.documents[document].text)
+    return _whole(kept, length)
+
+
+def _words(
+    windows: Sequence[EncodedInput], words: Sequence[tuple[int, int]], where: Alignment
+) -> Rows:
+    shares = []
+    for number in range(len(windows)):
+        here = np.flatnonzero(where.window == number)
+        counts = where.end[here] - where.first[here]
+        rows = np.repeat(here, counts)
+        starts = np.repeat(where.first[here] - np.cumsum(counts) + counts, counts)
+        shares.append(Share(starts + np.arange(len(rows)), rows, 1 / np.repeat(counts, counts)))
+    return Rows(np.array(words, dtype=np.int32).reshape(-1, 2), tuple(shares))
+
+
+def _tokens(windows: Sequence[EncodedInput], kept: Sequence[np.ndarray]) -> Rows:
+    begins = np.cumsum([0, *map(len, kept)])
+    shares = tuple(
+        Share(positions, begin + np.arange(len(positions)), np.ones(len(positions)))
+        for positions, begin in zip(kept, begins[:-1], strict=True)
+    )
+    offsets = [window.offsets[positions] for window, positions in zip(windows, kept, strict=True)]
+    return Rows(np.concatenate([np.zeros((0, 2), np.int32), *offsets]), shares)
+
+
+def _whole(kept: Sequence[np.ndarray], length: int) -> Rows:
+    count = max(1, sum(map(len, kept)))
+    shares = tuple(
+        Share(positions, np.zeros(len(positions), np.int64), np.full(len(positions), 1 / count))
+        for positions in kept
+    )
+    return Rows(np.array([[0, length]], dtype=np.int32), shares)
+
+
+def once(windows: Sequence[EncodedInput], *, keep_special: bool) -> list[np.ndarray]:
+    """Positions of each window so that every unit of the text is taken once, with most context.
+
+    Of the units that two windows share, the first half is taken from the first. Special units are
+    taken at the beginning of the first window and at the end of the last.
+    """
+    texts = [np.flatnonzero(window.text >= 0) for window in windows]
+    for number in range(1, len(windows)):
+        before, after = texts[number - 1], texts[number]
+        shared = _shared(windows[number - 1].offsets[before], windows[number].offsets[after])
+        texts[number - 1] = before[: len(before) - shared // 2]
+        texts[number] = after[shared - shared // 2 :]
+    if keep_special and windows:
+        first, last = np.arange(len(windows[0])), np.arange(len(windows[-1]))
+        leading = first if not len(texts[0]) else first[: texts[0][0]]
+        texts[0] = np.concatenate([leading, texts[0]])
+        trailing = last[texts[-1][-1] + 1 :] if len(texts[-1]) else last[:0]
+        texts[-1] = np.concatenate([texts[-1], trailing])
+    return texts
+
+
+def _shared(before: np.ndarray, after: np.ndarray) -> int:
+    """The number of units at the end of `before` (T, 2) that `after` begins with."""
+    if not len(before) or not len(after):
+        return 0
+    for start in np.flatnonzero((before == after[0]).all(-1)):
+        count = len(before) - int(start)
+        if count <= len(after) and np.array_equal(before[start:], after[:count]):
+            return count
+    return 0

@@ -1,0 +1,248 @@
+"""Hidden states of documents, written to an .npz file."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+import zipfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.models import device as devices
+from workbench.models import folder as folders
+from workbench.models.base import Encoder, KeepsMemory, LoadOptions
+from workbench.models.loading import load
+from workbench.runtime.inputs import Prepared, batches_by_length, stack
+from workbench.runtime.units import Rows, rows_of
+from workbench.tasks.base import CHUNK
+from workbench.tasks.predictor import CPU_TOKENS, GPU_TOKENS, Predictor, read_documents
+from workbench.text.document import Document
+
+ALL, LAST, MIX = "all", "last", "mix"
+LONGEST = 8192  # maximum units per input of a pretrained model; longer texts are read in windows
+AT_ONCE = 256_000_000  # bytes of rows that are kept until their documents are complete
+IN_MEMORY = 256_000_000  # bytes of rows of one document; larger ones are collected in a file
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """One document. layers: name of an array → float32 (n, width)."""
+
+    offsets: np.ndarray
+    layers: Mapping[str, np.ndarray]
+
+
+class Embedder:
+    """Computes the states of documents with one encoder.
+
+    unit: see `rows_of`. layers: "all", "last", or "mix", the mean of all layers. folder: for the
+    rows of very long documents.
+    """
+
+    def __init__(self, encoder: Encoder, max_length: int, unit: str, layers: str, folder: Path):
+        self.encoder, self.max_length = encoder, max_length
+        self.unit, self.layers, self.folder = unit, layers, folder
+        self.tokens = CPU_TOKENS if encoder.device.type == "cpu" else GPU_TOKENS
+
+    def stream(self, documents: Sequence[Document]) -> Iterator[Embedded]:
+        """In order. Each text is read on its own."""
+        preparer = self.encoder.preparer
+        for start in range(0, len(documents), CHUNK):
+            prepared = preparer.windows(documents[start : start + CHUNK], self.max_length)
+            rows = [self._rows(prepared, number) for number in range(len(prepared.documents))]
+            for group in self._groups(rows):
+                yield from self._group(prepared, group, rows)
+
+    def remembering(self, documents: Sequence[Document]) -> Iterator[Embedded]:
+        """In order. The final state of each text is the initial state of the next.
+
+        Raises ModelError for a model without such a state.
+        """
+        encoder = self.encoder
+        if not isinstance(encoder, KeepsMemory):
+            raise ModelError(
+                _("{model} keeps no state from one text to the next.").format(
+                    model=encoder.info.name
+                ),
+                hint=_("Embed without --stateful."),
+            )
+        memory = None
+        for document in documents:
+            prepared = encoder.preparer.windows([document], max(1, len(document.text)))
+            rows = self._rows(prepared, 0)
+            found = self._empty(rows, "0")
+            with torch.inference_mode():
+                states, memory = encoder.remember(self._inputs(prepared, [0]), memory)
+                self._add(states.layers, 0, rows, 0, found)
+            yield Embedded(rows.offsets, found)
+
+    # ---------------------------------------------------------------- several documents
+
+    def _rows(self, prepared: Prepared, number: int) -> Rows:
+        return rows_of(prepared, number, self.unit, added=self.encoder.preparer.added)
+
+    def _groups(self, rows: Sequence[Rows]) -> Iterator[range]:
+        """Adjacent documents whose rows fit into AT_ONCE together, at least one."""
+        start, size = 0, 0
+        for number, one in enumerate(rows):
+            more = len(one) * self._bytes_per_row
+            if size + more > AT_ONCE and number > start:
+                yield range(start, number)
+                start, size = number, 0
+            size += more
+        if start < len(rows):
+            yield range(start, len(rows))
+
+    @property
+    def _bytes_per_row(self) -> int:
+        return 4 * self.encoder.width * (self.encoder.info.layers + 1)
+
+    def _group(self, prepared: Prepared, group: range, rows: Sequence[Rows]) -> Iterator[Embedded]:
+        found = {number: self._empty(rows[number], str(number)) for number in group}
+        first = prepared.first(group.start)
+        lengths = prepared.lengths[first : prepared.first(group.stop)]
+        for chosen in batches_by_length(lengths, self.tokens):
+            inputs = (first + chosen).tolist()
+            with torch.inference_mode():
+                states = self.encoder(self._inputs(prepared, inputs))
+                for place, number in enumerate(inputs):
+                    owner = int(prepared.owner[number])
+                    window = number - prepared.first(owner)
+                    self._add(states.layers, place, rows[owner], window, found[owner])
+        for number in group:
+            yield Embedded(rows[number].offsets, found[number])
+
+    def _inputs(self, prepared: Prepared, chosen: Sequence[int]) -> dict[str, Tensor]:
+        encoder = self.encoder
+        inputs = [prepared.inputs[number] for number in chosen]
+        arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
+        return {name: torch.from_numpy(value).to(encoder.device) for name, value in arrays.items()}
+
+    # ---------------------------------------------------------------- rows
+
+    @property
+    def names(self) -> list[str]:
+        """The arrays of states of each document."""
+        count = self.encoder.info.layers + 1
+        named = {ALL: range(count), LAST: [count - 1]}
+        return [f"layer_{number}" for number in named.get(self.layers, ())] or [MIX]
+
+    def _empty(self, rows: Rows, name: str) -> dict[str, np.ndarray]:
+        shape = (len(rows), self.encoder.width)
+        names = self.names
+        if len(rows) * 4 * self.encoder.width * len(names) <= IN_MEMORY:
+            return {layer: np.zeros(shape, np.float32) for layer in names}
+        return {
+            layer: np.memmap(self.folder / f"{name}-{layer}.rows", np.float32, "w+", shape=shape)
+            for layer in names
+        }
+
+    def _chosen(self, layers: Sequence[Tensor]) -> list[Tensor]:
+        if self.layers == MIX:
+            return [torch.stack([layer.float() for layer in layers]).mean(0)]
+        return list(layers) if self.layers == ALL else [layers[-1]]
+
+    def _add(
+        self,
+        layers: Sequence[Tensor],
+        place: int,
+        rows: Rows,
+        window: int,
+        found: Mapping[str, np.ndarray],
+    ) -> None:
+        """Add the states of one input, number `place` of the batch, to its document's rows."""
+        share = rows.shares[window]
+        if not len(share.positions):
+            return
+        positions, weights = torch.from_numpy(share.positions), torch.from_numpy(share.weights)
+        part = [layer[place : place + 1] for layer in layers]
+        for states, target in zip(self._chosen(part), found.values(), strict=True):
+            values = states[0].float().cpu()[positions] * weights[:, None].float()
+            torch.from_numpy(target).index_add_(0, torch.from_numpy(share.rows), values)
+
+
+# ---------------------------------------------------------------- the file
+
+
+class Archive:
+    """An .npz file written array by array, as numpy.savez does with all at once."""
+
+    def __init__(self, file: zipfile.ZipFile):
+        self._file, self.arrays = file, 0
+
+    def add(self, name: str, array: np.ndarray) -> None:
+        with self._file.open(f"{name}.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array(member, array, allow_pickle=False)
+        self.arrays += 1
+
+
+@contextmanager
+def archive(path: Path) -> Iterator[Archive]:
+    """Replaces `path` when everything was written; leaves it as it was on an error."""
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as file:
+            yield Archive(file)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
+    """Job target.
+
+    params: model (folder), input (JSON lines), output (.npz), unit, layers, stateful, device,
+    allow_pickle.
+
+    Yields {"kind": "progress", "done"} in documents. Writes for document i of the input the arrays
+    i/offsets and i/layer_0 … or i/mix. Returns {"documents", "rows", "layers", "width", "bytes",
+    "seconds", "device"}.
+    """
+    devices.use_threads()
+    output, rows = Path(params["output"]), 0
+    yield {"kind": "progress", "done": 0}
+    embedder = _load(params, folder)
+    documents = list(read_documents(Path(params["input"])))
+    began = time.monotonic()
+    work = embedder.remembering if params.get("stateful") else embedder.stream
+    with archive(output) as file:
+        for number, found in enumerate(work(documents)):
+            file.add(f"{number}/offsets", found.offsets)
+            for name, states in found.layers.items():
+                file.add(f"{number}/{name}", states)
+            rows += len(found.offsets)
+            yield {"kind": "progress", "done": number + 1}
+    return {
+        "documents": len(documents),
+        "rows": rows,
+        "layers": embedder.names,
+        "width": embedder.encoder.width,
+        "bytes": output.stat().st_size,
+        "seconds": time.monotonic() - began,
+        "device": str(embedder.encoder.device),
+    }
+
+
+def _load(params: Mapping[str, Any], folder: Path) -> Embedder:
+    """The encoder of a run, or of a pretrained model."""
+    model, device = folders.located(params["model"]), str(params.get("device") or "auto")
+    if (model / folders.DESCRIPTION).is_file():
+        predictor = Predictor.load(model, device)
+        encoder, longest = predictor.encoder, predictor.max_length
+    else:
+        encoder = load(model, LoadOptions(allow_pickle=bool(params.get("allow_pickle"))))
+        encoder.to(devices.pick(device)).eval()
+        longest = min(encoder.max_length, LONGEST)
+    return Embedder(encoder, longest, params["unit"], params["layers"], folder)
