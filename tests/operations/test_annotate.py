@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, labels
+from workbench.operations import annotate, labels, suggestion_edits
 from workbench.operations.annotate import Filter, NewSuggestion
 from workbench.project.project import Project
 from workbench.storage import documents, runs
@@ -37,7 +37,7 @@ class Setting:
         return annotate.view(self.project, document or self.one)
 
     def suggest(self, *rows, run=None):
-        return annotate.add_suggestions(self.project, run or self.run, rows)
+        return suggestion_edits.add_suggestions(self.project, run or self.run, rows)
 
     def span(self, start, end, label=None, document=None, score=0.9):
         return NewSuggestion(
@@ -164,7 +164,7 @@ def test_an_accepted_tag_takes_the_place_of_the_one_there(s, tags):
     annotate.add_span(s.project, s.one, 0, 3, noun)
     s.suggest(NewSuggestion(s.one, layer, verb, 0, 3, score=0.9))
 
-    annotate.accept(s.project, [row.id for row in s.view().suggestions])
+    suggestion_edits.accept(s.project, [row.id for row in s.view().suggestions])
 
     assert [(row.start, row.label_id) for row in s.view().spans] == [(0, verb)]
 
@@ -276,7 +276,7 @@ def test_an_accepted_suggestion_is_gold_and_keeps_its_source_and_score(s):
     assert (span.kind, span.source, span.run_id, span.score) == ("span", "first run", s.run, 0.75)
     assert s.view().spans == () and s.view().states[s.spans] == "pending"
 
-    assert annotate.accept(s.project, [span.id, klass.id]) == 2
+    assert suggestion_edits.accept(s.project, [span.id, klass.id]) == 2
 
     (gold,) = s.view().spans
     assert (gold.start, gold.end, gold.source_kind, gold.source_ref, gold.score) == (
@@ -294,7 +294,7 @@ def test_an_accepted_suggestion_is_gold_and_keeps_its_source_and_score(s):
 
 def test_what_was_rejected_does_not_return_from_the_same_run_but_may_from_another(s):
     s.suggest(s.span(0, 3))
-    annotate.reject(s.project, [s.view().suggestions[0].id])
+    suggestion_edits.reject(s.project, [s.view().suggestions[0].id])
     assert s.view().suggestions == ()
 
     assert s.suggest(s.span(0, 3), s.span(8, 11)) == 1
@@ -341,8 +341,8 @@ def test_an_open_suggestion_is_hidden_once_gold_says_the_same(s):
 def test_accepting_or_rejecting_twice_does_nothing(s):
     s.suggest(s.span(0, 3))
     id = s.view().suggestions[0].id
-    assert annotate.accept(s.project, [id]) == 1
-    assert annotate.accept(s.project, [id]) == annotate.reject(s.project, [id]) == 0
+    assert suggestion_edits.accept(s.project, [id]) == 1
+    assert suggestion_edits.accept(s.project, [id]) == suggestion_edits.reject(s.project, [id]) == 0
     assert len(s.view().spans) == 1
 
 

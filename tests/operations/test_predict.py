@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import predict
+from workbench.operations import predict, predict_files
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores, Prediction
 
@@ -20,7 +20,7 @@ def test_a_text_file_gives_one_document_a_line_empty_ones_too(tmp_path):
     path = tmp_path / "many.txt"
     path.write_bytes("\ufeffone\r\n\nthree\u2028and more\n😀".encode())
 
-    documents, skipped = predict.read_inputs(path)
+    documents, skipped = predict_files.read_inputs(path)
 
     assert texts_of(documents) == ["one", "", "three\u2028and more", "😀"] and skipped == ()
 
@@ -29,7 +29,7 @@ def test_tables_and_json_lines_are_read_as_an_import_would(tmp_path):
     (tmp_path / "a.csv").write_text("id,text\nx1,hello there\nx2,good bye\n")
     (tmp_path / "b.jsonl").write_text('{"text": "first"}\n{broken\n{"text": "third"}\n')
 
-    documents, skipped = predict.read_inputs(tmp_path)
+    documents, skipped = predict_files.read_inputs(tmp_path)
 
     assert (
         texts_of(documents) == ["hello there", "good bye", "first", "third"]
@@ -43,11 +43,11 @@ def test_a_file_that_is_missing_empty_or_no_text_says_so(tmp_path):
     (tmp_path / "empty.csv").write_text("")
 
     with pytest.raises(WorkbenchError, match="noise.txt, line 2"):
-        predict.read_inputs(tmp_path / "noise.txt")
+        predict_files.read_inputs(tmp_path / "noise.txt")
     with pytest.raises(WorkbenchError, match="empty.csv"):
-        predict.read_inputs(tmp_path / "empty.csv")
+        predict_files.read_inputs(tmp_path / "empty.csv")
     with pytest.raises((WorkbenchError, OSError)):
-        predict.read_inputs(tmp_path / "none.txt")
+        predict_files.read_inputs(tmp_path / "none.txt")
 
 
 def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
@@ -58,7 +58,7 @@ def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
     found = []
 
     for out in (tmp_path / "out.csv", tmp_path / "out.jsonl"):
-        job = predict.apply_to_files(
+        job = predict_files.apply_to_files(
             project, queue, trained, source, out, lambda value, error: found.append((value, error))
         )
         answer_job(job, "praise")
@@ -81,8 +81,8 @@ def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
 
 
 def test_an_answer_has_the_keys_of_the_command_line():
-    (document,) = predict.texts_to_documents([("one", "other")])
-    line = predict.answer_json(document, Prediction((ClassScores(("A", "B"), (0.25, 0.75)),)))
+    (document,) = predict_files.texts_to_documents([("one", "other")])
+    line = predict_files.answer_json(document, Prediction((ClassScores(("A", "B"), (0.25, 0.75)),)))
 
     assert line == {
         "text": "one",
@@ -100,7 +100,7 @@ def test_a_picture_in_a_folder_is_named_and_the_texts_beside_it_are_read(tmp_pat
     (tmp_path / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
     (tmp_path / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)))
 
-    found, skipped = predict.read_inputs(tmp_path)
+    found, skipped = predict_files.read_inputs(tmp_path)
 
     assert [one.text for one in found] == ["one", "two"]
     assert [one.file for one in skipped] == [str(tmp_path / "b.png")]
@@ -111,11 +111,11 @@ def test_a_device_is_not_read_without_end():
         pytest.skip("there is no /dev/zero here")
 
     with pytest.raises(WorkbenchError, match="device"):
-        predict.read_inputs(Path("/dev/zero"))
+        predict_files.read_inputs(Path("/dev/zero"))
 
 
 def test_a_tagger_of_imported_tokens_is_told_of_once_where_texts_come_without(tmp_path):
-    raw = predict.texts_to_documents(["one", "two"])
+    raw = predict_files.texts_to_documents(["one", "two"])
     tokens = [Document("1", (("text", "one"),), tokens={"text": ((0, 3),)})]
 
     def told(description, asked):

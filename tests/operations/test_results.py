@@ -5,7 +5,7 @@ from time import process_time
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, labels, results, run_folders
+from workbench.operations import annotate, labels, results, run_folders, suggestion_edits
 from workbench.project.check import check_open
 from workbench.storage import documents, runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, WordTags
@@ -266,10 +266,10 @@ def suggested(project, trained, topics):
     for id in ids[:4]:
         annotate.clear_class(project, id, layer.id)
     rows = [annotate.NewSuggestion(id, layer.id, label, score=0.9) for id in ids[:4]]
-    annotate.add_suggestions(project, trained.id, rows, title="Suggest")
+    suggestion_edits.add_suggestions(project, trained.id, rows, title="Suggest")
     accepted, rejected = (annotate.view(project, id).suggestions[0].id for id in ids[:2])
-    annotate.accept(project, [accepted])
-    annotate.reject(project, [rejected])
+    suggestion_edits.accept(project, [accepted])
+    suggestion_edits.reject(project, [rejected])
     return layer, ids
 
 

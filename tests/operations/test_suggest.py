@@ -1,6 +1,6 @@
 """Suggestions of a run: for which documents, replacement, and rejected ones."""
 
-from workbench.operations import annotate, corpus, suggest
+from workbench.operations import annotate, corpus, suggest, suggestion_edits
 
 
 def ask(project, queue, run, answer_job=None, label="praise", **more):
@@ -34,7 +34,7 @@ def test_asking_again_replaces_open_ones_and_rejected_ones_do_not_return(
 ):
     _layer, ids = topics
     ask(project, queue, trained, answer_job)
-    annotate.reject(project, [annotate.view(project, ids[-1]).suggestions[0].id])
+    suggestion_edits.reject(project, [annotate.view(project, ids[-1]).suggestions[0].id])
 
     found = ask(project, queue, trained)
 

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations import annotate, corpus
+from workbench.operations import annotate, corpus, suggestion_edits
 from workbench.operations import labels as schema
 from workbench.operations.annotate import NewSuggestion
 from workbench.project.check import check, check_open
@@ -50,7 +50,7 @@ def fill(project):
         )
     rows = [NewSuggestion(4, topic, labels["news"], score=0.7)]
     rows += [NewSuggestion(4, names, labels["PER"], 0, 3, score=1 / 3)]
-    annotate.add_suggestions(project, run.id, rows, title="Suggest")
+    suggestion_edits.add_suggestions(project, run.id, rows, title="Suggest")
     with project.edit("Prompt"):
         prompts.add(project.db, "ask", "Is {{text}} sport?")
     annotate.set_class(project, 4, labels["sport"])

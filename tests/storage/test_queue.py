@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from workbench.operations import annotate
+from workbench.operations import annotate, suggestion_edits
 from workbench.storage import annotations, documents, labels, listing, queue, states
 from workbench.storage import suggestions as proposals
 from workbench.storage.listing import Filter
@@ -88,7 +88,7 @@ def test_suggested_documents_have_an_open_suggestion_that_gold_lacks(filled):
         NewSuggestion(ids[2], layers["s"], named["s"], 0, 2),
         NewSuggestion(ids[-1], layers["p"], named["p"]),
     ]
-    annotate.add_suggestions(project, None, rows, kind="rule")
+    suggestion_edits.add_suggestions(project, None, rows, kind="rule")
 
     def suggested(names):
         some = [layers[name] for name in names]
@@ -99,7 +99,7 @@ def test_suggested_documents_have_an_open_suggestion_that_gold_lacks(filled):
     annotate.set_class(project, ids[0], named["c"])  # the same as the suggestion
     annotate.add_span(project, ids[1], 0, 2, named["s"])
     (third,) = proposals.suggestions(project.db, ids[2])
-    annotate.reject(project, [third.id])
+    suggestion_edits.reject(project, [third.id])
     assert suggested("csp") == [ids[-1]]
 
 

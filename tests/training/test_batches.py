@@ -1,13 +1,12 @@
 """Batches of similar length hold every input once; cheap dropout drops the right share."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import torch
 
 from workbench.tasks.base import IGNORED, Loss
 from workbench.tasks.classify.task import Classify
 from workbench.tasks.tag.task import Tagging
+from workbench.training import batches as drawing
 from workbench.training.batches import (
     CheapDropout,
     bucketed,
@@ -15,12 +14,11 @@ from workbench.training.batches import (
     resampled,
     use_cheap_dropout,
 )
-from workbench.training.loop import _Training
 
 
 def weighted(usual, **losses):
     """The loss to minimize, as training computes it."""
-    return _Training.weighted(SimpleNamespace(usual=usual), losses)
+    return drawing.weighted(losses, usual)
 
 
 def test_every_input_comes_once_and_batches_are_of_similar_length():

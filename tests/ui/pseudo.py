@@ -111,7 +111,7 @@ def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
 
     All names and texts are Greek and pass `dress`, which may append to them.
     """
-    from workbench.operations import annotate, labels
+    from workbench.operations import labels, suggestion_edits
     from workbench.operations.annotate import NewSuggestion
     from workbench.project.project import Project
     from workbench.storage import documents
@@ -163,7 +163,7 @@ def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
     _runs(project, list(zip(ids, records, strict=True)), dress)
     layer = next(one for one in labels.layers(project) if one.id == classes)
     new = [NewSuggestion(id, classes, layer.labels[0].id, score=0.8) for id in ids[-3:-1]]
-    annotate.add_suggestions(project, 1, new)
+    suggestion_edits.add_suggestions(project, 1, new)
     project.close()
 
 

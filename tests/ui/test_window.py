@@ -174,11 +174,11 @@ def test_closing_the_window_keeps_its_place_for_the_next_time(app, project_file)
 
 def test_a_large_step_is_undone_off_the_main_thread(app, project_file, qtbot, monkeypatch):
     from workbench.operations import labels
-    from workbench.ui import app as module
+    from workbench.ui import undo_steps
 
     app.open_project(project_file, page="results")
     labels.add_layer(app.project, "topic", "class")
-    monkeypatch.setattr(module, "LARGE_STEP", 0)
+    monkeypatch.setattr(undo_steps, "LARGE", 0)
 
     app.undo()
     qtbot.waitUntil(lambda: app.window.note_line.text() == "Undone: Add layer topic")

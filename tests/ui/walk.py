@@ -385,7 +385,7 @@ def _prompt_state(state) -> str:
 
 def prompts(way: Walk) -> None:
     from workbench.prompting.score import LabelAnswer
-    from workbench.ui.panels.prompts.state import Live
+    from workbench.ui.panels.prompts.live import Live
 
     panel = way.go("prompts")
     way.wait(lambda: panel.state.preview is not None, lambda: _prompt_state(panel.state))

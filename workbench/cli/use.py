@@ -153,14 +153,14 @@ def predict(
     a
     window has the project open.
     """
-    from workbench.operations import predict as operations
+    from workbench.operations import predict, predict_files
 
     if bool(texts) == (source is not None):
         raise click.UsageError(_("Either --text or --input is required, not both."))
     if second and len(second) != len(texts):
         raise click.UsageError(_("--text-b is required once for each --text."))
     if source is not None:
-        asked, skipped = operations.read_inputs(source)
+        asked, skipped = predict_files.read_inputs(source)
         for one in skipped:
             note(
                 _("Skipped {file}, line {line}: {reason}").format(
@@ -168,24 +168,24 @@ def predict(
                 )
             )
     else:
-        asked = operations.texts_to_documents(
+        asked = predict_files.texts_to_documents(
             list(zip(texts, second, strict=True)) if second else texts
         )
     model = _model(run_or_folder, file)
-    if told := operations.token_note(model, asked):
+    if told := predict.token_note(model, asked):
         note(_("Note: {told}").format(told=told))
     with session(None) as opened:
         progress = Progress(_("Predicting"), quiet=len(asked) < 100)
         rows = opened.ask(
-            lambda then: operations.ask(opened.queue, model, asked, then, device=device),
+            lambda then: predict_files.ask(opened.queue, model, asked, then, device=device),
             heard=progress.heard,
         )
         progress.end()
     for document, answer in rows:
-        line = operations.answer_json(
+        line = predict_files.answer_json(
             document,
             answer,
-            named=source is not None and source.suffix.lower() not in operations.PLAIN,
+            named=source is not None and source.suffix.lower() not in predict_files.PLAIN,
         )
         emit(line) if as_json else say(_in_words(line))
 

@@ -1,9 +1,9 @@
-"""Labelling a document: classes, spans, states, suggestions. Every call is one undo step."""
+"""Labelling a document: classes, spans, states. Every call is one undo step."""
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from workbench.base.errors import WorkbenchError
@@ -21,7 +21,6 @@ from workbench.operations.annotate_queue import (
 from workbench.project.changes import Changes
 from workbench.project.project import Project
 from workbench.storage import annotations, documents, labels
-from workbench.storage import runs as storage_runs
 from workbench.storage import suggestions as proposals
 from workbench.storage.annotations import MarkRow, SpanRow
 from workbench.storage.listing import DocumentRow, Filter
@@ -152,7 +151,7 @@ def add_span(
     _check_borders(document, field, start, end)
     with project.edit(_("Add {label}").format(label=label), origin=origin):
         who = project.annotator_id
-        _make_room(project, document_id, layer, start, end, field)
+        make_room(project, document_id, layer, start, end, field)
         id = annotations.add_span(
             project.db,
             document_id,
@@ -164,7 +163,7 @@ def add_span(
             annotator_id=who,
             source_id=project.source("person"),
         )
-        _begun(project, document_id, layer.id)
+        start_draft(project, document_id, layer.id)
     return id
 
 
@@ -182,7 +181,7 @@ def relabel_span(project: Project, span_id: int, label_id: int, *, origin: objec
         annotations.update_span(
             project.db, span_id, label_id=label_id, source_id=project.source("person")
         )
-        _begun(project, span.document_id, layer.id)
+        start_draft(project, span.document_id, layer.id)
 
 
 def resize_span(
@@ -197,7 +196,7 @@ def resize_span(
         annotations.update_span(
             project.db, span_id, start=start, end=end, source_id=project.source("person")
         )
-        _begun(project, span.document_id, span.layer_id)
+        start_draft(project, span.document_id, span.layer_id)
 
 
 def delete_span(project: Project, span_id: int, *, origin: object = None) -> None:
@@ -205,7 +204,7 @@ def delete_span(project: Project, span_id: int, *, origin: object = None) -> Non
     span = annotations.span(project.db, span_id)
     with project.edit(_("Delete span"), origin=origin):
         annotations.delete_span(project.db, span_id)
-        _begun(project, span.document_id, span.layer_id)
+        start_draft(project, span.document_id, span.layer_id)
         annotations.reset_untouched(
             project.db, [span.document_id], span.layer_id, project.annotator_id
         )
@@ -245,7 +244,7 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
             many=layer.traits.several,
         )
         if annotations.marks(project.db, document_id) != before:
-            _begun(project, document_id, layer.id)
+            start_draft(project, document_id, layer.id)
 
 
 def clear_class(
@@ -333,7 +332,7 @@ def _set_states(
                 )
 
 
-def _begun(project: Project, document_id: int, layer_id: int) -> None:
+def start_draft(project: Project, document_id: int, layer_id: int) -> None:
     """Labelling has started: pending and discarded become draft; submitted stays submitted."""
     if annotations.state(project.db, document_id, layer_id, project.annotator_id) in (
         "pending",
@@ -368,155 +367,12 @@ def _reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
 # ---------------------------------------------------------------- suggestions
 
 
-def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
-    """Make open suggestions gold; the source stays the run. Returns how many were accepted."""
-    chosen = [one for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
-    if not chosen:
-        return 0
-    title = (
-        _("Accept suggestion")
-        if len(chosen) == 1
-        else _("Accept {n} suggestions").format(n=len(chosen))
-    )
-    found = {layer.id: layer for layer in labels.layers(project.db)}
-    with project.edit(title, origin=origin):
-        for one in chosen:
-            _make_gold(project, one, found[one.layer_id])
-            _begun(project, one.document_id, one.layer_id)
-        proposals.set_suggestion_status(project.db, [one.id for one in chosen], "accepted")
-    return len(chosen)
-
-
-def _make_room(
+def make_room(
     project: Project, document_id: int, layer: Layer, start: int, end: int, field: str
 ) -> None:
     """In layers with one label per position, a new label replaces the old one."""
     if not layer.traits.several:
         annotations.delete_overlapping(project.db, document_id, layer.id, start, end, field)
-
-
-def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
-    kept = {"annotator_id": project.annotator_id, "source_id": one.source_id, "score": one.score}
-    if one.start is None:
-        annotations.set_mark(
-            project.db,
-            one.document_id,
-            one.layer_id,
-            one.label_id,
-            many=layer.traits.several,
-            **kept,
-        )
-    elif one.end is not None:
-        _make_room(project, one.document_id, layer, one.start, one.end, one.field)
-        annotations.add_span(
-            project.db,
-            one.document_id,
-            one.layer_id,
-            one.label_id,
-            one.start,
-            one.end,
-            field=one.field,
-            **kept,
-        )
-
-
-def reject(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
-    """Rejected suggestions are not suggested again by the same run.
-
-    Returns how many were rejected.
-    """
-    chosen = [
-        one.id for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"
-    ]
-    if not chosen:
-        return 0
-    title = (
-        _("Reject suggestion")
-        if len(chosen) == 1
-        else _("Reject {n} suggestions").format(n=len(chosen))
-    )
-    with project.edit(title, origin=origin):
-        return proposals.set_suggestion_status(project.db, chosen, "rejected")
-
-
-def add_suggestions(
-    project: Project,
-    run_id: int | None,
-    rows: Iterable[NewSuggestion],
-    *,
-    title: str = "",
-    kind: str = "run",
-    ref: str = "",
-    replace: bool = True,
-    origin: object = None,
-) -> int:
-    """Store the suggestions of a run (or, if `run_id` is None, of an import or rule) in one step.
-
-    Returns how many are open afterwards.
-
-    Open suggestions of the run are replaced unless `replace` is False. Omitted are suggestions that
-    the
-    user rejected from this run, that equal gold, that do not fit the text, and duplicates.
-    """
-    with project.edit(title or _("Add suggestions"), origin=origin, bulk=True):
-        if run_id is not None and replace:
-            proposals.delete_open(project.db, run_id)
-        wanted = list(rows)
-        shut = proposals.gold_of(project.db, {one.document_id for one in wanted})
-        if run_id is not None:
-            shut |= proposals.rejected(project.db, run_id)
-        chosen: dict[tuple, NewSuggestion] = {}
-        for one in wanted:
-            if one.what not in shut:
-                chosen.setdefault(one.what, one)
-        if not chosen:
-            return 0
-        source = project.source(
-            kind, ref or (str(run_id) if run_id is not None else ""), annotator=False
-        )
-        return proposals.add_suggestions(
-            project.db, chosen.values(), source_id=source, run_id=run_id
-        )
-
-
-def take_answer(
-    project: Project,
-    run_id: int,
-    document_id: int,
-    layer_id: int,
-    found: Sequence[NewSuggestion],
-    *,
-    spans: Iterable[int] = (),
-    classes: Iterable[int] = (),
-    origin: object = None,
-) -> None:
-    """Make the predictions of a run (`found`) gold in one step, replacing gold `spans` and labels
-    `classes` (ids).
-
-    The source is the run, with its scores; the state of the document does not change.
-    """
-    name = storage_runs.get(project.db, run_id).name
-    layer = labels.layer(project.db, layer_id)
-    with project.edit(_("Accept prediction of {run}").format(run=name), origin=origin):
-        source = project.source("run", str(run_id), annotator=False)
-        who = {"annotator_id": project.annotator_id, "source_id": source}
-        for id in spans:
-            annotations.delete_span(project.db, id)
-        for id in classes:
-            annotations.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
-        for given in found:
-            if given.start is None:
-                annotations.set_mark(
-                    project.db, document_id, layer_id, given.label_id,
-                    many=layer.traits.several, score=given.score, **who,
-                )  # fmt: skip
-            elif given.end is not None:
-                _make_room(project, document_id, layer, given.start, given.end, given.field)
-                annotations.add_span(
-                    project.db, document_id, layer_id, given.label_id, given.start, given.end,
-                    field=given.field, score=given.score, **who,
-                )  # fmt: skip
-        _begun(project, document_id, layer_id)
 
 
 def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:

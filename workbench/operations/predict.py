@@ -1,22 +1,17 @@
-"""Predictions of a run: stored ones, missing ones computed by a job, and predictions for texts and
-files outside a project.
+"""Predictions of a run for documents of a project: stored ones, and missing ones from a job.
 
 The prediction of a run for a text never changes, so it is computed once and stored in the project.
 """
 
 from __future__ import annotations
 
-import csv
 import json
-import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base import paths, scratch
-from workbench.base.errors import Cancelled, ExportFailed, JobFailed, ModelError, WorkbenchError
+from workbench.base import scratch
+from workbench.base.errors import Cancelled, JobFailed, ModelError
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
@@ -24,10 +19,8 @@ from workbench.operations import train
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import PROMPT
 from workbench.storage import runs
-from workbench.storage.header import is_project
 from workbench.text import dataset
-from workbench.text.document import TEXT, TEXT_B, Document
-from workbench.text.fields import DocumentLabels
+from workbench.text.document import TEXT, Document
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -36,7 +29,6 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 TARGET = "workbench.tasks.predictor:run"
-PLAIN = (".txt", ".text", "")  # suffixes of files with one text per line
 Then = Callable[[Any, "Exception | None"], None]
 
 
@@ -110,7 +102,7 @@ def _missing(project: Project, run: Run, found: Sequence[Document]):
             missing,
             title=title,
             about=about,
-            device=_device(run),
+            device=device_of(run),
             project=project.path,
         ),
     )
@@ -129,7 +121,7 @@ def _kept(
     return {one.id: answer for one, answer in zip(missing, answers, strict=True)}
 
 
-def _device(run: Run) -> str:
+def device_of(run: Run) -> str:
     return str(run.spec.get("options", {}).get("device") or "auto")
 
 
@@ -240,53 +232,7 @@ def read_answers(path: Path) -> Iterator[tuple[int, Prediction]]:
             yield raw["document_id"], Prediction.from_json(raw["prediction"])
 
 
-# ---------------------------------------------------------------- texts and files
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A line without a document. `line` is 1-based."""
-
-    file: str
-    line: int
-    reason: str
-
-
-def texts_to_documents(texts: Iterable[str | tuple[str, str]]) -> tuple[Document, ...]:
-    """Entered texts (or pairs of texts) as documents."""
-    return tuple(_typed(number, one) for number, one in enumerate(texts, 1))
-
-
-def _typed(number: int, given: str | tuple[str, str]) -> Document:
-    pair = (given,) if isinstance(given, str) else tuple(given)
-    return Document(str(number), tuple(zip((TEXT, TEXT_B), pair, strict=False)))
-
-
-def ask(
-    queue: Queue,
-    model: Path,
-    asked: Sequence[Document],
-    then: Then,
-    *,
-    device: str = "auto",
-    background: Background = here,
-) -> Job | None:
-    """Predict documents outside a project with a model folder.
-
-    Calls `then([(document, prediction), …] in order, None)` or `then(None, error)`.
-    """
-    if not asked:
-        then([], None)
-        return None
-    question = Question(
-        model, asked, title=_("Predict with {name}").format(name=model.name), device=device
-    )
-    return question.start(
-        queue,
-        lambda event: background(
-            lambda: list(zip(asked, question.answers(event), strict=True)), then
-        ),
-    )
+# ---------------------------------------------------------------- model folders
 
 
 ALIKE = (
@@ -333,213 +279,3 @@ def token_note(model: Path, asked: Iterable[Document]) -> str:
         "tokens that Glossbench creates for raw texts, so the boundaries of predicted "
         "spans may differ from those in the training data."
     ).format(share=1 - alike)
-
-
-def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
-    """The documents of a file, or of all files of a folder, in order, and the lines without a
-    document.
-
-    Plain text gives one document per line, including empty lines, so that predictions match the
-    lines.
-    Raises WorkbenchError if nothing can be read.
-    """
-    files = (
-        sorted(one for one in source.iterdir() if one.is_file() and not one.name.startswith("."))
-        if source.is_dir()
-        else [source]
-    )
-    found: list[Document] = []
-    skipped: list[Skipped] = []
-    if not files:
-        raise WorkbenchError(_("There is no file in {source}.").format(source=source))
-    for file in files:
-        try:
-            records, faults = (
-                (_lines(file), []) if file.suffix.lower() in PLAIN else _imported(file)
-            )
-        except WorkbenchError as error:
-            if not source.is_dir():
-                raise
-            faults, records = (
-                [Skipped(str(file), 1, str(error))],
-                [],
-            )  # an image among the texts must not prevent reading them
-        found += records
-        skipped += faults
-    if not found and skipped:
-        raise WorkbenchError(skipped[0].reason)
-    return tuple(found), tuple(skipped)
-
-
-def _lines(file: Path) -> list[Document]:
-    if paths.endless(file):
-        raise WorkbenchError(
-            _("{file} is a device, not a file.").format(file=file), hint=_("Choose a file.")
-        )
-    try:
-        content = file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = file.read_bytes()[: error.start].count(b"\n") + 1
-        raise WorkbenchError(
-            _("{file}, line {line}: not valid UTF-8.").format(file=file, line=line),
-            hint=_("Save the file as UTF-8."),
-        ) from None
-    lines = content.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return [
-        Document(f"{file.name}:{number}", ((TEXT, line.removesuffix("\r")),))
-        for number, line in enumerate(lines, 1)
-    ]
-
-
-def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
-    """The documents of a file in any import format; its labels are ignored."""
-    from workbench.importers import detect
-    from workbench.importers.base import Options, Row
-    from workbench.importers.base import Skipped as Fault
-    from workbench.importers.source import Source
-
-    source = Source(file)
-    found, skipped = [], []
-    for item in detect.importer(detect.detect(source).format).read(source, Options()):
-        if isinstance(item, Row):
-            document = item.record.document
-            found.append(
-                document
-                if document.key
-                else Document(f"{file.name}:{item.line}", document.texts, tokens=document.tokens)
-            )
-        elif isinstance(item, Fault):
-            skipped.append(Skipped(str(file), item.line, item.reason))
-    if not found:
-        why = (
-            _("line {line}: {reason}").format(line=skipped[0].line, reason=skipped[0].reason)
-            if skipped
-            else _("it is empty")
-        )
-        raise WorkbenchError(
-            _("{file} contains no readable text ({why}).").format(file=file, why=why)
-        )
-    return found, skipped
-
-
-def answer_json(
-    document: Document, answer: Prediction, *, named: bool = False
-) -> dict[str, object]:
-    """One prediction as an object: the text (both of a pair), the output of the model, and the key
-    if the input had keys.
-    """
-    texts = dict(document.texts)
-    return {**({"key": document.key} if named else {}), **texts, **answer.to_json()}
-
-
-def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None:
-    """Write predictions as CSV if the name ends in .csv, else as JSON lines; atomically."""
-    if out.is_file() and is_project(out):
-        raise ExportFailed(
-            _("{path} is a project.").format(path=out), hint=_("Choose another name.")
-        )
-    draft = out.with_name(f".{out.name}.{uuid.uuid4().hex[:8]}.tmp")
-    try:
-        with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
-            _write_table(rows, file) if out.suffix.lower() == ".csv" else _write_lines(rows, file)
-        os.replace(draft, out)
-    except OSError as error:
-        raise ExportFailed(
-            _("{out} cannot be written: {why}.").format(out=out, why=error.strerror or error)
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _write_lines(rows, file) -> None:
-    for document, answer in rows:
-        file.write(json.dumps(answer_json(document, answer, named=True), ensure_ascii=False) + "\n")
-
-
-def _write_table(rows, file) -> None:
-    """key, text, labels with their scores for classes; key, text and spans as JSON for tags."""
-    table = csv.writer(file)
-    table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
-    for document, answer in rows:
-        texts = dict(document.texts)
-        spans = (
-            json.dumps(answer.to_json()["spans"], ensure_ascii=False)
-            if answer.labels is None
-            else ""
-        )
-        found = answer.get(DocumentLabels)
-        chosen = found.chosen if found else ()
-        scores = found.as_dict() if found else {}
-        table.writerow(
-            [
-                document.key,
-                document.text,
-                texts.get(TEXT_B, ""),
-                "; ".join(chosen),
-                "; ".join(f"{scores[label]:.6f}" for label in chosen),
-                spans,
-                "yes" if answer.cut else "",
-            ]
-        )
-
-
-def apply_to_files(
-    project: Project,
-    queue: Queue,
-    run: Run,
-    source: Path,
-    out: Path,
-    then: Then,
-    *,
-    background: Background = here,
-) -> Job | None:
-    """Predict a file or a folder of files with a run and save the predictions; the project is not
-    changed.
-
-    Calls `then(Applied, None)` or `then(None, error)`. Returns the job if it is already known.
-    """
-    started: list[Job | None] = []
-
-    def read(result, error) -> None:
-        if error is not None:
-            return then(None, error)
-        asked, skipped = result
-        if not asked:
-            return background(lambda: _saved((), out, skipped), then)
-        question = Question(
-            model,
-            asked,
-            title=_("Predict with {name}").format(name=run.name),
-            device=_device(run),
-            project=project.path,
-        )
-
-        def finish(event):
-            return background(
-                lambda: _saved(
-                    list(zip(asked, question.answers(event), strict=True)), out, skipped
-                ),
-                then,
-            )
-
-        started.append(question.start(queue, finish))
-
-    model = train.model_folder(project, run)
-    background(lambda: read_inputs(source), read)
-    return started[0] if started else None
-
-
-def _saved(
-    rows: Sequence[tuple[Document, Prediction]], out: Path, skipped: tuple[Skipped, ...]
-) -> Applied:
-    save_answers(rows, out)
-    return Applied(out, len(rows), skipped)
-
-
-@dataclass(frozen=True)
-class Applied:
-    out: Path
-    documents: int
-    skipped: tuple[Skipped, ...]

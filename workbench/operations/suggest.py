@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import annotate, predict, results, run_folders
+from workbench.operations import predict, results, run_folders, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.operations.background import Background, here
 from workbench.storage import documents
@@ -115,7 +115,7 @@ def _answered(
             for row in _rows(results.task_of(run), layer, one, answers[one.document.id])
         ]
         title = _("Suggest with {run}").format(run=run.name)
-        count = annotate.add_suggestions(project, run.id, rows, title=title)
+        count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
         tagger = run.kind == "train" and tasks.info(results.task_of(run)).windows
         note = (
             predict.token_note(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 from workbench.base.errors import ProjectBusy, ProjectError
 from workbench.base.i18n import _
 from workbench.storage import backup, checksums, failures, foreign, header, migrations, search
+from workbench.storage.file_access import choose_journal_mode, claim, why_read_only, writable
 from workbench.storage.journal import Journal
 from workbench.storage.lock import FileLock, held
 from workbench.storage.reading import Reader
@@ -51,7 +50,7 @@ class Database:
     def create(cls, path: Path, *, annotator: str = "me") -> Database:
         """Create a project. Raises ProjectError if `path` exists."""
         path = Path(path).absolute()
-        _claim(path)
+        claim(path)
         try:
             with closing(sqlite3.connect(path, isolation_level=None)) as conn:
                 conn.execute(f"pragma application_id = {header.APPLICATION_ID}")
@@ -76,7 +75,7 @@ class Database:
         path = Path(path).absolute()
         found = header.examine(path)
         path = path.resolve()
-        reason = _("it was opened for reading only") if read_only else _why_read_only(path, found)
+        reason = _("it was opened for reading only") if read_only else why_read_only(path, found)
         try:
             return cls._started(path, found, None if reason else FileLock.take(path), reason)
         except failures.NoRoom:
@@ -137,7 +136,7 @@ class Database:
             self.upgraded_copy = backup.before_upgrade(conn, self.path, found.version)
             migrations.apply(conn)
             conn.execute("pragma wal_checkpoint(truncate)")
-        if _choose_journal_mode(conn) == "wal":
+        if choose_journal_mode(conn) == "wal":
             # What a large change has written already need not be written when it is committed.
             conn.execute(f"pragma cache_spill = {SPILL_PAGES}")
         else:
@@ -236,7 +235,7 @@ class Database:
         It is opened with the permission to write where possible: the last connection of a file then
         removes the write-ahead log.
         """
-        modes = ("rw", "ro") if _writable(self.path) else ("ro",)
+        modes = ("rw", "ro") if writable(self.path) else ("ro",)
         for mode in modes:
             conn = None
             try:
@@ -351,7 +350,7 @@ class Database:
     @property
     def may_be_written(self) -> bool:
         """Whether the file and its folder allow it, whoever has the project open."""
-        return _writable(self.path)
+        return writable(self.path)
 
     def written_by_someone(self) -> bool:
         """Whether any process has the project open for writing: this one, or one with the lock."""
@@ -384,21 +383,6 @@ def _words(depth: int) -> tuple[str, str, tuple[str, ...]]:
     )
 
 
-def _claim(path: Path) -> None:
-    """Make the file, empty, if nothing stands there; two at once cannot both succeed."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-    except FileExistsError:
-        hint = _("No changes were made. Choose another name, or open the existing project.")
-        raise ProjectError(_("{path} exists already.").format(path=path), hint=hint) from None
-    except OSError as error:
-        hint = _("Check that the folder exists and that you may write to it.")
-        raise ProjectError(
-            _("{path} cannot be created ({reason}).").format(path=path, reason=error.strerror),
-            hint=hint,
-        ) from error
-
-
 def _first_rows(conn: sqlite3.Connection, annotator: str) -> None:
     from workbench import __version__
 
@@ -415,44 +399,6 @@ def _first_rows(conn: sqlite3.Connection, annotator: str) -> None:
             "annotator": mine,
         }
         conn.executemany("insert into meta values(?, ?)", values.items())
-
-
-def _writable(path: Path) -> bool:
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-
-
-def _why_read_only(path: Path, found: header.Header) -> str:
-    if found.version > migrations.CURRENT:
-        told = _(
-            "it was created by a newer version of Glossbench (project version {found}, "
-            "supported version {own})"
-        )
-        return told.format(found=found.version, own=migrations.CURRENT)
-    if not os.access(path, os.W_OK):
-        return _("the file is write-protected")
-    if not os.access(path.parent, os.W_OK):
-        return _("the folder {folder} is write-protected").format(folder=path.parent)
-    return ""
-
-
-def _choose_journal_mode(conn: sqlite3.Connection) -> str:
-    """Use a write-ahead log, so that reads continue during writes; on network drives, where it does
-    not work, a rollback journal.
-    """
-    for attempt in range(20):
-        try:
-            (mode,) = conn.execute("pragma journal_mode = wal").fetchone()
-        except sqlite3.OperationalError as error:
-            if (
-                "locked" in str(error) and attempt < 19
-            ):  # another reader closes the last connection just now
-                time.sleep(0.05)
-                continue
-            mode = ""
-        break
-    if mode != "wal":
-        (mode,) = conn.execute("pragma journal_mode = truncate").fetchone()
-    return mode
 
 
 def _touch_triggers() -> Iterator[str]:

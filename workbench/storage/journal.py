@@ -14,15 +14,15 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
 
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import checksums
+from workbench.storage import checksums, journal_triggers
 from workbench.storage.checksums import JOURNAL_HASH
 from workbench.storage.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
 from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
+from workbench.storage.replay import PIECE, Replay
 from workbench.storage.values import ids_in, now
 
 MAX_STEPS = 10_000
@@ -31,10 +31,6 @@ TRIM_EVERY = (
     64  # small steps: counting the whole history at each of them would cost more than the step
 )
 MANY_ROWS = 1_000  # a step with more rows is reported as "reload"
-PIECE = (
-    1_000  # rows that undo and redo bring back by one statement, after which they can be called off
-)
-
 SWEPT = 2_000  # rows of dropped steps that one step deletes
 
 _THERE = f"undone not in ({DROPPED})"
@@ -90,7 +86,7 @@ class Journal:
             "insert into journal_high values(?, ?)", [(table, _ALL) for table in JOURNALED]
         )
         for table, columns in self._columns.items():
-            for trigger in _triggers(table, columns):
+            for trigger in journal_triggers.triggers(table, columns):
                 conn.execute(trigger)
         for trigger in checksums.triggers():
             conn.execute(trigger)
@@ -300,8 +296,9 @@ class Journal:
         try:
             self._record(self._all_new(step.id))
             (last,) = conn.execute("select max(seq) from journal_row").fetchone()
-            self._replay_all(watch.part(0.0, 0.85))
-            self._forget(last, watch.part(0.85, 0.9))
+            replay = Replay(conn, step.id, self._columns)
+            replay.run(watch.part(0.0, 0.85))
+            replay.forget(last, watch.part(0.85, 0.9))
             self._stop_recording(watch.part(0.9, 0.95))
         finally:
             self._step, self._bulk = None, None
@@ -365,112 +362,6 @@ class Journal:
         checksums.seal_step(self._conn, step, checksum)
         return rows, size
 
-    def _replay_all(self, watch: Watch) -> None:
-        """All rows of the open step, the newest first."""
-        read, step = self._conn.execute, (self._step,)
-        rows = read(
-            "select tbl, op, rid, c0, seq from journal_row where step_id = ? order by seq desc",
-            step,
-        ).fetchall()
-        if rows and all(op == "insert" for _table, op, *_rest in rows):
-            self._bring_back({table for table, *_rest in rows}, rows[-1][-1], rows[0][-1], watch)
-            return
-        ranges = sum(last - first for _table, op, first, last, _seq in rows if op == "range")
-        for table, op, first, last, _seq in rows:
-            if table == "document" and op == "range":
-                checksums.forget_documents(self._conn, first, last)
-        done, total = 0, len(rows) + ranges
-        for (table, op), group in groupby(rows, key=lambda row: row[:2]):
-            found = [row[2:] for row in group]
-            for piece in _ranges(found) if op == "range" else _pieces(found):
-                watch.at(done / total)
-                self._replay(table, op, piece)
-                done += piece[0][1] - piece[0][0] + 1 if op == "range" else len(piece)
-
-    def _forget(self, last: int, watch: Watch) -> None:
-        """The rows of the open step up to `last`: they have been played."""
-        (first,) = self._conn.execute(
-            "select min(seq) from journal_row where step_id = ?", (self._step,)
-        ).fetchone()
-        statement = "delete from journal_row where +step_id = ? and seq between ? and ?"
-        for some in watch.over(range(first or last + 1, last + 1), 10 * PIECE):
-            self._conn.execute(statement, (self._step, some[0], some[-1]))
-
-    def _bring_back(self, tables: set[str], first: int, last: int, watch: Watch) -> None:
-        """Restore a step that only deleted. Its rows were stored at the same time, so they can be
-        restored in any order, owners first.
-
-        Deleting a document takes what belongs to it row by row; brought back in that order each row
-        would be a statement.
-        """
-        for start in range(first, last + 1, PIECE):
-            watch.at((start - first) / (last - first + 1))
-            for table in (one for one in JOURNALED if one in tables):
-                self._insert(table, start, min(start + PIECE - 1, last), f" and tbl = '{table}'")
-
-    def _insert(self, table: str, first: int, last: int, where: str = "") -> None:
-        """One statement, in order of ids: appending to tables and to the full-text index is much
-        cheaper than the other way round.
-        """
-        names, stored = self._names(table)
-        self._conn.execute(
-            f"insert into {table}({names}) select {stored} from journal_row where "
-            f"+step_id = ? and seq between ? and ?{where} order by rid",
-            (self._step, first, last),
-        )
-
-    def _names(self, table: str) -> tuple[str, str]:
-        columns = self._columns[table]
-        return ", ".join(f'"{name}"' for name in columns), ", ".join(
-            f"c{number}" for number in range(len(columns))
-        )
-
-    def _replay(self, table: str, op: str, rows: list[tuple[int, int, int]]) -> None:
-        """Rows (id, last id of a range, seq) of one table and kind, newest first.
-
-        The values stay in SQL: one statement copies a row back.
-        """
-        execute = self._conn.execute
-        seqs = rows[-1][-1], rows[0][-1]  # between these there are no other rows of the step
-        if op == "range":
-            execute(f"delete from {table} where id between ? and ?", rows[0][:2])
-        elif op == "delete":
-            self._conn.executemany(
-                f"delete from {table} where id = ?", ((rid,) for rid, *_rest in rows)
-            )
-        elif op == "insert":
-            self._insert(table, *seqs)
-        elif changed := self._changed(table, seqs):
-            names, stored = (
-                ", ".join(f'"{self._columns[table][number]}"' for number in changed),
-                ", ".join(f"c{n}" for n in changed),
-            )
-            statement = (
-                f"update {table} set ({names}) = (select {stored} from journal_row where seq "
-                f"= ?) where id = ?"
-            )
-            self._conn.executemany(statement, ((seq, rid) for rid, _, seq in rows))
-
-    def _changed(self, table: str, seqs: tuple[int, int]) -> list[int]:
-        """Places of the columns in which these updates differ from what stands now: to write the
-        others would renew their indexes too.
-        """
-        differs = ", ".join(
-            f'max(j.c{number} is not t."{name}")'
-            for number, name in enumerate(self._columns[table])
-        )
-        statement = (
-            f"select {differs} from journal_row j join {table} t on t.id = j.rid where "
-            f"+j.step_id = ? and j.seq between ? and ?"
-        )
-        return [
-            number
-            for number, differ in enumerate(
-                self._conn.execute(statement, (self._step, *seqs)).fetchone()
-            )
-            if differ
-        ]
-
     def _touched(self, step: int, count: int) -> Touched:
         """`count`: how many rows it changed."""
         conn = self._conn
@@ -482,7 +373,7 @@ class Journal:
             "select tbl, op, rid, doc, c0 from journal_row where step_id = ?", (step,)
         ).fetchall():
             rows.setdefault(table, set()).update(range(rid, last + 1) if op == "range" else (rid,))
-            if op == "range" and (column := _document_column(self._columns[table])):
+            if op == "range" and (column := journal_triggers.document_column(self._columns[table])):
                 found = conn.execute(
                     f"select distinct {column} from {table} where id between ? and ?", (rid, last)
                 ).fetchall()
@@ -490,55 +381,3 @@ class Journal:
             elif doc is not None:
                 documents.add(doc)
         return Touched({table: frozenset(ids) for table, ids in rows.items()}, frozenset(documents))
-
-
-def _pieces(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
-    for start in range(0, len(rows), PIECE):
-        yield rows[start : start + PIECE]
-
-
-def _ranges(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
-    """Each range of ids as short ones."""
-    for first, last, seq in rows:
-        for start in range(first, last + 1, PIECE):
-            yield [(start, min(start + PIECE - 1, last), seq)]
-
-
-def _document_column(columns: list[str]) -> str | None:
-    """The column that names the document of a row; the table of documents is known by its
-    `text_hash`.
-    """
-    if "document_id" in columns:
-        return "document_id"
-    return "id" if "text_hash" in columns else None
-
-
-def _triggers(table: str, columns: list[str]) -> Iterator[str]:
-    into = ", ".join(f"c{number}" for number in range(len(columns)))
-    old = ", ".join(f'old."{name}"' for name in columns)
-    document = _document_column(columns)
-    step = (
-        f"(case (select step from journal_now) when 0 then raise(abort, '{table} is changed "
-        f"outside of an edit') else (select step from journal_now) end)"
-    )
-    new_doc, old_doc = (f"new.{document}", f"old.{document}") if document else ("null", "null")
-    yield (
-        f"create temp trigger journal_{table}_insert after insert on main.{table}"
-        f" when new.id <= (select high from journal_high where tbl = '{table}') begin"
-        f" insert into journal_row(step_id, tbl, op, rid, doc) values({step}, '{table}', "
-        f"'delete', new.id, {new_doc}); end"
-    )
-    if table != "body":  # never updated
-        watched = [name for name in columns if name != "id"]
-        names = ", ".join(f'"{name}"' for name in watched)
-        differs = " or ".join(f'old."{name}" is not new."{name}"' for name in watched)
-        yield (
-            f"create temp trigger journal_{table}_update after update of {names} on main.{table}"
-            f" when {differs} begin insert into journal_row(step_id, tbl, op, rid, doc, {into})"
-            f" values({step}, '{table}', 'update', old.id, {old_doc}, {old}); end"
-        )
-    yield (
-        f"create temp trigger journal_{table}_delete before delete on main.{table} begin"
-        f" insert into journal_row(step_id, tbl, op, rid, doc, {into})"
-        f" values({step}, '{table}', 'insert', old.id, {old_doc}, {old}); end"
-    )

@@ -105,7 +105,7 @@ def by_ids(db: Database, ids: Iterable[int]) -> tuple[SuggestionRow, ...]:
 def add_suggestions(
     db: Database, rows: Iterable[NewSuggestion], *, source_id: int, run_id: int | None = None
 ) -> int:
-    """As they are; see `operations.annotate.add_suggestions` for the rules. Gives how many."""
+    """As they are; see `operations.suggestion_edits` for the rules. Gives how many."""
     columns = (
         'document_id, layer_id, label_id, kind, field, start, "end", score, source_id, run_id, at'
     )

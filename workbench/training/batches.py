@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+
+from workbench.tasks.base import Loss
 
 MEGA = 50  # maximum number of batches that are sorted by length together
 
@@ -97,3 +100,14 @@ def use_cheap_dropout(model: nn.Module, seed: int) -> int:
     for parent, name, one in found:
         setattr(parent, name, CheapDropout(one.p, rng).train(one.training))
     return len(found)
+
+
+def weighted(losses: Mapping[str, Loss], usual: Mapping[str, float | None]) -> Tensor:
+    """The loss to minimize: every target has the same weight in every batch.
+
+    `usual`: target → its usual count in a batch, see `Task.usual_counts`.
+    """
+    parts = (
+        loss.total / (usual.get(name) or loss.count.clamp(min=1)) for name, loss in losses.items()
+    )
+    return cast(Tensor, sum(parts))

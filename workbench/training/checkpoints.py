@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models import folder as folders
 from workbench.tasks.base import Model
+from workbench.text.fields import Prediction
 
 MODEL, PREDICTIONS = "model", "predictions.jsonl"
 SMALL_FILES = 10_000_000  # bytes: tokenizer, predictions, events
@@ -64,3 +66,14 @@ def _check_ours(folder: Path) -> None:
 def better(score: float, best: float | None) -> bool:
     """Strictly: on a tie the earlier one is kept. NaN is never better."""
     return score == score and (best is None or score > best)
+
+
+@dataclass
+class Best:
+    """The best checkpoint so far. `fitted`: decoding parameters, see TaskInfo.fit."""
+
+    value: float | None = None
+    step: int = 0
+    scores: Mapping[str, float] = field(default_factory=dict)
+    predictions: list[Prediction] = field(default_factory=list)
+    fitted: dict[str, Any] = field(default_factory=dict)

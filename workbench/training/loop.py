@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,13 +24,15 @@ from workbench.models.base import LoadOptions
 from workbench.runtime.inputs import Prepared
 from workbench.tasks import model as networks
 from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
-from workbench.tasks.predictor import Logits, LossSum, infer, write_answers
+from workbench.tasks.predictor import LossSum, write_answers
 from workbench.tasks.spec import evaluation
 from workbench.text.alignment import token_style
 from workbench.text.dataset import Dataset, read
 from workbench.text.fields import Prediction
 from workbench.training import batches, checkpoints, optim
+from workbench.training.checkpoints import Best
 from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
+from workbench.training.inference import DevPredictions, Inference
 from workbench.training.methods.base import Method
 from workbench.training.plan import plan
 from workbench.training.prepare import (
@@ -95,17 +97,6 @@ def run(
         work.close()
 
 
-class _Best:
-    """The best checkpoint so far: its value, step, scores and predictions."""
-
-    def __init__(self) -> None:
-        self.value: float | None = None
-        self.step = 0
-        self.scores: Mapping[str, float] = {}
-        self.predictions: list[Prediction] = []
-        self.fitted: dict[str, Any] = {}  # decoding parameters, see TaskInfo.fit
-
-
 class _Training:
     """State of one run, from the first log message to the last prediction."""
 
@@ -130,7 +121,7 @@ class _Training:
         self.options = {**spec.all_options, **resolved}
         self.stopping = False
         self.began, self.quiet_since = time.monotonic(), time.monotonic()
-        self.best = _Best()
+        self.best = Best()
         self.stale = 0  # evaluations since the best checkpoint
         self.saved_step = -1
         self.step, self.epoch = 0, 0
@@ -149,6 +140,9 @@ class _Training:
         method = registry().get("method", self.spec.method)
         self.method: Method = method(self.model, self.spec.all_options)
         self.method.prepare()
+        self.inference = Inference(
+            self.task, self.model, self.labels, self.spec.all_options, self.yield_tick
+        )
         self.precision = self.choose_precision()
         checkpoints.check_room(self.folder, self.model)
         try:
@@ -170,7 +164,7 @@ class _Training:
             return (yield from self.finish())
         finally:
             device = self.device
-            for name in ("model", "method", "train_set", "dev_set"):
+            for name in ("model", "method", "inference", "train_set", "dev_set"):
                 vars(self).pop(name, None)  # frees the memory of the device
             devices.release(device)
 
@@ -265,14 +259,21 @@ class _Training:
             batch = collate(self.train_set, chosen, encoder=self.model.encoder, device=self.device)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
                 outputs = self.task.forward(self.model, batch)
-            (self.weighted(outputs.losses) / len(bundle)).backward()
+            (batches.weighted(outputs.losses, self.usual) / len(bundle)).backward()
             detached = {
                 name: Loss(*map(torch.detach, loss)) for name, loss in outputs.losses.items()
             }
             sums.add(detached)
             self.epoch_loss.add(detached)
             yield from self.yield_tick()
-        self.apply_gradients(optimizer)
+        optim.apply_gradients(
+            optimizer,
+            clip=self.spec.option("grad_clip"),
+            schedule=self.spec.option("schedule"),
+            step=self.step,
+            total=self.plan.steps,
+            cut=self.plan.warmup,
+        )
         self.step += 1
         losses = sums.means()
         total = sum(losses.values())
@@ -285,31 +286,6 @@ class _Training:
             )
         speed = sum(map(len, bundle)) / max(1e-9, time.monotonic() - begun)
         yield from self.emit(self.stepped(optimizer, losses, speed))
-
-    def weighted(self, losses: Mapping[str, Loss]) -> torch.Tensor:
-        """The loss to minimize: every target has the same weight in every batch."""
-        parts = (
-            loss.total / (self.usual.get(name) or loss.count.clamp(min=1))
-            for name, loss in losses.items()
-        )
-        return cast(torch.Tensor, sum(parts))
-
-    def apply_gradients(self, optimizer: torch.optim.Optimizer) -> None:
-        if clip := self.spec.option("grad_clip"):
-            trained = [
-                parameter
-                for group in optimizer.param_groups
-                for parameter in group["params"]
-                if parameter.grad is not None
-            ]
-            torch.nn.utils.clip_grad_norm_(trained, clip)
-        schedule = optim.SCHEDULES[self.spec.option("schedule")]
-        for group in optimizer.param_groups:
-            group["lr"] = schedule(
-                self.step, self.plan.steps, peak=group["peak"], cut=self.plan.warmup
-            )
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
 
     def stepped(
         self, optimizer: torch.optim.Optimizer, losses: Mapping[str, float], speed: float
@@ -345,7 +321,7 @@ class _Training:
         if not checkpoints.better(value, self.best.value):
             self.stale += 1
             return
-        before, self.best, self.stale = self.best, _Best(), 0
+        before, self.best, self.stale = self.best, Best(), 0
         self.best.value, self.best.step = value, self.step
         self.best.scores, self.best.predictions, self.best.fitted = scores, predictions, fitted
         try:
@@ -357,44 +333,8 @@ class _Training:
             line = _("The disk is full: training ends, and the checkpoint of step {step} is kept.")
             yield from self.emit(Log(line.format(step=before.step)))
 
-    def predict_dev(
-        self,
-    ) -> Generator[Event, str | None, tuple[list[Prediction], float, dict[str, Any]]]:
-        """Predictions on dev, the mean loss, and the decoding parameters fitted there."""
-        losses = LossSum()
-        logits = yield from self.inferred(self.dev_set, losses)
-        predictions = self.decode(self.dev_set, logits, {})
-        fitted = self.info.fit(self.golds["dev"], predictions, self.labels)
-        if fitted:
-            predictions = self.decode(self.dev_set, logits, fitted)
-        return predictions, sum(losses.means().values()), fitted
-
-    def decode(
-        self, chunks: Sequence[Features], logits: Sequence[Logits], fitted: Mapping[str, Any]
-    ) -> list[Prediction]:
-        decoder = {**self.task.decoder(self.model, self.spec.all_options), **fitted}
-        return [
-            prediction
-            for features, found in zip(chunks, logits, strict=True)
-            for prediction in self.info.decode(found, features.prepared, self.labels, decoder)
-        ]
-
-    def inferred(
-        self, chunks: Sequence[Features], losses: LossSum
-    ) -> Generator[Event, str | None, list[Logits]]:
-        """Logits of every chunk; adds the losses to `losses`."""
-        self.model.eval()
-        found: list[Logits] = []
-        for features in chunks:
-            work = infer(self.task, self.model, features, losses=losses)
-            while True:
-                try:
-                    next(work)
-                except StopIteration as end:
-                    found.append(end.value)
-                    break
-                yield from self.yield_tick()
-        return found
+    def predict_dev(self) -> Generator[Event, str | None, DevPredictions]:
+        return self.inference.predict_and_fit(self.dev_set, self.golds["dev"])
 
     def out_of_patience(self) -> bool:
         return bool(self.spec.option("patience")) and self.stale >= self.spec.option("patience")
@@ -462,8 +402,8 @@ class _Training:
         if self.saved_step != self.step:
             self.method.restore(self.folder / checkpoints.MODEL, self.setting)
         test_set = yield from self.encode("test")
-        logits = yield from self.inferred(test_set, LossSum())
-        return self.decode(test_set, logits, self.best.fitted)
+        logits = yield from self.inference.logits(test_set, LossSum())
+        return self.inference.decode(test_set, logits, self.best.fitted)
 
     def write(self, predictions: Mapping[str, Sequence[Prediction]]) -> None:
         draft = self.folder / f"{checkpoints.PREDICTIONS}.new"

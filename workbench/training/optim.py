@@ -143,6 +143,35 @@ def optimizer(found: Sequence[dict[str, Any]], device: torch.device) -> torch.op
     return torch.optim.AdamW(found, fused=device.type in ("cpu", "cuda"))
 
 
+def apply_gradients(
+    optimizer: torch.optim.Optimizer,
+    *,
+    clip: float | None,
+    schedule: str,
+    step: int,
+    total: int,
+    cut: float,
+) -> None:
+    """One update with the learning rate of `step` (0-based) of `total`, then no gradients.
+
+    clip: largest norm of all gradients together, None or 0 for no limit. schedule: name in
+    SCHEDULES; cut: fraction of warm-up steps.
+    """
+    if clip:
+        trained = [
+            parameter
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+            if parameter.grad is not None
+        ]
+        torch.nn.utils.clip_grad_norm_(trained, clip)
+    rate = SCHEDULES[schedule]
+    for group in optimizer.param_groups:
+        group["lr"] = rate(step, total, peak=group["peak"], cut=cut)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+
+
 class Freezing:
     """Selects which levels are trained. `apply` is called before each epoch (0-based).
 

@@ -18,13 +18,12 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
-from workbench.ui import locale, style, theme
+from workbench.ui import locale, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
 
 ACTIVE = ("waiting", "running")
-LARGE_STEP = 2000  # rows; a larger step is undone in a thread
 SPARE_AFTER = 4.0  # seconds after opening a project, when its first page is shown and idle
 
 
@@ -216,41 +215,10 @@ class App:
         self.dispatch(wait)  # a bulk edit asks from a thread of the pool, where timers do not fire
 
     def undo(self, steps: int = 1) -> None:
-        self._step("undo", _("Undo {title}"), _("Undone: {title}"), steps)
+        undo_steps.step(self, "undo", _("Undo {title}"), _("Undone: {title}"), steps)
 
     def redo(self, steps: int = 1) -> None:
-        self._step("redo", _("Redo {title}"), _("Redone: {title}"), steps)
-
-    def _step(self, way: str, doing: str, did: str, steps: int) -> None:
-        """Undo or redo steps, all or none; large ones in a thread to keep the window responsive."""
-        project = self.project
-        if project is None or project.read_only or project.busy or self.working:
-            return
-        found = self._next_steps(way, steps)
-        if not found:
-            return
-
-        def done(title: str | None) -> None:
-            if title is not None:
-                self.note(did.format(title=title))
-
-        if sum(one.rows for one in found) <= LARGE_STEP:
-            try:
-                done(getattr(project, way)(len(found)))
-            except WorkbenchError as error:
-                self.fail(error)
-            return
-        self.work.start(
-            doing.format(title=found[-1].title),
-            lambda watch: getattr(project, way)(len(found), watch=watch),
-            done,
-        )
-
-    def _next_steps(self, way: str, steps: int) -> list:
-        """The next `steps` steps to undo or redo, in that order."""
-        undone = way == "redo"
-        fitting = [one for one in self.project.history() if one.undone == undone]
-        return (fitting[::-1] if undone else fitting)[:steps]
+        undo_steps.step(self, "redo", _("Redo {title}"), _("Redone: {title}"), steps)
 
     # ---------------------------------------------------------------- called by panels
 
@@ -261,24 +229,9 @@ class App:
         self.window.visit(page, **args)
 
     def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
-        self.window.note(text, self._undo_of_this() if undo is True else undo or None, action)
-
-    def _undo_of_this(self) -> Callable[[], None]:
-        """A function that undoes the most recent step, unless another step has been made since."""
-        newest = self.project.history(1) if self.project is not None else ()
-
-        def undo() -> None:
-            if self.project is not None and self.project.history(1) == newest:
-                self.undo()
-            else:
-                self.note(
-                    _(
-                        "Another change was made since then. Edit ▸ Undo reverts that one "
-                        "first; History lists all steps."
-                    )
-                )
-
-        return undo
+        self.window.note(
+            text, undo_steps.undo_of_latest(self) if undo is True else undo or None, action
+        )
 
     def fail(self, error: Exception) -> None:
         """Show the message of a WorkbenchError; handle anything else as an uncaught exception."""

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from tests.ui.context import choose, open_menu
-from workbench.operations import annotate
+from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.ui.panels.annotate.context_menus import _cut
 from workbench.ui.panels.annotate.view import AnnotateView
@@ -85,7 +85,7 @@ def test_a_suggestion_is_corrected_accepted_or_rejected(view, state):
         NewSuggestion(state.document_id, layer, names["PER"], start, end, "text", 0.9)
         for start, end in ((0, 3), (8, 11), (15, 20))
     ]
-    annotate.add_suggestions(state.project, None, rows, kind="rule", ref="test")
+    suggestion_edits.add_suggestions(state.project, None, rows, kind="rule", ref="test")
 
     choose(open_menu(view.first, at(view, 16)), "Correct the label/LOC")
     choose(open_menu(view.first, at(view, 1)), "Accept suggestion")

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
-from workbench.operations import annotate
+from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import TO_DO, NewSuggestion
 from workbench.storage import documents, runs
 from workbench.text.dataset import Record
@@ -20,7 +20,7 @@ def suggest(state, keys_of_documents, label="good", layer="mood", run=None):
         NewSuggestion(every[key], layer_id(state, layer), label_id(state, label))
         for key in keys_of_documents
     ]
-    annotate.add_suggestions(state.project, run, rows, kind="rule", ref="test")
+    suggestion_edits.add_suggestions(state.project, run, rows, kind="rule", ref="test")
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations import annotate, labels
+from workbench.operations import annotate, labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.project.project import Project
 from workbench.storage import runs
@@ -35,7 +35,7 @@ def key_of(state) -> str:
 
 def suggest(state, *rows, run=None):
     made = [NewSuggestion(state.document_id, *row) for row in rows]
-    annotate.add_suggestions(state.project, run, made, kind="rule", ref="test")
+    suggestion_edits.add_suggestions(state.project, run, made, kind="rule", ref="test")
 
 
 # ---------------------------------------------------------------- opening and navigation

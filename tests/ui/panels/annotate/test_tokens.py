@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.operations import annotate, labels
+from workbench.operations import labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.ui.panels.annotate import tokens
 from workbench.ui.panels.annotate.view import AnnotateView
@@ -61,7 +61,7 @@ def test_a_tag_is_cleared_and_a_suggestion_rejected_where_there_is_none(tagging)
     (layer,) = tagging.tag_layers
     tagging.label(label(tagging, "NOUN").id)
     place = tagging.token_place
-    annotate.add_suggestions(
+    suggestion_edits.add_suggestions(
         tagging.project,
         None,
         [NewSuggestion(tagging.document_id, layer.id, label(tagging, "DET").id, *place)],
@@ -78,7 +78,7 @@ def test_a_tag_is_cleared_and_a_suggestion_rejected_where_there_is_none(tagging)
 
 def test_an_accepted_suggestion_becomes_the_tag_and_leads_on(tagging):
     (layer,) = tagging.tag_layers
-    annotate.add_suggestions(
+    suggestion_edits.add_suggestions(
         tagging.project,
         None,
         [

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLayout, QLineEdit, QWidget
 
-from workbench.operations import annotate, labels
+from workbench.operations import annotate, labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -70,7 +70,7 @@ def suggest(state, *rows):
         NewSuggestion(state.document_id, names.id, names.labels[0].id, start, end, "text", score)
         for start, end, score in rows
     ]
-    annotate.add_suggestions(state.project, None, made, kind="rule", ref="test")
+    suggestion_edits.add_suggestions(state.project, None, made, kind="rule", ref="test")
 
 
 # ---------------------------------------------------------------- keys

@@ -20,7 +20,7 @@ from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
 from workbench.storage import labels
 from workbench.ui.panels.prompts import scorer
-from workbench.ui.panels.prompts.state import Live
+from workbench.ui.panels.prompts.live import Live
 from workbench.ui.panels.prompts.view import NO_LAYER
 
 pytestmark = pytest.mark.process  # the worker that renders templates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import annotate
+from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TOKENS
@@ -113,7 +113,7 @@ class AnnotateActs(TokenState):
 
         def correct(project, *, origin):
             with project.edit(_("Correct suggestion"), origin=origin):
-                annotate.reject(project, [row.id], origin=origin)
+                suggestion_edits.reject(project, [row.id], origin=origin)
                 return annotate.add_span(
                     project,
                     self.document_id,
@@ -161,7 +161,7 @@ class AnnotateActs(TokenState):
         if self.errors and suggestion_id is None:
             self.accept_answer()
         else:
-            self._decide(annotate.accept, suggestion_id)
+            self._decide(suggestion_edits.accept, suggestion_id)
 
     def reject(self, suggestion_id: int | None = None) -> None:
         """Reject the suggestion, chosen as in `accept`.
@@ -171,7 +171,7 @@ class AnnotateActs(TokenState):
         if self.errors and suggestion_id is None:
             self.next_error()
         else:
-            self._decide(annotate.reject, suggestion_id)
+            self._decide(suggestion_edits.reject, suggestion_id)
 
     def accept_answer(self) -> None:
         """Make the prediction of the reviewed run gold, and open the next error."""
@@ -199,7 +199,7 @@ class AnnotateActs(TokenState):
             for id, (layer, label) in self.label_of.items()
             if layer.id == self.run_layer
         }
-        annotate.take_answer(
+        suggestion_edits.take_answer(
             project,
             self.run.id,
             self.document_id,
@@ -266,14 +266,14 @@ class AnnotateActs(TokenState):
         score.
         """
         self._all(
-            annotate.accept,
+            suggestion_edits.accept,
             self.sure_suggestions,
             lambda n: ngettext("Accepted {n} suggestion.", "Accepted {n} suggestions.", n),
         )
 
     def reject_all(self) -> None:
         self._all(
-            annotate.reject,
+            suggestion_edits.reject,
             [r.id for r in self.suggestions],
             lambda n: ngettext("Rejected {n} suggestion.", "Rejected {n} suggestions.", n),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
-from workbench.operations import annotate
+from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text.document import TEXT
 from workbench.text.labels import TOKENS, Label, Layer
@@ -144,7 +144,7 @@ class TokenState(AnnotateState):
             self.context.attempt(_delete, self.project, [row.id for row in rows], origin=self)
         elif suggested := self.suggested_tags().get(place, ()):
             ids = [row.id for row in suggested]
-            self.context.attempt(annotate.reject, self.project, ids, origin=self)
+            self.context.attempt(suggestion_edits.reject, self.project, ids, origin=self)
 
     def accept_tag(self) -> bool:
         """Accept the suggestion for the selected token and go on; False if there is none."""
@@ -152,7 +152,7 @@ class TokenState(AnnotateState):
         if not self.can_edit or not suggested:
             return False
         ids = [row.id for row in suggested]
-        self.context.attempt(annotate.accept, self.project, ids, origin=self)
+        self.context.attempt(suggestion_edits.accept, self.project, ids, origin=self)
         self.choose_token(self.token + 1)
         return True
 

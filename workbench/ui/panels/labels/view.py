@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
-    QPlainTextEdit,
     QSplitter,
     QStackedLayout,
     QStackedWidget,
@@ -18,21 +17,20 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.panel import View
+from workbench.ui.panels.labels.guideline import Guideline
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
-from workbench.ui.widgets.button import Button, Segments, icon_button
+from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import Chip, chip_width
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, card, column, line, row, scrolled
-from workbench.ui.widgets.markdown import MarkdownView
 from workbench.ui.widgets.swatches import Swatches
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
 SIDE_WIDTH, CHOSEN_WIDTH = 230, 270  # pixels; large text is wrapped
 NAMES, CHIP_PAD = 190, 24  # pixels: minimum width of names at 100 %; margin beside a chip
-SAVE_AFTER = 1500  # milliseconds after the last key press in the guideline
 
 
 class LabelsView(View):
@@ -190,7 +188,7 @@ class _Labels(QFrame):
         self.new.returnPressed.connect(self._add)
         self.new.textChanged.connect(lambda _text: self._enable())
         self._add_button = Button(_("Add label"), "plus", on=self._add)
-        self.guideline = _Guideline(state)
+        self.guideline = Guideline(state)
         head = row(
             self._title, (self._told, 1), self._up, self._down, gap=10, margins=(20, 12, 12, 10)
         )
@@ -311,88 +309,6 @@ class _Labels(QFrame):
         submitted = ngettext("{n} document submitted", "{n} documents submitted", one.submitted)
         count = formats.count(one.submitted)
         self._told.setText(f"{one.kind}  ·  {submitted.format(n=count)}")
-
-
-class _Guideline(QFrame):
-    """The guideline of a layer in Markdown, edited here and shown beside the text in Annotate.
-
-    Saved when typing pauses.
-    """
-
-    def __init__(self, state: LabelsState):
-        super().__init__()
-        self.state, self._layer_id = state, None
-        self.setProperty("part", "surface")
-        self._mode = Segments(("read", _("Read")), ("write", _("Write")), name=_("Guideline"))
-        self._mode.chosen.connect(self._change_mode)
-        self._editor = QPlainTextEdit()
-        self._editor.setPlaceholderText(
-            _(
-                "Describe each label, with examples and borderline cases. Markdown: # heading, "
-                "- list, **bold**."
-            )
-        )
-        self._editor.setTabChangesFocus(True)
-        self._editor.textChanged.connect(self._typed)
-        call(self._editor, _("Guideline text"))
-        self._reader = MarkdownView(
-            _("Guideline preview"), _("No guideline yet. Select Write to start one.")
-        )
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._reader)
-        self._stack.addWidget(self._editor)
-        self._clock = QTimer(self)
-        self._clock.setSingleShot(True)
-        self._clock.setInterval(SAVE_AFTER)
-        self._clock.timeout.connect(self.save)
-        head = row(words(_("Guideline"), weight=600), None, self._mode, margins=(20, 10, 12, 8))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(line())
-        layout.addWidget(head)
-        layout.addWidget(column((self._stack, 1), margins=(14, 0, 12, 12)), 1)
-
-    def _typed(self) -> None:
-        if self._editor.document().isModified():
-            self._clock.start()
-
-    def save(self) -> None:
-        """Save the text if it has changed."""
-        self._clock.stop()
-        document = self._editor.document()
-        if document.isModified() and self._layer_id is not None:
-            document.setModified(False)
-            self.state.set_guideline(self._layer_id, self._editor.toPlainText())
-
-    def _change_mode(self, mode: str) -> None:
-        self.save()
-        self._stack.setCurrentIndex(1 if mode == "write" else 0)
-        if mode == "write":
-            self._editor.setFocus()
-
-    def render(self, fields: frozenset[str]) -> None:
-        one = self.state.layer
-        if not concerns(fields, "layer") or one is None:
-            return
-        if one.id != self._layer_id:
-            self.save()
-            self._layer_id = one.id
-            self._fill(one.layer.guideline)
-        elif (
-            not self._editor.document().isModified()
-            and self._editor.toPlainText() != one.layer.guideline
-        ):
-            self._fill(one.layer.guideline)
-        self._editor.setReadOnly(not self.state.editable)
-        self._mode.button("write").setEnabled(self.state.editable)
-        self._reader.set_markdown(one.layer.guideline)
-
-    def _fill(self, text: str) -> None:
-        blocked = self._editor.blockSignals(True)
-        self._editor.setPlainText(text)
-        self._editor.document().setModified(False)
-        self._editor.blockSignals(blocked)
 
 
 class _Chosen(QFrame):

@@ -14,11 +14,12 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.base.watch import Watch
-from workbench.jobs.events import Finished, Output, Started
+from workbench.jobs.events import Finished
 from workbench.jobs.threads import Token
 from workbench.operations import labels, outcomes, prompt, prompt_models, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
 from workbench.operations.prompt_models import Choice
+from workbench.ui.panels.prompts.live import Live
 from workbench.ui.panels.prompts.scorer import Scorer
 
 if TYPE_CHECKING:
@@ -35,28 +36,6 @@ class Known:
     id: str
     title: str
     source: str
-
-
-@dataclass
-class Live:
-    """The active run, or the last one. `share` is its progress, None while the model loads."""
-
-    run_id: int
-    name: str
-    status: str = "waiting"
-    done: int = 0
-    total: int = 0
-    seconds_left: float | None = None
-    message: str = ""
-    ending: str = ""  # requested by the user: "", stop, cancel
-
-    @property
-    def active(self) -> bool:
-        return self.status in ("waiting", "running")
-
-    @property
-    def share(self) -> float | None:
-        return self.done / self.total if self.total else None
 
 
 class PromptsState(State):
@@ -389,34 +368,23 @@ class PromptsState(State):
             self.changed.emit(frozenset({"live"}))
 
     def _job(self):
-        for job in self.queue.jobs:
-            if self._is_ours(job) and job.spec.params["run"]["id"] == self.live.run_id:
-                return job
-        return None
+        return next((job for job in self.queue.jobs if self._is_live(job)), None)
 
-    def _is_ours(self, job) -> bool:
+    def _is_live(self, job) -> bool:
+        """Whether the job scores the run that is shown."""
         about = job.spec.params.get("run") or {}
-        return about.get("project") == self.project.uid and about.get("purpose") == "prompt"
+        return self.live is not None and (
+            about.get("project") == self.project.uid
+            and about.get("purpose") == outcomes.PROMPT
+            and about.get("id") == self.live.run_id
+        )
 
     def _heard(self, job, event) -> None:
-        if (
-            self.live is None
-            or not self._is_ours(job)
-            or job.spec.params["run"]["id"] != self.live.run_id
-        ):
+        if not self._is_live(job):
             return
         live = self.live
-        if isinstance(event, Started):
-            live.status = "running"
-        elif isinstance(event, Output) and event.payload.get("kind") == "progress":
-            live.done, live.total, live.seconds_left = (
-                event.payload["done"],
-                event.payload["total"],
-                event.payload.get("seconds_left"),
-            )
-        elif isinstance(event, Finished):
-            live.status, live.ending = event.status, ""
-            live.message = f"{event.message} {event.hint}".strip()
+        live.follow(event)
+        if isinstance(event, Finished):
             self._ended(live)
         self.changed.emit(frozenset({"live"}))
 
@@ -465,9 +433,8 @@ class PromptsState(State):
     def _project_changed(self, changes) -> None:
         if any(changes.touches(table) for table in ("document", "mark", "state", "label")):
             self._fillers.forget_documents()
-        if any(
-            changes.touches(table) for table in ("layer", "label", "prompt")
-        ):  # the rest is read when the page is shown again
+        # the rest is read when the page is shown again
+        if any(changes.touches(table) for table in ("layer", "label", "prompt")):
             self.refresh()
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import predict
+from workbench.operations import predict_files
 from workbench.operations import results as operations
 from workbench.ui.formats import size
 from workbench.ui.widgets.button import Button
@@ -97,7 +97,7 @@ class ApplyToFiles(Dialog):
             return
         state = self._state
         try:
-            self._job = predict.apply_to_files(
+            self._job = predict_files.apply_to_files(
                 state.project, state.context.queue, state.run, source, out, self._done
             )
         except (WorkbenchError, OSError) as error:

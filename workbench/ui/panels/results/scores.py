@@ -13,7 +13,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.tasks import spec as tasks
 from workbench.ui import plain, theme
 from workbench.ui.formats import points, when_iso
-from workbench.ui.panels.results.state import ResultsState, ScoreRow
+from workbench.ui.panels.results.details import ScoreRow
+from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
@@ -25,7 +26,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.operations.scoring import Evaluation
-    from workbench.ui.panels.results.state import Details
+    from workbench.ui.panels.results.details import Details
 
 SPLITS = {"dev": _("Dev"), "test": _("Test")}
 GOLDS = {"today": _("Current"), "run": _("As run")}

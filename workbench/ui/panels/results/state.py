@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +10,13 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations import results, run_folders, scoring, suggest, train, wire
+from workbench.operations import results, run_folders, suggest, train, wire
 from workbench.tasks import spec as tasks
+from workbench.ui.panels.results.details import Details, ScoreRow, details
 from workbench.ui.panels.results.facts import describe
 
 if TYPE_CHECKING:
-    from workbench.operations.results import Comparison, ErrorRow, Matrix, Results
+    from workbench.operations.results import Comparison, ErrorRow, Matrix
     from workbench.operations.scoring import Evaluation
     from workbench.storage.runs import Run
 
@@ -31,33 +31,6 @@ GOLD = (
     "document",
     "body",
 )  # tables whose changes make scores outdated
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """One score on one split: against the gold labels of the run, and against the current ones."""
-
-    name: str
-    split: str
-    as_run: float | None
-    today: float | None
-
-
-@dataclass(frozen=True)
-class Details:
-    """Details of one run.
-
-    `low`, `high`: 95 % interval of the score in `interval_of`. `guessing` is the score of always
-    predicting `commonest`. `test_set` is the fingerprint of the current test documents and gold.
-    """
-
-    results: Results
-    interval_of: str = ""
-    low: float = 0.0
-    high: float = 1.0
-    guessing: float | None = None
-    commonest: str = ""
-    test_set: str = ""
 
 
 class ResultsState(State):
@@ -473,20 +446,3 @@ class ResultsState(State):
         except WorkbenchError as error:
             self.update(busy="")
             self.context.fail(error)
-
-
-# ---------------------------------------------------------------- run in a thread
-
-
-def details(project, run_id: int) -> Details:
-    """Details of one run, with its interval and majority baseline. Slow for many documents."""
-    found = results.results(project, run_id)
-    test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
-    if found.today is None or not found.today.n:
-        return Details(found, test_set=test_set)
-    interval = results.interval(project, found.run)
-    if not tasks.info(results.task_of(found.run)).has_majority:
-        return Details(found, *interval, test_set=test_set)
-    majority = max(found.today.per_label, key=lambda row: row.support)
-    share = majority.support / found.today.n
-    return Details(found, *interval, share, majority.label, test_set)

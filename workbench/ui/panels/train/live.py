@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from time import strftime
 
 from workbench.base.i18n import _
-from workbench.jobs.events import Finished, Log, Output, Started
+from workbench.jobs.events import Finished, Log, Output, Started, recorded
 from workbench.jobs.steps import curves
 from workbench.tasks import spec as tasks
 from workbench.training.results import TrainResult
@@ -157,3 +158,22 @@ def _add_line(live: Live, line: str) -> None:
 def shown_scores(scores) -> tuple[str, ...]:
     """The two scores that are plotted: the main score of the task and its second."""
     return tasks.score_names(scores)[:2]
+
+
+def new_live(run) -> Live:
+    spec = run.spec
+    model = spec.get("model_name") or spec.get("model", "")
+    return Live(run.id, run.name, " · ".join((run.layer or spec.get("layer", ""), model)))
+
+
+def read_live(run, path: Path) -> Live | None:
+    """A finished run, read from its worker's log; None if there is none. Called in a thread."""
+    live, found = new_live(run), False
+    live.earlier = True
+    for event in recorded(path):
+        follow(live, event)
+        found = True
+    failure = run.failure
+    live.status, live.message = run.status, failure.message
+    live.hint, live.details = failure.hint, failure.details
+    return live if found else None

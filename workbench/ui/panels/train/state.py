@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.base import paths
-from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.errors import SpecError
 from workbench.base.events import State
-from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.jobs.events import Finished, Started, recorded
+from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
-from workbench.operations import models, outcomes, results, train
+from workbench.operations import models, results, train
 from workbench.tasks import spec as tasks
 from workbench.training.plan import plan as automatic
 from workbench.training.spec import Option, TrainSpec, conflict
-from workbench.ui.panels.train.live import Live, follow
+from workbench.ui.panels.train import checks
+from workbench.ui.panels.train.live import Live, follow, new_live, read_live
 
 
 class TrainState(State):
@@ -196,46 +196,12 @@ class TrainState(State):
             learning_rate=self.card.learning_rate,
             model_length=self.card.max_length or 512,
         )
-        told = (
-            ngettext(
-                "{epochs} epoch. Steps per epoch: {steps}, batch size: {batch}, peak learning "
-                "rate: {rate:g}. The best checkpoint on dev is kept.",
-                "{epochs} epochs. Steps per epoch: {steps}, batch size: {batch}, peak learning "
-                "rate: {rate:g}. The best checkpoint on dev is kept.",
-                made.epochs,
-            )
-        ).format(
-            epochs=made.epochs,
-            steps=made.steps_per_epoch,
-            batch=made.batch_size,
-            rate=made.learning_rate,
+        told = checks.settings_told(made)
+        time = checks.time_told(
+            self.project, self.task, self.model, made.epochs * made.steps_per_epoch, made.batch_size
         )
-        time = self._time_told(made.epochs * made.steps_per_epoch, made.batch_size)
         first = " ".join(filter(None, (told, time)))
         return "\n".join(filter(None, (first, spec.forecast(self.card).sentence())))
-
-    def _time_told(self, steps: int, batch: int) -> str:
-        """Estimated duration, from the latest run of this task with this model; "" if there is
-        none.
-        """
-        for one in results.all_runs(self.project):
-            same = (
-                one.kind == "train"
-                and one.spec.get("task") == self.task
-                and one.spec.get("model_name") == self.model
-            )
-            result = outcomes.trained(one)
-            if same and result.steps and result.seconds:
-                texts = result.plan.batch_size if result.plan else batch
-                seconds = result.seconds / (result.steps * texts) * steps * batch
-                minutes = max(1, round(seconds / 60))
-                told = (
-                    _("Less than a minute, estimated from “{run}”.")
-                    if seconds < 50
-                    else _("About {n} min, estimated from “{run}”.")
-                )
-                return told.format(run=one.name, n=minutes)
-        return ""
 
     def _work_out(self) -> None:
         """Compute the usable data and unknown words off the main thread; only the latest request
@@ -254,7 +220,9 @@ class TrainState(State):
 
         def work():
             plan = train.plan(self.project, task, layer or None, train_limit=limit)
-            return plan, *(_text_check(self.project, plan, card, length) if card else (None, ()))
+            return plan, *(
+                checks.text_check(self.project, plan, card, length) if card else (None, ())
+            )
 
         def done(found):
             if asked == self._asked:
@@ -402,7 +370,7 @@ class TrainState(State):
                 self.live = self._lives[last.id] = live
                 self.changed.emit(frozenset({"live", "run"}))
 
-        self.context.run(lambda: _read_live(last, path), done)
+        self.context.run(lambda: read_live(last, path), done)
 
     def _replay(self, job, run_id: int) -> None:
         live = self._live(run_id)
@@ -413,7 +381,7 @@ class TrainState(State):
 
     def _live(self, run_id: int) -> Live:
         if run_id not in self._lives:
-            self._lives[run_id] = _new_live(train.run(self.project, run_id))
+            self._lives[run_id] = new_live(train.run(self.project, run_id))
         return self._lives[run_id]
 
     def _follow(self, run_id: int) -> None:
@@ -468,44 +436,3 @@ class TrainState(State):
         self._watched = on
         if on and self._stale:
             self.look()
-
-
-def _new_live(run) -> Live:
-    spec = run.spec
-    model = spec.get("model_name") or spec.get("model", "")
-    return Live(run.id, run.name, " · ".join((run.layer or spec.get("layer", ""), model)))
-
-
-def _read_live(run, path: Path) -> Live | None:
-    """A finished run, read from its worker's log; None if there is none. Called in a thread."""
-    live, found = _new_live(run), False
-    live.earlier = True
-    for event in recorded(path):
-        follow(live, event)
-        found = True
-    failure = run.failure
-    live.status, live.message = run.status, failure.message
-    live.hint, live.details = failure.hint, failure.details
-    return live if found else None
-
-
-def _text_check(
-    project, plan, card: ModelInfo, length: int | None
-) -> tuple[train.TextCheck | None, tuple[str, ...]]:
-    """Statistics of the tokenizer on a sample of the texts (unknown words, truncation), and as
-    text.
-    """
-    if plan.layer is None or plan.problem:
-        return None, ()
-    try:
-        found = train.check_texts(
-            project,
-            plan.task,
-            plan.layer,
-            card.path,
-            max_length=length,
-            model_length=card.max_length,
-        )
-    except WorkbenchError as error:  # no readable tokenizer: the run itself reports the error
-        return None, (str(error),)
-    return found, train.text_warnings(plan.task, found, card.name)

@@ -1,0 +1,157 @@
+"""Accept, reject and store suggestions. Every call is one undo step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workbench.base.i18n import _
+from workbench.operations.annotate import make_room, start_draft
+from workbench.project.project import Project
+from workbench.storage import annotations, labels
+from workbench.storage import runs as storage_runs
+from workbench.storage import suggestions as proposals
+from workbench.storage.suggestions import NewSuggestion, SuggestionRow
+from workbench.text.labels import Layer
+
+
+def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
+    """Make open suggestions gold; the source stays the run. Returns how many were accepted."""
+    chosen = [one for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"]
+    if not chosen:
+        return 0
+    title = (
+        _("Accept suggestion")
+        if len(chosen) == 1
+        else _("Accept {n} suggestions").format(n=len(chosen))
+    )
+    found = {layer.id: layer for layer in labels.layers(project.db)}
+    with project.edit(title, origin=origin):
+        for one in chosen:
+            _make_gold(project, one, found[one.layer_id])
+            start_draft(project, one.document_id, one.layer_id)
+        proposals.set_suggestion_status(project.db, [one.id for one in chosen], "accepted")
+    return len(chosen)
+
+
+def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
+    kept = {"annotator_id": project.annotator_id, "source_id": one.source_id, "score": one.score}
+    if one.start is None:
+        annotations.set_mark(
+            project.db,
+            one.document_id,
+            one.layer_id,
+            one.label_id,
+            many=layer.traits.several,
+            **kept,
+        )
+    elif one.end is not None:
+        make_room(project, one.document_id, layer, one.start, one.end, one.field)
+        annotations.add_span(
+            project.db,
+            one.document_id,
+            one.layer_id,
+            one.label_id,
+            one.start,
+            one.end,
+            field=one.field,
+            **kept,
+        )
+
+
+def reject(project: Project, suggestion_ids: Iterable[int], *, origin: object = None) -> int:
+    """Rejected suggestions are not suggested again by the same run.
+
+    Returns how many were rejected.
+    """
+    chosen = [
+        one.id for one in proposals.by_ids(project.db, suggestion_ids) if one.status == "open"
+    ]
+    if not chosen:
+        return 0
+    title = (
+        _("Reject suggestion")
+        if len(chosen) == 1
+        else _("Reject {n} suggestions").format(n=len(chosen))
+    )
+    with project.edit(title, origin=origin):
+        return proposals.set_suggestion_status(project.db, chosen, "rejected")
+
+
+def add_suggestions(
+    project: Project,
+    run_id: int | None,
+    rows: Iterable[NewSuggestion],
+    *,
+    title: str = "",
+    kind: str = "run",
+    ref: str = "",
+    replace: bool = True,
+    origin: object = None,
+) -> int:
+    """Store the suggestions of a run (or, if `run_id` is None, of an import or rule) in one step.
+
+    Returns how many are open afterwards.
+
+    Open suggestions of the run are replaced unless `replace` is False. Omitted are suggestions that
+    the
+    user rejected from this run, that equal gold, that do not fit the text, and duplicates.
+    """
+    with project.edit(title or _("Add suggestions"), origin=origin, bulk=True):
+        if run_id is not None and replace:
+            proposals.delete_open(project.db, run_id)
+        wanted = list(rows)
+        shut = proposals.gold_of(project.db, {one.document_id for one in wanted})
+        if run_id is not None:
+            shut |= proposals.rejected(project.db, run_id)
+        chosen: dict[tuple, NewSuggestion] = {}
+        for one in wanted:
+            if one.what not in shut:
+                chosen.setdefault(one.what, one)
+        if not chosen:
+            return 0
+        source = project.source(
+            kind, ref or (str(run_id) if run_id is not None else ""), annotator=False
+        )
+        return proposals.add_suggestions(
+            project.db, chosen.values(), source_id=source, run_id=run_id
+        )
+
+
+def take_answer(
+    project: Project,
+    run_id: int,
+    document_id: int,
+    layer_id: int,
+    found: Sequence[NewSuggestion],
+    *,
+    spans: Iterable[int] = (),
+    classes: Iterable[int] = (),
+    origin: object = None,
+) -> None:
+    """Make the predictions of a run (`found`) gold in one step, replacing gold `spans` and labels
+    `classes` (ids).
+
+    The source is the run, with its scores; the state of the document does not change.
+    """
+    name = storage_runs.get(project.db, run_id).name
+    layer = labels.layer(project.db, layer_id)
+    with project.edit(_("Accept prediction of {run}").format(run=name), origin=origin):
+        source = project.source("run", str(run_id), annotator=False)
+        who = {"annotator_id": project.annotator_id, "source_id": source}
+        for id in spans:
+            annotations.delete_span(project.db, id)
+        for id in classes:
+            annotations.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
+        for given in found:
+            if given.start is None:
+                annotations.set_mark(
+                    project.db, document_id, layer_id, given.label_id,
+                    many=layer.traits.several, score=given.score, **who,
+                )  # fmt: skip
+            elif given.end is not None:
+                make_room(project, document_id, layer, given.start, given.end, given.field)
+                annotations.add_span(
+                    project.db, document_id, layer_id, given.label_id, given.start, given.end,
+                    field=given.field, score=given.score, **who,
+                )  # fmt: skip
+        start_draft(project, document_id, layer_id)

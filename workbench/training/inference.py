@@ -1,0 +1,68 @@
+"""Predictions of the model during its training, on dev and test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
+
+from workbench.tasks.base import Features, Model, Task
+from workbench.tasks.predictor import Logits, LossSum, infer
+from workbench.tasks.spec import Gold
+from workbench.text.fields import Prediction
+from workbench.training.events import Event
+
+# predictions, the mean loss, the decoding parameters fitted to them (see TaskInfo.fit)
+DevPredictions = tuple[list[Prediction], float, dict[str, Any]]
+
+
+class Inference:
+    """In float32 and eval mode. `tick` reports between batches that the run is alive."""
+
+    def __init__(
+        self,
+        task: Task,
+        model: Model,
+        labels: Sequence[str],
+        options: Mapping[str, Any],
+        tick: Callable[[], Generator[Event, str | None, None]],
+    ):
+        self.task, self.model, self.labels = task, model, labels
+        self.options, self.tick = options, tick
+
+    def predict_and_fit(
+        self, chunks: Sequence[Features], golds: Sequence[Gold]
+    ) -> Generator[Event, str | None, DevPredictions]:
+        losses = LossSum()
+        logits = yield from self.logits(chunks, losses)
+        predictions = self.decode(chunks, logits, {})
+        fitted = self.task.info.fit(golds, predictions, self.labels)
+        if fitted:
+            predictions = self.decode(chunks, logits, fitted)
+        return predictions, sum(losses.means().values()), fitted
+
+    def decode(
+        self, chunks: Sequence[Features], logits: Sequence[Logits], fitted: Mapping[str, Any]
+    ) -> list[Prediction]:
+        decoder = {**self.task.decoder(self.model, self.options), **fitted}
+        return [
+            prediction
+            for features, found in zip(chunks, logits, strict=True)
+            for prediction in self.task.info.decode(found, features.prepared, self.labels, decoder)
+        ]
+
+    def logits(
+        self, chunks: Sequence[Features], losses: LossSum
+    ) -> Generator[Event, str | None, list[Logits]]:
+        """Logits of every chunk; adds the losses to `losses`."""
+        self.model.eval()
+        found: list[Logits] = []
+        for features in chunks:
+            work = infer(self.task, self.model, features, losses=losses)
+            while True:
+                try:
+                    next(work)
+                except StopIteration as end:
+                    found.append(end.value)
+                    break
+                yield from self.tick()
+        return found

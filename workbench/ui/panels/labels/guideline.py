@@ -1,0 +1,103 @@
+"""The guideline of a layer on the Labels page."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import (
+    QFrame,
+    QPlainTextEdit,
+    QStackedWidget,
+    QVBoxLayout,
+)
+
+from workbench.base.events import concerns
+from workbench.base.i18n import _
+from workbench.ui.panels.labels.state import LabelsState
+from workbench.ui.widgets.button import Segments
+from workbench.ui.widgets.layout import column, line, row
+from workbench.ui.widgets.markdown import MarkdownView
+from workbench.ui.widgets.words import call, words
+
+SAVE_AFTER = 1500  # milliseconds after the last key press in the guideline
+
+
+class Guideline(QFrame):
+    """The guideline of a layer in Markdown, edited here and shown beside the text in Annotate.
+
+    Saved when typing pauses.
+    """
+
+    def __init__(self, state: LabelsState):
+        super().__init__()
+        self.state, self._layer_id = state, None
+        self.setProperty("part", "surface")
+        self._mode = Segments(("read", _("Read")), ("write", _("Write")), name=_("Guideline"))
+        self._mode.chosen.connect(self._change_mode)
+        self._editor = QPlainTextEdit()
+        self._editor.setPlaceholderText(
+            _(
+                "Describe each label, with examples and borderline cases. Markdown: # heading, "
+                "- list, **bold**."
+            )
+        )
+        self._editor.setTabChangesFocus(True)
+        self._editor.textChanged.connect(self._typed)
+        call(self._editor, _("Guideline text"))
+        self._reader = MarkdownView(
+            _("Guideline preview"), _("No guideline yet. Select Write to start one.")
+        )
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._reader)
+        self._stack.addWidget(self._editor)
+        self._clock = QTimer(self)
+        self._clock.setSingleShot(True)
+        self._clock.setInterval(SAVE_AFTER)
+        self._clock.timeout.connect(self.save)
+        head = row(words(_("Guideline"), weight=600), None, self._mode, margins=(20, 10, 12, 8))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(line())
+        layout.addWidget(head)
+        layout.addWidget(column((self._stack, 1), margins=(14, 0, 12, 12)), 1)
+
+    def _typed(self) -> None:
+        if self._editor.document().isModified():
+            self._clock.start()
+
+    def save(self) -> None:
+        """Save the text if it has changed."""
+        self._clock.stop()
+        document = self._editor.document()
+        if document.isModified() and self._layer_id is not None:
+            document.setModified(False)
+            self.state.set_guideline(self._layer_id, self._editor.toPlainText())
+
+    def _change_mode(self, mode: str) -> None:
+        self.save()
+        self._stack.setCurrentIndex(1 if mode == "write" else 0)
+        if mode == "write":
+            self._editor.setFocus()
+
+    def render(self, fields: frozenset[str]) -> None:
+        one = self.state.layer
+        if not concerns(fields, "layer") or one is None:
+            return
+        if one.id != self._layer_id:
+            self.save()
+            self._layer_id = one.id
+            self._fill(one.layer.guideline)
+        elif (
+            not self._editor.document().isModified()
+            and self._editor.toPlainText() != one.layer.guideline
+        ):
+            self._fill(one.layer.guideline)
+        self._editor.setReadOnly(not self.state.editable)
+        self._mode.button("write").setEnabled(self.state.editable)
+        self._reader.set_markdown(one.layer.guideline)
+
+    def _fill(self, text: str) -> None:
+        blocked = self._editor.blockSignals(True)
+        self._editor.setPlainText(text)
+        self._editor.document().setModified(False)
+        self._editor.blockSignals(blocked)

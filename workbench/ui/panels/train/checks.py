@@ -1,0 +1,78 @@
+"""What is known of a training before it starts: its texts, and how long it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.models.spec import ModelInfo
+from workbench.operations import outcomes, results, train
+
+if TYPE_CHECKING:
+    from workbench.operations.train import Plan
+    from workbench.project.project import Project
+    from workbench.training.plan import Plan as Settings
+
+
+def text_check(
+    project: Project, plan: Plan, card: ModelInfo, length: int | None
+) -> tuple[train.TextCheck | None, tuple[str, ...]]:
+    """Statistics of the tokenizer on a sample of the texts (unknown words, truncation), and as
+    text.
+    """
+    if plan.layer is None or plan.problem:
+        return None, ()
+    try:
+        found = train.check_texts(
+            project,
+            plan.task,
+            plan.layer,
+            card.path,
+            max_length=length,
+            model_length=card.max_length,
+        )
+    except WorkbenchError as error:  # no readable tokenizer: the run itself reports the error
+        return None, (str(error),)
+    return found, train.text_warnings(plan.task, found, card.name)
+
+
+def time_told(project: Project, task: str, model: str, steps: int, batch: int) -> str:
+    """Estimated duration of `steps` of `batch` inputs, from the latest run of the task with the
+    model; "" if there is none.
+    """
+    for run in results.all_runs(project):
+        same = (run.kind, run.spec.get("task"), run.spec.get("model_name")) == (
+            "train",
+            task,
+            model,
+        )
+        done = outcomes.trained(run)
+        if same and done.steps and done.seconds:
+            texts = done.plan.batch_size if done.plan else batch
+            seconds = done.seconds / (done.steps * texts) * steps * batch
+            minutes = max(1, round(seconds / 60))
+            told = (
+                _("Less than a minute, estimated from “{run}”.")
+                if seconds < 50
+                else _("About {n} min, estimated from “{run}”.")
+            )
+            return told.format(run=run.name, n=minutes)
+    return ""
+
+
+def settings_told(plan: Settings) -> str:
+    """The automatic settings as a sentence."""
+    told = ngettext(
+        "{epochs} epoch. Steps per epoch: {steps}, batch size: {batch}, peak learning "
+        "rate: {rate:g}. The best checkpoint on dev is kept.",
+        "{epochs} epochs. Steps per epoch: {steps}, batch size: {batch}, peak learning "
+        "rate: {rate:g}. The best checkpoint on dev is kept.",
+        plan.epochs,
+    )
+    return told.format(
+        epochs=plan.epochs,
+        steps=plan.steps_per_epoch,
+        batch=plan.batch_size,
+        rate=plan.learning_rate,
+    )
