@@ -71,6 +71,9 @@ class Encoder(nn.Module, ABC):
     preparer: creates its inputs; input_names: the arrays it takes. input_axes: the name of the
     second axis of arrays (B, N, …) that have no row per unit. max_length: maximum units per input.
     head: the library's head that was loaded with it, "" if there is none.
+    pooling: how classifiers of whole texts pool its states by default, see `tasks.heads.pooling`.
+    directions: in which a recurrent language model reads: "next", "previous" or both; () for all
+    other encoders.
     """
 
     info: ModelInfo
@@ -79,6 +82,8 @@ class Encoder(nn.Module, ABC):
     input_axes: Mapping[str, str] = {}
     max_length: int
     head: str = ""
+    pooling: str = "mean"
+    directions: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:

@@ -1,8 +1,9 @@
-"""Names, shapes and types in the weight files of `torch.save`, without unpickling them.
+"""Weight files of `torch.save` (names, shapes, settings), read without unpickling them.
 
 Unpickling can execute arbitrary code. Here the instructions are read one by one and interpreted
 only as far as they build dictionaries, lists and numbers: nothing is imported, called or looked up.
-Other instructions make a file unreadable here, but not dangerous.
+Objects of other classes become a `Built`, which only holds what the file states of them. Other
+instructions make a file unreadable here, but not dangerous.
 
 Source of the layouts: torch/serialization.py (zip archive since 1.6, a chain of pickles before).
 """
@@ -54,10 +55,24 @@ class _Storage:
 
 
 @dataclass(frozen=True)
-class _Unnamed:
+class Stored:
+    """A tensor without a name, see Tensor."""
+
     shape: tuple[int, ...]
     dtype: str
     storage: tuple
+
+
+@dataclass(eq=False)
+class Built:
+    """An object that the file describes; its class was not imported and nothing was called.
+
+    path: module and name of the class or function, joined by a dot. state: its attributes.
+    """
+
+    path: str
+    arguments: Any = ()
+    state: Any = None
 
 
 class _Unreadable(Exception):
@@ -69,6 +84,14 @@ def tensors(path: Path, problems: list[str]) -> tuple[Tensor, ...]:
 
     A file that is not an archive of torch, or is truncated, is a problem.
     """
+    return tuple(named(content(path, problems)))
+
+
+def content(path: Path, problems: list[str]) -> object:
+    """The object in the file: dictionaries, lists, numbers, texts, Stored and Built.
+
+    None if it cannot be determined without unpickling. Problems as for `tensors`.
+    """
     import zipfile
     import zlib
 
@@ -77,7 +100,7 @@ def tensors(path: Path, problems: list[str]) -> tuple[Tensor, ...]:
             legacy = file.read(len(_LEGACY_MAGIC)) == _LEGACY_MAGIC
             file.seek(0)
             raw = file.read(MOST_BYTES) if legacy else _instructions(file)
-        return tuple(_named(_result(raw, skip=3 if legacy else 0)))
+        return _result(raw, skip=3 if legacy else 0)
     except OSError as error:
         problems.append(
             _("{file} cannot be read ({error})").format(file=path.name, error=error.strerror)
@@ -90,7 +113,26 @@ def tensors(path: Path, problems: list[str]) -> tuple[Tensor, ...]:
         )
     except _Unreadable:
         pass  # its content is unknown until it is loaded
-    return ()
+    return None
+
+
+def plain(path: Path, problems: list[str]) -> object:
+    """The object in a file of `pickle.dump`, see `content`."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+        if not raw or len(raw) > MOST_BYTES:
+            raise _Unreadable
+        return _result(raw, skip=0)
+    except OSError as error:
+        problems.append(
+            _("{file} cannot be read ({error})").format(file=path.name, error=error.strerror)
+        )
+    except _Unreadable:
+        problems.append(
+            _("{file} is damaged, or holds more than plain values").format(file=path.name)
+        )
+    return None
 
 
 def _instructions(file: io.BufferedReader) -> bytes:
@@ -104,11 +146,12 @@ def _instructions(file: io.BufferedReader) -> bytes:
             return member.read(MOST_BYTES)
 
 
-def _named(state: object) -> Iterator[Tensor]:
+def named(state: object) -> Iterator[Tensor]:
+    """The tensors of a state dictionary that `content` has read."""
     if not isinstance(state, dict):
-        raise _Unreadable
+        return
     for name, value in state.items():
-        if isinstance(name, str) and isinstance(value, _Unnamed):
+        if isinstance(name, str) and isinstance(value, Stored):
             yield Tensor(name, value.shape, value.dtype, value.storage)
 
 
@@ -175,6 +218,13 @@ class _Machine:
     def on_empty_dict(self, _argument) -> None:
         self.stack.append({})
 
+    def on_empty_set(self, _argument) -> None:
+        self.stack.append(set())
+
+    def on_additems(self, _argument) -> None:
+        values = self.popped()
+        self.stack[-1].update(values)
+
     def on_empty_list(self, _argument) -> None:
         self.stack.append([])
 
@@ -223,8 +273,14 @@ class _Machine:
         arguments, called = self.stack.pop(), self.stack.pop()
         self.stack.append(_called(called, arguments))
 
+    def on_newobj(self, _argument) -> None:
+        arguments, called = self.stack.pop(), self.stack.pop()
+        self.stack.append(_called(called, arguments))
+
     def on_build(self, _argument) -> None:
-        self.stack.pop()  # attributes of the dictionary, such as its version
+        state = self.stack.pop()
+        if isinstance(self.stack[-1], Built):  # a dictionary's are its version and the like
+            self.stack[-1].state = state
 
     def on_binput(self, argument) -> None:
         self.memo[argument] = self.stack[-1]
@@ -257,8 +313,10 @@ def _called(called: object, arguments: tuple) -> object:
         storage, offset, shape = arguments[:3]
         _kind, block, key, *_rest = storage.about
         name = block.path.rpartition(".")[2]
-        return _Unnamed(tuple(map(_size, shape)), _FLOATS.get(name, ""), (str(key), offset, shape))
-    return None
+        return Stored(tuple(map(_size, shape)), _FLOATS.get(name, ""), (str(key), offset, shape))
+    if path == "_codecs.encode":  # bytes, as written up to protocol 2
+        return str(arguments[0]).encode("latin1")
+    return Built(path, arguments)
 
 
 def _size(value: object) -> int:

@@ -73,6 +73,15 @@ class WordPreparer(ABC):
     def save(self, folder: Path) -> None:
         """See `Preparer.save`."""
 
+    def split(self, text: str) -> Sequence[tuple[int, int]]:
+        """The words of a text that was imported without tokens."""
+        return words_of(text)
+
+    def _borders(self, document: Document, name: str = TEXT) -> Sequence[tuple[int, int]]:
+        """The imported tokens of a text, else its words."""
+        has_tokens = bool(document.tokens.get(name))
+        return tokens_of(document, name) if has_tokens else self.split(document.content(name))
+
     def units(self, text: str, words: Sequence[tuple[int, int]], number: int) -> Units:
         """The units of text `number`, whose words are at the given offsets."""
         offsets = tuple(words)
@@ -104,7 +113,7 @@ class WordPreparer(ABC):
         step = max(1, room - room // OVERLAP)
         found = []
         for document in documents:
-            units = self.units(document.text, tokens_of(document), 0)
+            units = self.units(document.text, self._borders(document), 0)
             last = max(1, len(units) - room + step)  # the window that reaches the end
             starts = range(0, last, step)
             found.append([self.encoded(units[start : start + room]) for start in starts])
@@ -113,7 +122,8 @@ class WordPreparer(ABC):
     def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
         room = max_length - self.added
         return sum(
-            sum(len(self.units(text, words_of(text), 0)) for text in pair) > room for pair in texts
+            sum(len(self.units(text, self.split(text), 0)) for text in pair) > room
+            for pair in texts
         )
 
     def pieces(self, encoded: EncodedInput) -> list[str]:
@@ -128,7 +138,7 @@ class WordPreparer(ABC):
         known = [
             self.is_known(text[start:end])
             for text in texts
-            for start, end in words_of(text)
+            for start, end in self.split(text)
             if any(map(str.isalpha, text[start:end]))
         ]
         return 1 - sum(known) / len(known) if known else 0.0
@@ -146,10 +156,10 @@ class WordPreparer(ABC):
         """The units of the first `texts` texts; a missing second text has none."""
         names = [name for name, _content in document.texts[:texts]]
         found = [
-            self.units(document.content(name), tokens_of(document, name), number)
+            self.units(document.content(name), self._borders(document, name), number)
             for number, name in enumerate(names)
         ]
-        return found or [self.units(document.content(TEXT), tokens_of(document), 0)]
+        return found or [self.units(document.content(TEXT), self._borders(document), 0)]
 
 
 def _shortened(lengths: Sequence[int], room: int) -> list[int]:

@@ -1,0 +1,148 @@
+"""Loads and saves AWD-LSTM language models in the formats of fastai."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.models.base import LoadOptions
+from workbench.models.families.awd_lstm.encoder import AwdLstm
+from workbench.models.families.awd_lstm.info import INFO, files
+from workbench.models.families.awd_lstm.info.weights import (
+    DECODER,
+    DECODER_BIAS,
+    Network,
+    layer_names,
+    prefix_of,
+)
+from workbench.models.families.awd_lstm.network import CLASSIFIER, LANGUAGE_MODEL, Dropouts
+from workbench.models.spec import ModelInfo
+
+SAVED = {files.FORWARD: "lm_fwd.pth", files.BACKWARD: "lm_bwd.pth"}
+VOCABULARY = "vocab.pkl"  # the vocabulary in the form that fastai reads
+HEADS = {"next_lm": files.FORWARD, "previous_lm": files.BACKWARD}
+
+
+class AwdLstmFamily:
+    """Language models of fastai 0.7, 1 and 2; saved as fastai 2 does."""
+
+    info = INFO
+
+    def heads(self, info: ModelInfo) -> frozenset[str]:
+        return frozenset(head for given, head in HEADS.items() if given in info.gives)
+
+    def load(self, info: ModelInfo, options: LoadOptions) -> AwdLstm:
+        """See Family.load. `options.dropout` is that between layers; the others scale with it."""
+        if options.head and options.head not in self.heads(info):
+            raise ModelError(
+                _("{model} has no weights to predict words in the direction {head}.").format(
+                    model=info.name, head=options.head
+                ),
+                hint=_("An encoder without decoder gives states alone."),
+            )
+        path = Path(info.path)
+        found = files.Files.of(path, [])
+        problems: list[str] = []
+        sizes = Network.of(found.weights, problems) if found.weights else Network()
+        if problems or not sizes.layers or found.weights is None:
+            raise _not_loaded(info, "; ".join(problems) or _("it has no weights"))
+        torch.manual_seed(options.seed)
+        state = {} if options.random else _state(found.weights, info)
+        encoder = AwdLstm(
+            info,
+            INFO.preparer(path),
+            sizes,
+            direction=found.direction,
+            dropouts=_dropouts(options),
+            tied=_is_tied(state),
+            head=options.head,
+        )
+        if state:
+            _fill(encoder, state)
+        return encoder
+
+    def save(self, encoder: AwdLstm, folder: Path) -> None:
+        """lm_fwd.pth or lm_bwd.pth, vocab.pkl for fastai, and itos.json."""
+        torch.save(_published(encoder), folder / SAVED[encoder.directions[0]])
+        with open(folder / VOCABULARY, "wb") as file:
+            pickle.dump(encoder.preparer.vocabulary, file, protocol=2)
+        encoder.preparer.save(folder)
+
+
+def _dropouts(options: LoadOptions) -> Dropouts:
+    usual = LANGUAGE_MODEL if options.head else CLASSIFIER
+    return usual if options.dropout is None else usual.times(options.dropout / usual.hidden)
+
+
+# ---------------------------------------------------------------- weights
+
+
+class _Discarded(list):
+    """In place of fastai's own list in the state of an optimizer, which is not used."""
+
+
+def _state(path: Path, info: ModelInfo) -> dict[str, Tensor]:
+    """Name → tensor. Only tensors and plain values are unpickled."""
+    try:
+        with torch.serialization.safe_globals([(_Discarded, "fastcore.foundation.L")]):
+            content: Any = torch.load(path, map_location="cpu", weights_only=True)
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # damaged files raise errors of many kinds
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise _not_loaded(info, lines[0][:200]) from error
+    if isinstance(content, Mapping) and isinstance(content.get("model"), Mapping):
+        content = content["model"]
+    return {name: value for name, value in content.items() if isinstance(value, Tensor)}
+
+
+def _not_loaded(info: ModelInfo, reason: str) -> ModelError:
+    return ModelError(
+        _("{path} cannot be loaded: {error}.").format(path=info.path, error=reason.rstrip(".")),
+        hint=_(INFO.holds),
+    )
+
+
+def _is_tied(state: Mapping[str, Tensor]) -> bool:
+    """Whether the decoder has the weights of the embeddings; so too without a decoder."""
+    return DECODER not in state or torch.equal(state[DECODER], state["0.encoder.weight"])
+
+
+def _fill(encoder: AwdLstm, state: Mapping[str, Tensor]) -> None:
+    with torch.no_grad():
+        encoder.embeddings.weight.copy_(state[f"{prefix_of(state)}encoder.weight"])
+        for number, layer in enumerate(encoder.layers):
+            for weight, name in zip(layer.weights, layer_names(state, number), strict=True):
+                weight.copy_(state[name])
+        if encoder.decoder_weight is not None:
+            encoder.decoder_weight.copy_(state[DECODER])
+        if encoder.sizes.has_decoder and DECODER_BIAS in state:
+            encoder.decoder_bias.copy_(state[DECODER_BIAS])
+
+
+def _published(encoder: AwdLstm) -> dict[str, Tensor]:
+    """The weights by fastai's names, in the order of its modules, by which it may load them."""
+    table = encoder.embeddings.weight.detach().cpu()
+    found = {"0.encoder.weight": table, "0.encoder_dp.emb.weight": table}
+    for number, layer in enumerate(encoder.layers):
+        start = f"0.rnns.{number}."
+        of_inputs, of_states, bias_of_inputs, bias_of_states = (
+            weight.detach().cpu() for weight in layer.weights
+        )
+        found[f"{start}weight_hh_l0_raw"] = of_states
+        found[f"{start}module.weight_ih_l0"] = of_inputs
+        found[f"{start}module.bias_ih_l0"] = bias_of_inputs
+        found[f"{start}module.bias_hh_l0"] = bias_of_states
+    if not encoder.sizes.has_decoder:  # an encoder alone, as save_encoder writes it
+        return {name.removeprefix("0."): value for name, value in found.items()}
+    own = encoder.decoder_weight
+    found[DECODER] = table if own is None else own.detach().cpu()
+    found[DECODER_BIAS] = encoder.decoder_bias.detach().cpu()
+    return found

@@ -1,0 +1,104 @@
+"""Recognizes and describes AWD-LSTM language models in the formats of fastai. Without torch.
+
+A model is a folder with one file of weights (.pth; .h5 of fastai 0.7, which is a pickle too) and
+one vocabulary (.pkl or .json), or such a file of weights beside its vocabulary.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import ModelError
+from workbench.base.i18n import N_, _
+from workbench.models.families.awd_lstm.info import files
+from workbench.models.families.awd_lstm.info.weights import Network
+from workbench.models.spec import DESCRIPTION, FamilyInfo, Match, ModelInfo
+
+if TYPE_CHECKING:
+    from workbench.runtime.inputs import Preparer
+
+LONGEST = 10_000  # units per input; the model itself has no limit
+LEARNING_RATE = 0.004  # see tests/benchmarks/awd_lstm_lm.py and the sample
+
+
+class AwdLstmInfo(FamilyInfo):
+    id = "awd_lstm"
+    title = N_("AWD-LSTM (ULMFiT)")
+    holds = N_(
+        "An AWD-LSTM folder holds one file of weights (.pth or .h5) and one vocabulary "
+        "(itos.pkl or itos.json), as fastai writes them."
+    )
+
+    def match(self, path: Path) -> Match:
+        if path.is_file():
+            return Match.SURE if files.is_weights(path) and files.beside(path) else Match.NO
+        if not path.is_dir() or (path / "config.json").exists():
+            return Match.NO
+        complete = files.weight_files(path) and files.vocabularies(path)
+        return Match.SURE if complete else Match.NO
+
+    def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
+        problems: list[str] = []
+        found = files.Files.of(path, problems)
+        network = Network.of(found.weights, problems) if found.weights else Network()
+        words = files.read_vocabulary(found.vocabulary, problems) if found.vocabulary else []
+        if words and network.vocabulary and len(words) != network.vocabulary:
+            problems.append(
+                _(
+                    "{vocabulary} has {words:,} words, but {weights} has embeddings of {rows:,}: "
+                    "they are from different models"
+                ).format(
+                    vocabulary=found.vocabulary.name if found.vocabulary else "",
+                    words=len(words),
+                    weights=found.weights.name if found.weights else "",
+                    rows=network.vocabulary,
+                )
+            )
+        untrusted = not (allow_pickle or (path / DESCRIPTION).is_file())
+        if untrusted and found.weights:
+            problems.append(
+                _("{file} is a pickle: opening a pickle can execute arbitrary code").format(
+                    file=found.weights.name
+                )
+            )
+        gives = {files.FORWARD: "next_lm", files.BACKWARD: "previous_lm"}
+        return ModelInfo(
+            "",
+            str(path),
+            architecture="awd_lstm",
+            parameters=network.parameters,
+            layers=network.layers,
+            width=network.width,
+            vocabulary=network.vocabulary,
+            max_length=LONGEST,
+            gives=("states", gives[found.direction]) if network.has_decoder else ("states",),
+            dtype="float32",
+            pickled=True,
+            problems=tuple(problems),
+            untrusted=untrusted and bool(found.weights),
+            tokenizer=found.vocabulary.name if found.vocabulary else "",
+            learning_rate=LEARNING_RATE,
+        )
+
+    def preparer(self, path: Path) -> Preparer:
+        from workbench.runtime.preparers.fastai_words import FastaiWords
+
+        problems: list[str] = []
+        vocabularies = files.vocabularies(path) if path.is_dir() else files.beside(path)
+        if not vocabularies:
+            problems.append(_("it has no vocabulary (itos.pkl or itos.json)"))
+        words = files.read_vocabulary(vocabularies[0], problems) if vocabularies else []
+        if problems:
+            raise ModelError(
+                _("{path} cannot be read: {problems}.").format(
+                    path=path, problems="; ".join(problems)
+                )
+            )
+        return FastaiWords(words)
+
+    def weight_files(self, path: Path) -> tuple[Path, ...]:
+        return (path,) if path.is_file() else tuple(files.weight_files(path))
+
+
+INFO = AwdLstmInfo()

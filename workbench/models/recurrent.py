@@ -1,0 +1,68 @@
+"""LSTM layers of language models, in a form that exports to ONNX; reading padded texts backwards.
+
+torch's own conversion of LSTM to ONNX fixes the length of the traced example (2.13), so the ONNX
+operator is written into the graph directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+Memory = tuple[Tensor, Tensor]  # hidden state and cell of one layer, each (1, B, H)
+
+
+def lstm(
+    inputs: Tensor, memory: Memory | None, weights: Sequence[Tensor], *, width: int
+) -> tuple[Tensor, Memory | None]:
+    """One LSTM layer over (B, T, I): its states (B, T, H) and its memory after the last unit.
+
+    weights: of the inputs (4H, I) and of the states (4H, H), then their biases (4H,) each, in
+    torch's order of the gates (input, forget, cell, output). memory None is zero. In a graph for
+    ONNX the returned memory is None.
+    """
+    if torch.compiler.is_exporting() and memory is None:
+        return _exported(inputs, weights, width), None
+    if memory is None:
+        zero = inputs.new_zeros(1, inputs.shape[0], width)
+        memory = (zero, zero)
+    states, hidden, cell = torch.lstm(
+        inputs, memory, list(weights), True, 1, 0.0, False, False, True
+    )
+    return states, (hidden, cell)
+
+
+def _exported(inputs: Tensor, weights: Sequence[Tensor], width: int) -> Tensor:
+    """The ONNX operator, which has the gates in the order input, output, forget, cell."""
+    of_inputs, of_states, *biases = map(_onnx_gates, weights)
+    steps = inputs.transpose(0, 1)  # (B, T, I) → (T, B, I)
+    states = torch.onnx.ops.symbolic(
+        "LSTM",
+        [steps, of_inputs[None], of_states[None], torch.cat(biases)[None]],
+        {"hidden_size": width},
+        dtype=inputs.dtype,
+        shape=(steps.shape[0], 1, steps.shape[1], width),
+    )
+    return states.squeeze(1).transpose(0, 1)  # (T, 1, B, H) → (B, T, H)
+
+
+def _onnx_gates(weight: Tensor) -> Tensor:
+    gate_in, gate_forget, cell, gate_out = weight.chunk(4)
+    return torch.cat([gate_in, gate_out, gate_forget, cell])
+
+
+def backwards(mask: Tensor) -> Tensor:
+    """Positions (B, T) that reverse each row of a batch, whose padding stays at the end.
+
+    mask (B, T): 1 at units. Applied twice, every unit is in its place again.
+    """
+    lengths = mask.long().sum(1, keepdim=True)
+    places = torch.arange(mask.shape[1], device=mask.device)
+    return torch.where(places < lengths, lengths - 1 - places, places)
+
+
+def reordered(values: Tensor, order: Tensor) -> Tensor:
+    """Values (B, T, H) at the positions `order` (B, K): (B, K, H)."""
+    return values.gather(1, order.unsqueeze(-1).expand(-1, -1, values.shape[-1]))
