@@ -73,9 +73,9 @@ def export_data(
     file: Path,
     out: Path,
     format: str,
-    split,
+    split: str | None,
     source: str,
-    run,
+    run: str | None,
     escape_formulas: bool,
     as_json: bool,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,10 +15,15 @@ from workbench.cli.import_preview import dry_run_json, show_dry_run
 from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import Session, project_argument, reading, session
 
+if TYPE_CHECKING:
+    from workbench.operations.import_handle import ImportHandle, ImportOutcome
+
 SPLITS = ("train", "dev", "test")
 
 
-def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def _roles(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
     found = []
     for value in values:
         role, sign, column = value.partition("=")
@@ -87,12 +92,12 @@ def _roles(_context, _parameter, values: tuple[str, ...]) -> tuple[tuple[str, st
 def import_data(
     file: Path,
     data: tuple[Path, ...],
-    format,
-    split,
-    mapping,
-    duplicates,
-    encoding,
-    target_layer,
+    format: str | None,
+    split: str | None,
+    mapping: tuple[tuple[str, str], ...],
+    duplicates: str,
+    encoding: str | None,
+    target_layer: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -103,9 +108,15 @@ def import_data(
     if dry_run:
         with reading(file) as opened:
             layers = schema.layers(opened)
-        chosen = {"format": format, "encoding": encoding, "mapping": mapping or None}
         previews = [
-            corpus.preview(path, layers=layers, target_layer=target_layer, **chosen)
+            corpus.preview(
+                path,
+                format=format,
+                encoding=encoding,
+                mapping=mapping or None,
+                layers=layers,
+                target_layer=target_layer,
+            )
             for path in data
         ]
         emit(dry_run_json(data, previews)) if as_json else show_dry_run(data, previews)
@@ -151,9 +162,10 @@ def _offered_splits(data: tuple[Path, ...]) -> str:
     )
 
 
-def _wait(opened: Session, handle, quiet: bool):
+def _wait(opened: Session, handle: ImportHandle, quiet: bool) -> ImportOutcome:
     progress = Progress(_("Importing"), quiet=quiet)
-    opened.wait(handle.job, progress.heard, watch=handle.watch)
+    if handle.job is not None:
+        opened.wait(handle.job, progress.heard, watch=handle.watch)
     progress.end()
     if handle.outcome is None:
         raise handle.error or ImportFailed(

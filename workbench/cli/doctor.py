@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import Progress, as_json, emit, say
 from workbench.cli.session import PROJECT, Session, session
+
+if TYPE_CHECKING:
+    from workbench.operations.system_check import SystemCheck
 
 
 @click.command()
@@ -38,7 +42,7 @@ def doctor(context: click.Context, file: Path | None, as_json: bool) -> None:
         context.exit(1)
 
 
-def _wait(opened: Session, check) -> None:
+def _wait(opened: Session, check: SystemCheck) -> None:
     progress = Progress(_("Checking"))
     drop = check.changed.connect(lambda: progress.show(None, check.doing))
     check.start()

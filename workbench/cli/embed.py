@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 def embed(
     model_or_run: str,
     out: Path,
-    texts,
+    texts: tuple[str, ...],
     source: Path | None,
     unit: str,
     layers: str,
@@ -122,12 +122,12 @@ def embed(
     )
 
 
-def _documents(texts, source: Path | None) -> tuple[Document, ...]:
-    from workbench.operations import predict
+def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, ...]:
+    from workbench.operations import predict_files
 
     if source is None:
-        return predict.texts_to_documents(texts)
-    found, skipped = predict.read_inputs(source)
+        return predict_files.texts_to_documents(texts)
+    found, skipped = predict_files.read_inputs(source)
     for one in skipped:
         note(
             _("Skipped {file}, line {line}: {reason}").format(

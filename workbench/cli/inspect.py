@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 def inspect(
     run_or_model: str,
     inspector: str | None,
-    texts,
-    second,
-    keys,
+    texts: tuple[str, ...],
+    second: tuple[str, ...],
+    keys: tuple[str, ...],
     every: bool,
     file: Path | None,
-    settings,
+    settings: tuple[str, ...],
     arrays: Path | None,
     device: str,
     as_json: bool,
@@ -104,7 +104,7 @@ def inspect(
             _print(answer, None, _Arrays(arrays, 0), as_json)
 
 
-def _options(settings) -> dict[str, str]:
+def _options(settings: Sequence[str]) -> dict[str, str]:
     found = {}
     for one in settings:
         name, equals, value = one.partition("=")
@@ -114,7 +114,7 @@ def _options(settings) -> dict[str, str]:
     return found
 
 
-def _found(name: str, file: Path | None, keys) -> tuple[Choice, list[Document]]:
+def _found(name: str, file: Path | None, keys: Sequence[str]) -> tuple[Choice, list[Document]]:
     """The model and the documents of the project."""
     from workbench.operations import inspect as operations
     from workbench.operations import results
@@ -189,13 +189,13 @@ class _Arrays:
             return [self.replaced(one, f"{path}-{n}") for n, one in enumerate(value)]
         if not hasattr(value, "tolist"):
             return value
-        return value.tolist() if self._folder is None else self._write(value, path)
+        return value.tolist() if self._folder is None else self._write(self._folder, value, path)
 
-    def _write(self, array: Any, path: str) -> str:
+    def _write(self, folder: Path, array: Any, path: str) -> str:
         import numpy
 
-        self._folder.mkdir(parents=True, exist_ok=True)
-        file = self._folder / f"{self._number}{path}.npy"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{self._number}{path}.npy"
         numpy.save(file, array, allow_pickle=False)
         return str(file)
 

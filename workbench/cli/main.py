@@ -79,7 +79,9 @@ class LazyGroup(click.Group):
         module, attribute, _line = COMMANDS[name]
         return _in_language(getattr(importlib.import_module(f"workbench.cli.{module}"), attribute))
 
-    def resolve_command(self, context: click.Context, arguments: list[str]):
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if arguments[0] not in COMMANDS and (told := _not_a_command(arguments[0])):
             context.fail(told)
         return super().resolve_command(context, arguments)

@@ -8,11 +8,14 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.base.i18n import _
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
 
 as_json = click.option(
     "--json",
@@ -128,7 +131,7 @@ class Progress:
             self._tenth = int(part * 10)
             note(shown.rstrip())
 
-    def heard(self, payload: Mapping[str, Any], job) -> None:
+    def heard(self, payload: Mapping[str, Any], job: Job) -> None:
         """Show job progress from `part` (fraction), or `done` of `total` (message or parameter)."""
         total = payload.get("total") or job.spec.params.get("total")
         if payload.get("part") is not None:

@@ -92,7 +92,7 @@ def _show_info(file: Path, found: dict[str, Any]) -> None:
         )
 
 
-def _run_row(run: dict[str, Any]) -> tuple:
+def _run_row(run: dict[str, Any]) -> tuple[str | None, ...]:
     scores = (run["scores"] or {}).get("dev", {})
     return (
         run["name"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import Session, failed, key_values, project_argument, session
 from workbench.cli.use import show_scores
+
+if TYPE_CHECKING:
+    from workbench.operations.prompt_fill import PromptSpec
 
 
 @click.command()
@@ -94,7 +97,7 @@ def prompt(
     model: str,
     backend: str | None,
     settings: dict[str, str],
-    layer,
+    layer: str | None,
     shots: int,
     order: str,
     seed: int,
@@ -163,7 +166,7 @@ def _read(template: Path) -> str:
         ) from error
 
 
-def _run(opened: Session, spec, split: str) -> dict[str, Any]:
+def _run(opened: Session, spec: PromptSpec, split: str) -> dict[str, Any]:
     from workbench.operations import outcomes, results
     from workbench.operations import prompt as operations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,12 @@ from workbench.base.terms import term
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
+    from workbench.jobs.dispatch import Mailbox
     from workbench.jobs.queue import Job, Queue
     from workbench.operations.wire import Wiring
     from workbench.project.project import Project
+
+    Heard = Callable[[Mapping[str, Any], Job], None]
 
 PROJECT = click.Path(path_type=Path)
 project_argument = click.argument("file", type=PROJECT, metavar="FILE")
@@ -38,7 +41,7 @@ def reading(file: Path) -> Iterator[Project]:
 
 
 class Session:
-    """`project` (None if a command needs none), `queue`, and `wait`."""
+    """`project` (if a command needs one), `queue`, and `wait`."""
 
     def __init__(self, file: Path | None, *, read_only: bool = False):
         from workbench.jobs.dispatch import Mailbox
@@ -46,41 +49,54 @@ class Session:
         from workbench.operations import precision
 
         self.mailbox = Mailbox()
-        self.project: Project | None = None
+        self._project: Project | None = None
         self.wiring: Wiring | None = None
         if file is not None:
-            self.project = _open(file, read_only, self.mailbox)
+            self._project = _open(file, read_only, self.mailbox)
         self.queue: Queue = Queue(dispatch=self.mailbox)
         precision.remember(self.queue, settings.load)
-        if self.project is not None:
+        if self._project is not None:
             from workbench.operations.wire import wire
 
-            self.wiring = wire(self.project, self.queue)
+            self.wiring = wire(self._project, self.queue)
+
+    @property
+    def project(self) -> Project:
+        """Raises RuntimeError for a session without a project."""
+        if self._project is None:
+            raise RuntimeError("the session has no project")
+        return self._project
 
     def close(self) -> None:
         self.queue.close()
         if self.wiring is not None:
             self.wiring.close()
-        if self.project is not None:
-            self.project.close()
+        if self._project is not None:
+            self._project.close()
 
-    def ask(self, start: Callable, *, heard: Callable | None = None) -> Any:
+    def ask(
+        self,
+        start: Callable[[Callable[[Any, Exception | None], None]], Job | None],
+        *,
+        heard: Heard | None = None,
+    ) -> Any:
         """Run `start(then)`, which returns a job or None, until it ends.
 
         Returns the argument of `then` or raises its error.
         """
-        found: list = []
+        found: list[tuple[Any, Exception | None]] = []
         job = start(lambda value, error: found.append((value, error)))
         if job is not None:
             self.wait(job, heard)
         if not found:
-            raise JobFailed(job.message or _("The job ended without a result."), hint=job.hint)
+            message, hint = (job.message, job.hint) if job is not None else ("", "")
+            raise JobFailed(message or _("The job ended without a result."), hint=hint)
         value, error = found[0]
         if error is not None:
             raise error
         return value
 
-    def wait(self, job: Job, heard: Callable | None = None, *, watch: Watch | None = None) -> None:
+    def wait(self, job: Job, heard: Heard | None = None, *, watch: Watch | None = None) -> None:
         """Wait until the job has ended. `heard(payload, job)` is called with each object it yields.
 
         Ctrl+C cancels the job and `watch`, which follows work of this thread for the job.
@@ -101,7 +117,7 @@ class Session:
             drop()
 
 
-def _open(file: Path, read_only: bool, mailbox) -> Project:
+def _open(file: Path, read_only: bool, mailbox: Mailbox) -> Project:
     from workbench.project.project import Project
 
     return Project.open(file, read_only=read_only, dispatch=mailbox)
@@ -147,7 +163,7 @@ def interrupts(
     """
     counts, active = [0], [True]
 
-    def on_signal(_number, _frame) -> None:
+    def on_signal(_number: int, _frame: object) -> None:
         counts[0] += 1
         count = counts[0]
         post(lambda: heard(count) if active[0] else None)
@@ -186,7 +202,9 @@ def seconds_in_words(seconds: float) -> str:
     )
 
 
-def key_values(_context, _parameter, values: tuple[str, ...]) -> dict[str, str]:
+def key_values(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
     """The values of a repeated option KEY=VALUE, for click."""
     found = {}
     for value in values:

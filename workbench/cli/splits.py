@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SPLITS = ("train", "dev", "test")
 
 
-def _shares(_context, _parameter, value: str) -> dict[str, float]:
+def _shares(_context: click.Context, _parameter: click.Parameter, value: str) -> dict[str, float]:
     """Three percentages, or three fractions that sum to 1."""
     from workbench.operations.splits import checked_shares
 
@@ -71,7 +71,13 @@ def _shares(_context, _parameter, value: str) -> dict[str, float]:
 @click.option("--dry-run", is_flag=True, help=_("Preview the splits without changes."))
 @as_json
 def splits(
-    file: Path, shares: dict[str, float], seed, layers, anew: bool, dry_run: bool, as_json: bool
+    file: Path,
+    shares: dict[str, float],
+    seed: int | None,
+    layers: tuple[str, ...],
+    anew: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Assign the submitted documents of FILE to train, dev and test.
 
@@ -94,7 +100,9 @@ def splits(
     emit(_as_dict(choice, found, dry_run)) if as_json else _show(found, dry_run)
 
 
-def _choice(project: Project, names: tuple[str, ...], seed, values: dict[str, Any]) -> SplitChoice:
+def _choice(
+    project: Project, names: tuple[str, ...], seed: int | None, values: dict[str, Any]
+) -> SplitChoice:
     from workbench.operations.splits import SplitChoice, split_layers
 
     known = split_layers(project)

@@ -5,9 +5,9 @@ Ctrl+C once stops, twice cancels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -30,22 +30,27 @@ from workbench.training.spec import TrainSpec, all_options, parse_settings
 if TYPE_CHECKING:
     from workbench.base.options import Option
     from workbench.jobs.queue import Job
+    from workbench.models.spec import ModelInfo
     from workbench.storage.runs import Run
+
+    TaskType = click.ParamType[str]
+else:
+    TaskType = click.ParamType  # older versions of click cannot be subscripted
 
 
 def _ids() -> tuple[str, ...]:
     return tuple(info.id for info in tasks.all_tasks())
 
 
-class TaskName(click.ParamType):
+class TaskName(TaskType):
     """A task by name; a planned task that is not available yet is a usage error."""
 
     name = "task"
 
-    def get_metavar(self, *_args, **_named) -> str:
+    def get_metavar(self, *_args: object, **_named: object) -> str:
         return "[" + "|".join(_ids()) + "]"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in _ids():
             return value
         if value in tasks.PLANNED:
@@ -110,10 +115,10 @@ class TaskName(click.ParamType):
 @as_json
 def train(
     file: Path | None,
-    task,
-    model,
-    layer,
-    settings,
+    task: str | None,
+    model: str | None,
+    layer: str | None,
+    settings: dict[str, str],
     name: str,
     seed: int,
     with_test: bool,
@@ -128,9 +133,9 @@ def train(
     """
     if list_options:
         return _list_options(task, as_json)
-    for value, what in ((file, "FILE"), (task, "--task"), (model, "--model")):
-        if value is None:
-            raise click.UsageError(_("Missing {what}.").format(what=what))
+    if file is None or task is None or model is None:
+        what = "FILE" if file is None else "--task" if task is None else "--model"
+        raise click.UsageError(_("Missing {what}.").format(what=what))
     from workbench.operations import models
 
     with session(file) as opened:
@@ -152,7 +157,7 @@ def train(
     emit(report) if as_json else _show(report)
 
 
-def _train(opened: Session, spec: TrainSpec, card) -> Run:
+def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
     from workbench.operations import train as operations
 
     layer, remark = operations.choose_layer(opened.project, spec.task, spec.layer or None)
@@ -177,7 +182,7 @@ def _train(opened: Session, spec: TrainSpec, card) -> Run:
     if told := spec.forecast(card).sentence():
         note(told)
     run = operations.start(opened.project, opened.queue, spec)
-    job = operations.job_of(opened.queue, opened.project, run.id)
+    job = cast("Job", operations.job_of(opened.queue, opened.project, run.id))  # just queued
     _follow(opened, job, run)
     if job.status == "cancelled":
         raise Cancelled(_("Training was cancelled. No result was kept."))
@@ -216,7 +221,7 @@ def _follow(opened: Session, job: Job, run: Run) -> None:
         progress.end()
 
 
-def _tell(progress: Progress, payload) -> None:
+def _tell(progress: Progress, payload: Mapping[str, Any]) -> None:
     kind = payload.get("kind")
     if kind == "step":
         loss = sum(payload.get("losses", {}).values())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +12,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import PROJECT, project_argument, reading, session, writing_if_free
+
+if TYPE_CHECKING:
+    from workbench.cli.session import Session
 
 SPLITS = click.Choice(("train", "dev", "test"))
 
@@ -56,7 +60,7 @@ def evaluate(file: Path, run: str, split: str, as_json: bool) -> None:
     emit(report) if as_json else show_scores(_("Run {run}").format(run=run), report)
 
 
-def _for_scores(file: Path, run: str, split: str):
+def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[Session]:
     """Only a view of the test score must be recorded; new predictions are stored if no other
     process writes.
     """
@@ -139,8 +143,8 @@ def _gold_told(same: bool, scores: dict[str, Any]) -> str:
 @as_json
 def predict(
     run_or_folder: str,
-    texts,
-    second,
+    texts: tuple[str, ...],
+    second: tuple[str, ...],
     source: Path | None,
     file: Path | None,
     device: str,

@@ -63,7 +63,8 @@ def to_json(event: Event) -> dict[str, object]:
 def from_json(raw: Mapping[str, Any]) -> Event:
     """Raises KeyError or TypeError for an unknown event."""
     values = dict(raw)
-    return _TYPES[values.pop("type")](**values)
+    event: Event = _TYPES[values.pop("type")](**values)
+    return event
 
 
 def recorded(path: Path) -> Iterator[Event]:

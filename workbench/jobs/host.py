@@ -96,7 +96,7 @@ class Host:
         """
         if not isinstance(self.dispatch, Mailbox):
             raise RuntimeError("ask_now() is for a host without an event loop; use ask()")
-        got: list = []
+        got: list[tuple[Any, WorkbenchError | None]] = []
         self.ask(
             f"now {next(self._numbers)}", request, lambda answer, error: got.append((answer, error))
         )

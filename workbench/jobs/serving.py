@@ -66,7 +66,12 @@ class _Server:
     def __init__(self, folder: Path, channel: Channel, limits: Limits | None):
         self._folder, self._channel, self._limits = folder, channel, limits
 
-    def answer(self, answer: Callable, request: Mapping[str, Any], number: int) -> dict[str, Any]:
+    def answer(
+        self,
+        answer: Callable[[Mapping[str, Any]], object],
+        request: Mapping[str, Any],
+        number: int,
+    ) -> dict[str, Any]:
         """{"answer": …} or {"error": …}; parts yielded by a generator are sent as they are
         produced.
         """
@@ -81,7 +86,7 @@ class _Server:
         except Exception as error:
             return {"error": _told(error)}
 
-    def _stream(self, parts: Generator, number: int) -> object:
+    def _stream(self, parts: Generator[object, None, object], number: int) -> object:
         while True:
             try:
                 with limits.time_limit(self._limits):

@@ -41,7 +41,7 @@ def copy(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same_losses(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return one.get("losses", {}).keys() == other.get("losses", {}).keys()
+    return set(one.get("losses", ())) == set(other.get("losses", ()))
 
 
 def curves(payload: Mapping[str, Any]) -> tuple[list[int], dict[str, list[float]]]:

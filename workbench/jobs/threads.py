@@ -18,7 +18,9 @@ NAME = "glossbench-pool"
 SIZE = max(2, min(4, os.cpu_count() or 2))
 
 Dispatch = Callable[[Callable[[], None]], None]
-_tasks: queue.SimpleQueue[tuple] = queue.SimpleQueue()
+Work = Callable[[], Any]
+Done = Callable[[Any, Exception | None], None]
+_tasks: queue.SimpleQueue[tuple[Work, Done, Dispatch, Token]] = queue.SimpleQueue()
 _lock = threading.Lock()
 _threads: list[threading.Thread] = []
 _busy = 0  # unfinished tasks
@@ -88,7 +90,7 @@ def _serve() -> None:
                 _busy -= 1
 
 
-def _do(work: Callable, done: Callable, dispatch: Dispatch, token: Token) -> None:
+def _do(work: Work, done: Done, dispatch: Dispatch, token: Token) -> None:
     result, error = None, None
     if not token.cancelled:
         try:

@@ -148,10 +148,11 @@ def _drive(
         return events.Finished(status, end.value or {})
 
 
-def resolve(target: str) -> Callable:
+def resolve(target: str) -> Callable[..., Any]:
     """ "module:function" → the function."""
     module, name = target.split(":")
-    return getattr(importlib.import_module(module), name)
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
 
 
 def failure(error: BaseException) -> events.Finished:

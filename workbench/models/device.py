@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -172,7 +172,9 @@ def describe() -> list[dict[str, Any]]:
     return found
 
 
-def report(params: Mapping[str, Any], folder: Path) -> Iterator[dict[str, Any]]:
+def report(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target: the available devices, and which one auto selects."""
     yield {"kind": "log", "line": f"torch {torch.__version__}"}
     return {"devices": describe(), "auto": str(pick("auto")), "torch": torch.__version__}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import torch
@@ -18,7 +18,11 @@ from workbench.models import spec
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.loading import family_of
 from workbench.runtime.inputs import batches_by_length, pad
-from workbench.runtime.tokenizer import mask_token
+from workbench.runtime.preparers.subwords import Subwords
+from workbench.runtime.tokenizer import Tokenizer, mask_token
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Backend
 
 MASKED, CAUSAL = "masked", "causal"
 BATCH_TOKENS = 4096  # subwords in one forward pass, padding included
@@ -51,8 +55,8 @@ class LanguageModel:
 
     def __init__(self, encoder: Encoder, kind: str, device: torch.device):
         self.encoder, self.kind, self.device = encoder.to(device).eval(), kind, device
-        self.tokenizer, self.max_length = encoder.preparer.tokenizer, encoder.max_length
-        self.mask = mask_id(encoder) if kind == MASKED else None
+        self.tokenizer, self.max_length = _tokenizer(encoder), encoder.max_length
+        self.mask = mask_id(encoder) if kind == MASKED else -1
 
     @classmethod
     def load(
@@ -159,16 +163,22 @@ def language_kind(info: spec.ModelInfo) -> str:
 
 def mask_id(encoder: Encoder) -> int:
     """The id of the mask token. Raises ModelError if the tokenizer has none."""
-    backend = encoder.preparer.tokenizer.backend
+    backend = _tokenizer(encoder).backend
     name = mask_token(encoder.info.path, backend)
-    if name is None:
+    number = backend.token_to_id(name) if name is not None else None
+    if number is None:
         raise ModelError(
             _("The tokenizer of {model} has no mask token.").format(model=encoder.info.name)
         )
-    return backend.token_to_id(name)
+    return number
 
 
-def locate(backend, text: str, start: int, end: int) -> tuple[list[int], list[int]]:
+def _tokenizer(encoder: Encoder) -> Tokenizer:
+    """Only models of subwords have a head for words."""
+    return cast(Subwords, encoder.preparer).tokenizer
+
+
+def locate(backend: Backend, text: str, start: int, end: int) -> tuple[list[int], list[int]]:
     """Ids of the whole text with special subwords, and the positions that overlap [start, end)."""
     encoding = backend.encode(text)
     pairs = enumerate(zip(encoding.offsets, encoding.special_tokens_mask, strict=True))

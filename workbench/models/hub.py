@@ -10,13 +10,16 @@ import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.spec import downloads
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 SMALL = (
     "config.json",
@@ -108,7 +111,7 @@ def download(
 # ---------------------------------------------------------------- repository contents
 
 
-def _described(model_id: str, revision: str | None) -> dict[str, object]:
+def _described(model_id: str, revision: str | None) -> dict[str, Any]:
     from huggingface_hub import HfApi
 
     about = HfApi().model_info(model_id, revision=revision, files_metadata=True)
@@ -190,7 +193,7 @@ def _fetched(model_id: str, revision: str, name: str, size: int) -> Iterator[int
         draft.touch()
         downloads.record(_repository(model_id), [draft])
         yield from _stream(about.location, url, draft, about.size or size)
-        _verify(draft, about.etag, about.size, name)
+        _verify(draft, about.etag or "", about.size, name)
         os.replace(draft, blob)
         downloads.record(_repository(model_id), [blob])
     yield size
@@ -213,7 +216,10 @@ def _blob(model_id: str, etag: str | None) -> Path:
 def _stream(location: str, origin: str, draft: Path, size: int) -> Iterator[int]:
     """Append the missing part of the file; servers without range requests send it completely."""
     from huggingface_hub import get_session
-    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
+    from huggingface_hub.utils import (  # type: ignore[attr-defined]  # public, not in __all__
+        build_hf_headers,
+        hf_raise_for_status,
+    )
 
     there = draft.stat().st_size if draft.exists() else 0
     if there > size:
@@ -294,7 +300,12 @@ class _explained:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         from huggingface_hub import errors
 
         if (

@@ -10,7 +10,8 @@ from workbench.models.base import Encoder, Family, LoadOptions
 
 
 def family_of(info: spec.ModelInfo) -> Family:
-    return registry().get("family", info.family)()
+    family: Family = registry().get("family", info.family)()
+    return family
 
 
 def load(folder: Path | str, options: LoadOptions) -> Encoder:

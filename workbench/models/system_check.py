@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,9 @@ LIBRARIES = ("torch", "transformers", "tokenizers", "safetensors", "onnxruntime"
 SHAPES = ((384, 1536), (768, 3072))  # of the starters, and of most pretrained models
 
 
-def run(params: Mapping[str, Any], folder: Path) -> Iterator[dict[str, Any]]:
+def run(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. `params`: known, earlier bf16 measurements. Yields new ones as in training."""
     for name in LIBRARIES:
         yield {"kind": "stage", "text": _("Loading {name}…").format(name=name)}

@@ -20,7 +20,8 @@ from workbench.operations.annotate_queue import (
 )
 from workbench.project.changes import Changes
 from workbench.project.project import Project
-from workbench.storage import annotations, documents, labels
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import documents, labels
 from workbench.storage import suggestions as proposals
 from workbench.storage.annotations import MarkRow, SpanRow
 from workbench.storage.listing import DocumentRow, Filter
@@ -28,6 +29,7 @@ from workbench.storage.queue import TO_DO, SourceFile
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
 from workbench.text.document import Document
 from workbench.text.labels import MARKS, SPANS, Layer
+from workbench.text.rows import row_id
 
 __all__ = [
     "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile",
@@ -56,14 +58,14 @@ def view(project: Project, document_id: int) -> DocumentView:
     db = project.db
     document = documents.get(db, document_id)
     mine = layers_for(project, document)
-    states = annotations.states(db, document_id)
+    states = annotation_rows.states(db, document_id)
     return DocumentView(
         document,
         mine,
-        annotations.marks(db, document_id),
-        annotations.spans(db, document_id),
+        annotation_rows.marks(db, document_id),
+        annotation_rows.spans(db, document_id),
         proposals.suggestions(db, document_id),
-        {layer.id: states.get(layer.id, "pending") for layer in mine},
+        {id: states.get(id, "pending") for id in map(row_id, mine)},
     )
 
 
@@ -73,7 +75,7 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
 
     Raises KeyError if the document was deleted.
     """
-    id = shown.document.id
+    id = row_id(shown.document)
     few = (
         changes.rows is not None
         and not changes.touches("layer")
@@ -85,10 +87,10 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
     db = project.db
     spans = (
         _mended(project, shown, changes.rows["span"])
-        if changes.touches("span", id)
+        if changes.rows is not None and changes.touches("span", id)
         else shown.spans
     )
-    marks = annotations.marks(db, id) if changes.touches("mark", id) else shown.marks
+    marks = annotation_rows.marks(db, id) if changes.touches("mark", id) else shown.marks
     open_ones = (
         {"suggestion", "span", "mark"} if shown.suggestions else {"suggestion"}
     )  # suggestions equal to gold are hidden
@@ -97,14 +99,14 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
         if any(changes.touches(table, id) for table in open_ones)
         else shown.suggestions
     )
-    states = annotations.states(db, id) if changes.touches("state", id) else shown.states
+    states = annotation_rows.states(db, id) if changes.touches("state", id) else shown.states
     return DocumentView(
         shown.document,
         shown.layers,
         marks,
         spans,
         suggestions,
-        {layer.id: states.get(layer.id, "pending") for layer in shown.layers},
+        {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
     )
 
 
@@ -113,7 +115,7 @@ def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> tuple[
     kept = [row for row in shown.spans if row.id not in changed]
     for id in changed:
         try:
-            row = annotations.span(project.db, id)
+            row = annotation_rows.span(project.db, id)
         except KeyError:
             continue  # deleted
         if row.document_id == shown.document.id:
@@ -152,10 +154,10 @@ def add_span(
     with project.edit(_("Add {label}").format(label=label), origin=origin):
         who = project.annotator_id
         make_room(project, document_id, layer, start, end, field)
-        id = annotations.add_span(
+        id = annotation_rows.add_span(
             project.db,
             document_id,
-            layer.id,
+            row_id(layer),
             label_id,
             start,
             end,
@@ -163,13 +165,13 @@ def add_span(
             annotator_id=who,
             source_id=project.source("person"),
         )
-        start_draft(project, document_id, layer.id)
+        start_draft(project, document_id, row_id(layer))
     return id
 
 
 def relabel_span(project: Project, span_id: int, label_id: int, *, origin: object = None) -> None:
     """Change the label of a span to another label of its layer."""
-    span = annotations.span(project.db, span_id)
+    span = annotation_rows.span(project.db, span_id)
     layer, label = _layer_and_label(project, label_id)
     if layer.id != span.layer_id:
         raise WorkbenchError(
@@ -178,7 +180,7 @@ def relabel_span(project: Project, span_id: int, label_id: int, *, origin: objec
     if span.label_id == label_id:
         return
     with project.edit(_("Change label to {label}").format(label=label), origin=origin):
-        annotations.update_span(
+        annotation_rows.update_span(
             project.db, span_id, label_id=label_id, source_id=project.source("person")
         )
         start_draft(project, span.document_id, layer.id)
@@ -188,12 +190,12 @@ def resize_span(
     project: Project, span_id: int, start: int, end: int, *, origin: object = None
 ) -> None:
     """Change the offsets of a span. Raises WorkbenchError if they are outside the text."""
-    span = annotations.span(project.db, span_id)
+    span = annotation_rows.span(project.db, span_id)
     if (start, end) == (span.start, span.end):
         return
     _check_borders(documents.get(project.db, span.document_id), span.field, start, end)
     with project.edit(_("Move span boundary"), origin=origin):
-        annotations.update_span(
+        annotation_rows.update_span(
             project.db, span_id, start=start, end=end, source_id=project.source("person")
         )
         start_draft(project, span.document_id, span.layer_id)
@@ -201,11 +203,11 @@ def resize_span(
 
 def delete_span(project: Project, span_id: int, *, origin: object = None) -> None:
     """A draft without any annotation left in the layer becomes pending."""
-    span = annotations.span(project.db, span_id)
+    span = annotation_rows.span(project.db, span_id)
     with project.edit(_("Delete span"), origin=origin):
-        annotations.delete_span(project.db, span_id)
+        annotation_rows.delete_span(project.db, span_id)
         start_draft(project, span.document_id, span.layer_id)
-        annotations.reset_untouched(
+        annotation_rows.reset_untouched(
             project.db, [span.document_id], span.layer_id, project.annotator_id
         )
         _reopen_empty(project, span.document_id, span.layer_id)
@@ -233,18 +235,18 @@ def set_class(project: Project, document_id: int, label_id: int, *, origin: obje
     _check_layer(document, layer, MARKS)
     with project.edit(_("Set class {label}").format(label=label), origin=origin):
         who, source = project.annotator_id, project.source("person")
-        before = annotations.marks(project.db, document_id)
-        annotations.set_mark(
+        before = annotation_rows.marks(project.db, document_id)
+        annotation_rows.set_mark(
             project.db,
             document_id,
-            layer.id,
+            row_id(layer),
             label_id,
             annotator_id=who,
             source_id=source,
             many=layer.traits.several,
         )
-        if annotations.marks(project.db, document_id) != before:
-            start_draft(project, document_id, layer.id)
+        if annotation_rows.marks(project.db, document_id) != before:
+            start_draft(project, document_id, row_id(layer))
 
 
 def clear_class(
@@ -262,8 +264,8 @@ def clear_class(
     """
     db, who = project.db, project.annotator_id
     with project.edit(_("Clear class"), origin=origin):
-        annotations.clear_mark(db, document_id, layer_id, who, label_id)
-        annotations.reset_untouched(db, [document_id], layer_id, who)
+        annotation_rows.clear_mark(db, document_id, layer_id, who, label_id)
+        annotation_rows.reset_untouched(db, [document_id], layer_id, who)
         _reopen_empty(project, document_id, layer_id)
 
 
@@ -290,7 +292,7 @@ def submit(
             )
             if missing:
                 warnings.append(without_label(layer))
-            annotations.set_state(
+            annotation_rows.set_state(
                 project.db,
                 [document_id],
                 layer.id,
@@ -327,18 +329,16 @@ def _set_states(
     with project.edit(title.format(key=document.key), origin=origin):
         for layer in layers_for(project, document):
             if layer.id in wanted:
-                annotations.set_state(
+                annotation_rows.set_state(
                     project.db, [document_id], layer.id, project.annotator_id, state
                 )
 
 
 def start_draft(project: Project, document_id: int, layer_id: int) -> None:
     """Labelling has started: pending and discarded become draft; submitted stays submitted."""
-    if annotations.state(project.db, document_id, layer_id, project.annotator_id) in (
-        "pending",
-        "discarded",
-    ):
-        annotations.set_state(project.db, [document_id], layer_id, project.annotator_id, "draft")
+    db, who = project.db, project.annotator_id
+    if annotation_rows.state(db, document_id, layer_id, who) in ("pending", "discarded"):
+        annotation_rows.set_state(db, [document_id], layer_id, who, "draft")
 
 
 def without_label(layer: Layer) -> str:
@@ -350,7 +350,7 @@ def without_label(layer: Layer) -> str:
 
 def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
     """Whether the document has a label in the layer."""
-    read = annotations.spans if layer.traits.in_text else annotations.marks
+    read = annotation_rows.spans if layer.traits.in_text else annotation_rows.marks
     return any(row.layer_id == layer.id for row in read(project.db, document_id))
 
 
@@ -360,8 +360,8 @@ def _reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
     layer = labels.layer(db, layer_id)
     if layer.traits.empty_is_answer or _labels_in(project, document_id, layer):
         return
-    if annotations.state(db, document_id, layer_id, who) == "submitted":
-        annotations.set_state(db, [document_id], layer_id, who, "draft")
+    if annotation_rows.state(db, document_id, layer_id, who) == "submitted":
+        annotation_rows.set_state(db, [document_id], layer_id, who, "draft")
 
 
 # ---------------------------------------------------------------- suggestions
@@ -372,7 +372,9 @@ def make_room(
 ) -> None:
     """In layers with one label per position, a new label replaces the old one."""
     if not layer.traits.several:
-        annotations.delete_overlapping(project.db, document_id, layer.id, start, end, field)
+        annotation_rows.delete_overlapping(
+            project.db, document_id, row_id(layer), start, end, field
+        )
 
 
 def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:

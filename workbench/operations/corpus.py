@@ -11,22 +11,22 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.data_export import ExportOutcome, export_data, formats, what_is_lost
 from workbench.operations.exchange import (
-    ImportHandle,
-    ImportOutcome,
-    SkippedRecord,
     import_files,
 )
+from workbench.operations.import_handle import ImportHandle, ImportOutcome, SkippedRecord
 from workbench.operations.import_preview import Preview, PreviewRow, preview, refused
 from workbench.operations.import_splits import BY_NAME
 from workbench.operations.import_splits import described as described_splits
 from workbench.operations.import_splits import suggested as suggested_splits
 from workbench.operations.sample import create_sample
 from workbench.operations.splits import SplitOutcome, make_splits
-from workbench.storage import annotations, bulk, documents, integrity, runs, states
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import bulk, documents, integrity, runs, states
 from workbench.storage import labels as layers
 from workbench.storage.documents import Counts, DocumentRow, Filter
 from workbench.storage.ordering import Order
 from workbench.text.document import SPLITS
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -115,7 +115,7 @@ def info(project: Project) -> dict[str, Any]:
                 "layer": one.name,
                 "kind": one.kind,
                 "labels": len(one.labels),
-                "states": dict(states.counts(project.db, [one.id]).states),
+                "states": dict(states.counts(project.db, [row_id(one)]).states),
             }
             for one in layers.layers(project.db)
         ],
@@ -148,7 +148,7 @@ def labels(project: Project) -> list[dict[str, Any]]:
                     "name": one.name,
                     "key": one.key,
                     "colour": one.colour,
-                    "count": count.get(one.id, 0),
+                    "count": count.get(row_id(one), 0),
                 }
                 for one in layer.labels
             ],
@@ -252,6 +252,6 @@ def set_state(
             bare = bulk.without_label(project.db, fitting, layer_id, project.annotator_id)
         share = len(bare) / max(1, len(fitting))
         key = (layer_id, project.annotator_id)
-        annotations.set_state(project.db, bare, *key, "draft", watch=body.part(0.0, share))
+        annotation_rows.set_state(project.db, bare, *key, "draft", watch=body.part(0.0, share))
         rest = sorted(set(fitting) - set(bare))
-        return annotations.set_state(project.db, rest, *key, state, watch=body.part(share, 1.0))
+        return annotation_rows.set_state(project.db, rest, *key, state, watch=body.part(share, 1.0))

@@ -10,6 +10,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.models import spec as models
 from workbench.storage import documents
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -50,7 +51,7 @@ def count_cut(
     room = (
         length - preparer.added - 3
     )  # a pair has one special token more than a text, and some models put one before each
-    db, found = project.db, documents.long_texts(project.db, layer.id, room)
+    db, found = project.db, documents.long_texts(project.db, row_id(layer), room)
     if characters is not None and found.characters > characters:
         return None
     cut = 0

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from workbench.base import registry
 from workbench.base.errors import ExportFailed
@@ -19,10 +19,11 @@ from workbench.storage import documents, labels, runs
 from workbench.storage.header import is_project
 from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.base.manifest import Contribution
-    from workbench.exporters.data.base import DataExporter
+    from workbench.exporters.data.base import DataExporter, Plan
     from workbench.project.project import Project
     from workbench.storage.runs import Run
     from workbench.text.dataset import Record
@@ -54,7 +55,8 @@ def _exporter(format: str) -> DataExporter:
             _("There is no export format {format!r}.").format(format=format),
             hint=_("Known: {known}.").format(known=", ".join(known)),
         )
-    return registry.registry().get("exporter", format)()
+    found: DataExporter = registry.registry().get("exporter", format)()
+    return found
 
 
 def what_is_lost(
@@ -112,7 +114,7 @@ def export_data(
     wanted = None if split is None else [None if split == "none" else split]
     records: Iterable[Record] = documents.records(project.db, splits=wanted)
     plan = Plan(layers, escape=escape_formulas)
-    if source != "gold":
+    if source != "gold" and run is not None:  # `_check` has refused a missing run
         plan, records = _with_predictions(
             project, run, layers, records, plan, both=source == "both"
         )
@@ -182,7 +184,7 @@ def _check(format: str, split: str | None, source: str, run: Run | None) -> None
         )
 
 
-def _write(path: Path, write) -> int:
+def _write(path: Path, write: Callable[[TextIO], int]) -> int:
     """Call `write(file)` on a temporary file beside the target, then replace the target with it."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
@@ -216,10 +218,10 @@ def _with_predictions(
     run: Run,
     layers: tuple[Layer, ...],
     records: Iterable[Record],
-    plan,
+    plan: Plan,
     *,
     both: bool,
-):
+) -> tuple[Plan, Iterator[Record]]:
 
     layer = next((one for one in layers if one.id == run.layer_id), None)
     if layer is None:
@@ -245,11 +247,15 @@ def _with_predictions(
 
 
 def _predicted(
-    records: Iterable[Record], found: dict[int, tuple[str, Prediction]], name: str, plan, both: bool
+    records: Iterable[Record],
+    found: dict[int, tuple[str, Prediction]],
+    name: str,
+    plan: Plan,
+    both: bool,
 ) -> Iterator[Record]:
     for record in records:
         document = record.document
-        text_hash, prediction = found.get(document.id, ("", None))
+        text_hash, prediction = found.get(row_id(document)) or ("", None)
         if prediction is None or text_hash != document.text_hash:
             if both:
                 plan.count(_("{n} documents have no prediction of this run."))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
 from workbench.base.errors import Cancelled, ExportFailed, JobFailed
@@ -42,7 +42,7 @@ class Embedding:
     seconds: float
     device: str
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
 
@@ -113,7 +113,7 @@ def embed(
     return predict.follow(queue, spec, ended)
 
 
-def _result(event: Finished) -> Mapping:
+def _result(event: Finished) -> Mapping[str, Any]:
     if event.status == "cancelled":
         raise Cancelled()
     if event.status != "done" or event.result is None:

@@ -5,7 +5,7 @@ A child process parses it; copying into the project is one undo step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
+from workbench.operations.background import Background
 from workbench.operations.import_duplicates import DUPLICATES, Duplicates
 from workbench.operations.import_handle import ImportHandle, ImportOutcome, SkippedRecord
 from workbench.operations.import_preview import options_for
@@ -23,6 +24,7 @@ from workbench.operations.staging_job import STAGING, TARGET
 from workbench.storage import intake, labels, staging
 from workbench.storage.values import now
 from workbench.text.labels import Layer, free_key
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -44,10 +46,7 @@ def import_files(
     delimiter: str | None = None,
     duplicates: str = "skip",
     target_layer: str | None = None,
-    background: Callable[
-        [Callable[[], object], Callable[[object, BaseException | None], None]], None
-    ]
-    | None = None,
+    background: Background | None = None,
 ) -> ImportHandle:
     """Start an import. Imports are all-or-nothing.
 
@@ -115,7 +114,7 @@ class _Act:
     def __init__(self, project: Project, files: Sequence[Path], duplicates: str, folder: Path):
         self.project, self.files, self.duplicates, self.folder = project, files, duplicates, folder
 
-    def store(self, handle: ImportHandle, background) -> None:
+    def store(self, handle: ImportHandle, background: Background | None) -> None:
         if background is not None:
             background(lambda: self.run(handle.job, handle.watch), handle.finish)
             return
@@ -179,7 +178,7 @@ class _Act:
         label_ids: dict[int, int] = {}
         for one in staged.layers:
             layer = self._layer(one, warnings)
-            layer_ids[one.n] = layer.id
+            layer_ids[one.n] = row_id(layer)
             label_ids.update(self._labels(layer, one))
         sources = {
             number: self.project.source("import", path.name)
@@ -196,7 +195,7 @@ class _Act:
             if staged.declared and not found.labels:
                 labels.update_layer(
                     db,
-                    found.id,
+                    row_id(found),
                     guideline=found.guideline or wanted.guideline,
                     options={**wanted.options, **found.options},
                 )
@@ -226,7 +225,7 @@ class _Act:
 
         A label gets the key given in the file, else the next free one.
         """
-        known = {one.name: one.id for one in layer.labels}
+        known = {one.name: row_id(one) for one in layer.labels}
         keys = {one.key for one in layer.labels if one.key}
         found: dict[int, int] = {}
         for number, label in staged.labels:
@@ -237,7 +236,7 @@ class _Act:
                 keys.add(key)
                 known[label.name] = labels.add_label(
                     self.project.db,
-                    layer.id,
+                    row_id(layer),
                     label.name,
                     colour=label.colour,
                     key=key,

@@ -15,6 +15,7 @@ from workbench.operations.staging_job import renamed
 from workbench.storage import intake
 
 if TYPE_CHECKING:
+    from workbench.storage.database import Database
     from workbench.storage.intake import Clash, Targets, Twin
 
 # The action for a record whose key and text exist in the project; with "-text", also for one whose
@@ -38,7 +39,7 @@ class Duplicates:
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
-    def find(cls, db, files: Sequence[Path], how: str) -> Duplicates:
+    def find(cls, db: Database, files: Sequence[Path], how: str) -> Duplicates:
         clashes = intake.clashes(db)
         same = [clash for clash in clashes if clash.same_text]
         found = cls(same, intake.twins(db, [clash.seq for clash in same]), how)
@@ -63,7 +64,7 @@ class Duplicates:
         in_project = sum(twin.document_id is not None for twin in self.twins)
         return SameTexts(in_project, len(self.twins) - in_project, self.action)
 
-    def suggest(self, db, targets: Targets, at: str) -> int:
+    def suggest(self, db: Database, targets: Targets, at: str) -> int:
         """Turn the labels of skipped records into suggestions, after `intake.take_in`."""
         if not self.how.startswith("suggest"):
             return 0
@@ -85,7 +86,7 @@ class Duplicates:
             self.warnings.append(told.format(n=len(self.same)))
         return count
 
-    def _rename(self, db, clashes: list[Clash]) -> None:
+    def _rename(self, db: Database, clashes: list[Clash]) -> None:
         """New keys for records whose key is taken."""
         new = intake.free_keys(db, [clash.key for clash in clashes])
         self.keys = {clash.seq: new[place] for place, clash in enumerate(clashes)}

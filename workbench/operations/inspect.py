@@ -21,6 +21,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.models import spec as specs
 from workbench.operations import models, predict, results, train
 from workbench.storage import documents, listing
+from workbench.storage.listing import DocumentRow
 from workbench.tasks import spec as tasks
 from workbench.text import formulas
 from workbench.text.document import Document
@@ -63,13 +64,17 @@ class Choice:
 
 def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
     """Runs with a model, newest first, then every usable pretrained model."""
+    found = _trained(project) if project else []
+    return (*found, *(of_model(card) for card in models.list(settings) if card.usable))
+
+
+def _trained(project: Project) -> list[Choice]:
     runs = [
         run
-        for run in (results.all_runs(project) if project else ())
+        for run in results.all_runs(project)
         if run.kind == "train" and run.status in ("done", "stopped")
     ]
-    found = [choice for run in runs if (choice := of_run(project, run)) is not None]
-    return (*found, *(of_model(card) for card in models.list(settings) if card.usable))
+    return [choice for run in runs if (choice := of_run(project, run)) is not None]
 
 
 _TITLES = {
@@ -93,9 +98,18 @@ def of_model(card: ModelInfo) -> Choice:
 def of_run(project: Project, run: Run) -> Choice | None:
     """A run; None if its weights are missing."""
     try:
-        folder = train.model_folder(project, run)
+        return _with_folder(run, train.model_folder(project, run))
     except WorkbenchError:
         return None
+
+
+def named_run(project: Project, name: str) -> Choice:
+    """Raises WorkbenchError if there is no such run, or its weights are missing."""
+    run = results.run_named(project, name)
+    return _with_folder(run, train.model_folder(project, run))
+
+
+def _with_folder(run: Run, folder: Path) -> Choice:
     name = run.spec.get("model_name") or run.spec.get("model", "")
     return Choice(
         f"run {run.id}",
@@ -105,13 +119,6 @@ def of_run(project: Project, run: Run) -> Choice | None:
         run.id,
         run.layer,
     )
-
-
-def named_run(project: Project, name: str) -> Choice:
-    """Raises WorkbenchError if there is no such run, or its weights are missing."""
-    run = results.run_named(project, name)
-    train.model_folder(project, run)
-    return of_run(project, run)
 
 
 def of_folder(name: str, settings: Settings | None = None) -> Choice:
@@ -273,7 +280,8 @@ class Inspector:
         """
         assert self._host is not None
         asked = request(inspector, *documents, options=options)
-        return self._host.ask_now(asked, timeout)
+        found: Answer = self._host.ask_now(asked, timeout)
+        return found
 
     def close(self) -> None:
         """End the process and free its memory."""
@@ -329,7 +337,7 @@ class Gold:
     """
 
     label: str | None
-    spans: tuple
+    spans: tuple[Span, ...]
     submitted: bool
     left_out: int
     labels: tuple[str, ...] = ()
@@ -353,7 +361,9 @@ def every_document(project: Project) -> tuple[Document, ...]:
     return tuple(one.document for one in documents.records(project.db, layers=()))
 
 
-def find(project: Project, text: str = "", *, texts: int = 1, limit: int = 50) -> tuple:
+def find(
+    project: Project, text: str = "", *, texts: int = 1, limit: int = 50
+) -> tuple[DocumentRow, ...]:
     """Rows of documents for the selector: id, key, text; best search matches first."""
     ids = documents.ids(project.db, documents.Filter(text=text, texts=texts))[:limit]
     return documents.rows(project.db, ids)

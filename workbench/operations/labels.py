@@ -13,6 +13,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
 from workbench.storage import labels as store
 from workbench.text.labels import KINDS, LONGEST_NAME, Label, Layer, free_key
+from workbench.text.rows import row_id
 
 RESERVED_KEYS = frozenset("axu")  # accept, reject, unselect
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -150,7 +151,7 @@ def add_labels(
     For imports: adds many at once; the only error is an empty name.
     """
     layer = store.layer(project.db, layer_id)
-    found = {label.name: label.id for label in layer.labels}
+    found = {label.name: row_id(label) for label in layer.labels}
     used = set(used_keys(project, layer))
     with project.edit(_("Add labels to {name}").format(name=layer.name), origin=origin):
         for one in wanted:
@@ -239,7 +240,8 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     """A sentence that describes what is deleted with these labels, or this layer."""
     if layer_id is not None:
         layer = store.layer(project.db, layer_id)
-        ids, what = [one.id for one in layer.labels], _("the layer {name}").format(name=layer.name)
+        ids = [row_id(label) for label in layer.labels]
+        what = _("the layer {name}").format(name=layer.name)
     else:
         ids, what = list(label_ids), _named(project, label_ids)
     use = store.usage(project.db, ids)

@@ -89,8 +89,8 @@ def requirements() -> dict[str, str]:
         return {}
     found = {}
     for line in lines:
-        if ";" not in line:  # not an extra
-            name = re.match(r"[\w.-]+", line)
+        name = re.match(r"[\w.-]+", line)
+        if name is not None and ";" not in line:  # not an extra
             found[name[0]] = line[len(name[0]) :].strip()
     return found
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 from workbench.base import manifest, plugins
 from workbench.base import registry as registries
@@ -264,7 +265,8 @@ def _found(target: str) -> bool:
 def _without_heavy() -> Iterator[None]:
     """Make imports of torch and other heavy libraries fail: the window imports this module, too."""
     kept = {name: sys.modules.get(name) for name in HEAVY}
-    sys.modules.update(dict.fromkeys(HEAVY))
+    modules = cast(dict[str, ModuleType | None], sys.modules)
+    modules.update(dict.fromkeys(HEAVY))  # what `import` takes for "not there"
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base import scratch
 from workbench.base.errors import Cancelled, JobFailed, ModelError
@@ -21,6 +21,7 @@ from workbench.operations.outcomes import PROMPT
 from workbench.storage import runs
 from workbench.text import dataset
 from workbench.text.document import TEXT, Document
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -39,7 +40,7 @@ def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, P
     """The stored predictions for these documents, by id; predictions for an earlier text are
     ignored.
     """
-    kept = runs.predictions(project.db, run.id, [one.id for one in found])
+    kept = runs.predictions(project.db, run.id, map(row_id, found))
     return {
         one.id: kept[one.id][1]
         for one in found
@@ -59,19 +60,18 @@ def ensure(
     """Call `then(predictions by document id, None)` once all exist, or `then(None, error)`.
 
     Returns the job that computes missing predictions; None if none are missing, or not yet known
-    (with a
-    `background` on another thread). New predictions are stored unless the project is read-only.
+    (with a `background` on another thread). New ones are stored unless the project is read-only.
     """
     started: list[Job] = []
 
-    def prepared(result, error) -> None:
+    def prepared(result: Any, error: Exception | None) -> None:
         if error is not None:
             return then(None, error)
         have, missing, asked = result
         if not missing:
             return then(have, None)
 
-        def finish(event):
+        def finish(event: Finished) -> None:
             return background(
                 lambda: {**have, **_kept(project, run, missing, asked.answers(event))}, then
             )
@@ -82,7 +82,9 @@ def ensure(
     return started[0] if started else None
 
 
-def _missing(project: Project, run: Run, found: Sequence[Document]):
+def _missing(
+    project: Project, run: Run, found: Sequence[Document]
+) -> tuple[dict[int, Prediction], list[Document], _Question | None]:
     """Stored predictions, documents without one, and the prepared job for these documents."""
     have = stored(project, run, found)
     missing = [one for one in found if one.id not in have]
@@ -113,12 +115,12 @@ def _kept(
 ) -> dict[int, Prediction]:
     if not project.read_only:
         rows = [
-            (one.id, one.text_hash, answer.to_json())
+            (row_id(one), one.text_hash, answer.to_json())
             for one, answer in zip(missing, answers, strict=True)
         ]
         with project.write(_("Store predictions")):
             runs.save_predictions(project.db, run.id, rows)
-    return {one.id: answer for one, answer in zip(missing, answers, strict=True)}
+    return {row_id(one): answer for one, answer in zip(missing, answers, strict=True)}
 
 
 def device_of(run: Run) -> str:
@@ -126,6 +128,14 @@ def device_of(run: Run) -> str:
 
 
 # ---------------------------------------------------------------- the job
+
+
+class _Question(Protocol):
+    """A job that predicts documents, of a trained model or of a prompt."""
+
+    def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job: ...
+
+    def answers(self, event: Finished) -> list[Prediction]: ...
 
 
 class Question:
@@ -194,7 +204,7 @@ def follow(queue: Queue, spec: JobSpec, ended: Callable[[Finished], None]) -> Jo
     """Queue a job and call `ended` with its last event."""
     job = queue.add(spec)
 
-    def heard(event) -> None:
+    def heard(event: object) -> None:
         if isinstance(event, Finished):
             drop()
             ended(event)

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 from workbench.base import paths
 from workbench.base.errors import ExportFailed, WorkbenchError
@@ -21,6 +21,7 @@ from workbench.text.document import TEXT, TEXT_B, Document
 from workbench.text.fields import DocumentLabels
 
 if TYPE_CHECKING:
+    from workbench.jobs.events import Finished
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.storage.runs import Run
@@ -194,12 +195,12 @@ def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None
         draft.unlink(missing_ok=True)
 
 
-def _write_lines(rows, file) -> None:
+def _write_lines(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> None:
     for document, answer in rows:
         file.write(json.dumps(answer_json(document, answer, named=True), ensure_ascii=False) + "\n")
 
 
-def _write_table(rows, file) -> None:
+def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> None:
     """key, text, labels with their scores for classes; key, text and spans as JSON for tags."""
     table = csv.writer(file)
     table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
@@ -243,7 +244,7 @@ def apply_to_files(
     """
     started: list[Job | None] = []
 
-    def read(result, error) -> None:
+    def read(result: Any, error: Exception | None) -> None:
         if error is not None:
             return then(None, error)
         asked, skipped = result
@@ -257,7 +258,7 @@ def apply_to_files(
             project=project.path,
         )
 
-        def finish(event):
+        def finish(event: Finished) -> None:
             return background(
                 lambda: _saved(
                     list(zip(asked, question.answers(event), strict=True)), out, skipped

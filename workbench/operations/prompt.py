@@ -41,11 +41,13 @@ from workbench.prompting.results import PromptResult
 from workbench.storage import prompts, runs
 from workbench.text.document import Document
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.prompting.base import Example
+    from workbench.prompting.built_in import BuiltIn
     from workbench.prompting.score import LabelAnswer as LabelAnswer
     from workbench.storage.runs import Run
     from workbench.text.fields import Prediction
@@ -88,7 +90,7 @@ class Prepared:
 # ---------------------------------------------------------------- what can be chosen
 
 
-def templates() -> tuple:
+def templates() -> tuple[BuiltIn, ...]:
     """The templates that ship with the application: id, title, source."""
     from workbench.prompting.built_in import built_in
 
@@ -97,7 +99,7 @@ def templates() -> tuple:
 
 def default_template(layer: Layer | None) -> str:
     """The source that the page opens with: one that works for the layer."""
-    known = {one.id: one.source for one in templates()}
+    known: dict[str, str] = {one.id: one.source for one in templates()}
     return known["40-pair" if layer is not None and layer.texts == 2 else "10-few-shot"]
 
 
@@ -300,7 +302,7 @@ def _answers(path: Path, calibration: str) -> _Answers:
 
     with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
         rows = [json.loads(line) for line in file]
-    without_text: dict[int, list] = {}
+    without_text: dict[int, list[dict[str, list[float]]]] = {}
     for row in rows:
         if row["document_id"] is None:
             without_text.setdefault(row["set"], []).append(row["logprobs"])
@@ -326,14 +328,16 @@ def _answers(path: Path, calibration: str) -> _Answers:
 def evaluation(project: Project, this: Run) -> scoring.Evaluation:
     """The scores of a finished prompt run on its split, compared with the current gold labels."""
     found = results.scored(project, this, this.spec["split"])
-    kept = runs.predictions(project.db, this.id, [one.document.id for one in found])
+    kept = runs.predictions(project.db, this.id, [row_id(one.document) for one in found])
+    pairs = [(one, kept[id]) for one in found if (id := row_id(one.document)) in kept]
     have = [
-        one
-        for one in found
-        if one.document.id in kept and kept[one.document.id][0] == one.document.text_hash
+        (one, answer) for one, (text_hash, answer) in pairs if text_hash == one.document.text_hash
     ]
     return scoring.evaluate(
-        results.task_of(this), this.spec["split"], have, [kept[one.document.id][1] for one in have]
+        results.task_of(this),
+        this.spec["split"],
+        [one for one, _answer in have],
+        [answer for _one, answer in have],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
@@ -16,6 +16,7 @@ from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import TEXT_B, Document
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.threads import Token
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.prompting.base import Example
     from workbench.prompting.budget import Asked, Budget, Fitted
     from workbench.prompting.score import LabelAnswer
-    from workbench.prompting.shots import Shots
+    from workbench.prompting.shots import Shot, Shots
 
 MOST_SHOTS = 64
 LONGEST_TEMPLATE = 200_000  # characters
@@ -54,7 +55,7 @@ class PromptSpec:
     backend: str = backends.DEFAULT
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 <= self.shots <= MOST_SHOTS:
             raise SpecError(
                 _("{n} examples are asked for.").format(n=self.shots),
@@ -157,8 +158,8 @@ class Fillers:
 
         self.project = project
         self.renderer: Renderer = renderer or Renderer()
-        self._measure: tuple[tuple, Measure] | None = None
-        self._shots: tuple[tuple, Shots] | None = None
+        self._measure: tuple[tuple[object, ...], Measure] | None = None
+        self._shots: tuple[tuple[object, ...], Shots] | None = None
 
     def filler(self, spec: PromptSpec, *, token: Token | None = None) -> Filler:
         """Raises SpecError or ModelError where layer or model will not do."""
@@ -288,7 +289,7 @@ class Filler:
                 found.append(self.budget.fit(Asked(text, examples, second)))
             except TemplateError as error:
                 problem = error
-        if self._content_free and not found:
+        if problem is not None and not found:
             raise TemplateError(
                 N_("Calibration needs the prompt without a text: {error}"),
                 hint=N_("Let the template allow an empty text, or choose no calibration."),
@@ -348,17 +349,22 @@ def _tasks() -> tuple[str, ...]:
     return tuple(info.id for info in tasks.all_tasks() if "ClassScores" in info.outputs)
 
 
-def _pool(project: Project, task: str, layer: Layer) -> Iterator:
+class _ClassGold(Protocol):
+    """Gold of a task with one class as the answer."""
+
+    @property
+    def label(self) -> str: ...
+
+
+def _pool(project: Project, task: str, layer: Layer) -> Iterator[Shot]:
     from workbench.prompting.base import Example
     from workbench.prompting.shots import Shot
 
     for record in scoring.usable_records(project, task, layer, splits=("train",)):
         document, gold = record.document, tasks.info(task).gold(record, layer.name)
-        yield Shot(
-            document.id,
-            document.text_hash,
-            Example(document.text, gold.label, dict(document.texts).get(TEXT_B, "")),
-        )
+        label = cast(_ClassGold, gold).label  # the tasks are those of `_tasks`
+        example = Example(document.text, label, dict(document.texts).get(TEXT_B, ""))
+        yield Shot(row_id(document), document.text_hash, example)
 
 
 def first_document(project: Project, layer: Layer) -> Document | None:

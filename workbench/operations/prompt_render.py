@@ -70,7 +70,7 @@ class Renderer:
         except OutOfMemory:
             raise self.errors.memory() from None
         if answers and answers[-1].get("over"):
-            raise _unpacked(answers[-1]).error
+            raise TemplateError.from_json(answers[-1]["error"])
         if len(answers) != len(requests):
             raise JobFailed(_("The worker that renders templates gave too few answers."))
         return [_unpacked(answer) for answer in answers]

@@ -15,12 +15,14 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations import predict, run_folders, scoring, train
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import outcome
+from workbench.operations.predict import Then
 from workbench.operations.scoring import Evaluation, Scored
 from workbench.storage import labels, runs
 from workbench.storage.values import now
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -139,7 +141,7 @@ def evaluate(
     prediction are not counted.
     """
     found = [one for one in scored(project, run, split) if one.document.id in answers]
-    return scoring.evaluate(task_of(run), split, found, [answers[one.document.id] for one in found])
+    return scoring.evaluate(task_of(run), split, found, _of(answers, found))
 
 
 def scored(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
@@ -152,8 +154,19 @@ def answered(project: Project, run: Run, split: str) -> bool:
     return len(predict.stored(project, run, found)) == len(found)
 
 
+def _of(answers: Mapping[int, Prediction], found: Sequence[Scored]) -> list[Prediction]:
+    """The answers for these documents, in their order."""
+    return [answers[row_id(one.document)] for one in found]
+
+
 def start_evaluation(
-    project: Project, queue: Queue, run: Run, split: str, then, *, background: Background = here
+    project: Project,
+    queue: Queue,
+    run: Run,
+    split: str,
+    then: Then,
+    *,
+    background: Background = here,
 ) -> Job | None:
     """Evaluate a run on a split, computing missing predictions first: `then(Evaluation, None)` or
     `then(None, error)`.
@@ -164,11 +177,11 @@ def start_evaluation(
     """
     started: list[Job | None] = []
 
-    def read(found, error) -> None:
+    def read(found: Any, error: Exception | None) -> None:
         if error is not None:
             return then(None, error)
 
-        def keep(answers, error):
+        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
             return _answered(project, run, split, found, answers, error, then, background)
 
         started.append(
@@ -198,18 +211,16 @@ def _answered(
     run: Run,
     split: str,
     found: Sequence[Scored],
-    answers,
-    error,
-    then,
-    background,
+    answers: Mapping[int, Prediction] | None,
+    error: Exception | None,
+    then: Then,
+    background: Background,
 ) -> None:
     if answers is None:
         return then(None, error)
 
     def score() -> Evaluation:
-        scored = scoring.evaluate(
-            task_of(run), split, found, [answers[one.document.id] for one in found]
-        )
+        scored = scoring.evaluate(task_of(run), split, found, _of(answers, found))
         if split == "test":
             record_test_view(project, run.id, scored)
         return scored
@@ -251,7 +262,7 @@ def results(project: Project, run_id: int) -> Results:
     found = scored(project, run, "dev")
     answers = predict.stored(project, run, [one.document for one in found])
     have = [one for one in found if one.document.id in answers]
-    given = [answers[one.document.id] for one in have]
+    given = _of(answers, have)
     task = task_of(run)
     today = scoring.evaluate(task, "dev", have, given) if have else None
     matrix = confusion(task, layer_of(project, run).names, have, given) if have else None
@@ -272,9 +283,7 @@ def interval(project: Project, run: Run) -> tuple[str, float, float]:
     found = scored(project, run, "dev")
     answers = predict.stored(project, run, [one.document for one in found])
     have = [one for one in found if one.document.id in answers]
-    return tasks.info(task_of(run)).interval(
-        [one.gold for one in have], [answers[one.document.id] for one in have]
-    )
+    return tasks.info(task_of(run)).interval([one.gold for one in have], _of(answers, have))
 
 
 # ---------------------------------------------------------------- matrix
@@ -290,7 +299,7 @@ def confusion(
     made = tasks.info(task).confusion([one.gold for one in found], answers, names)
     if made is None:
         return None
-    ids = [one.document.id for one in found]
+    ids = [row_id(one.document) for one in found]
     used = [
         at for at in range(len(made.labels)) if made.counts[at].any() or made.counts[:, at].any()
     ]
@@ -322,7 +331,7 @@ def errors(
 def error_row(info: TaskInfo, one: Scored, answer: Prediction) -> ErrorRow:
     document, error = one.document, info.error(one.document, one.gold, answer)
     return ErrorRow(
-        document.id,
+        row_id(document),
         document.key,
         document.text[:160],
         error.gold,
@@ -353,7 +362,7 @@ def compare(project: Project, first_id: int, second_id: int) -> Comparison:
         predict.stored(project, run, [one.document for one in found]) for run in (first, second)
     ]
     both = [one for one in found if all(one.document.id in given for given in answers)]
-    left, right = ([given[one.document.id] for one in both] for given in answers)
+    left, right = (_of(given, both) for given in answers)
     judged = [
         (one, a, b, info.agrees(one.gold, a), info.agrees(one.gold, b))
         for one, a, b in zip(both, left, right, strict=True)

@@ -100,8 +100,9 @@ def scored_documents(project: Project, task: str, layer: Layer, split: str) -> t
     """The documents that a score on `split` is computed on, with their current gold labels."""
     info = tasks.info(task)
     return tuple(
-        Scored(record.document, info.gold(record, layer.name))
+        Scored(record.document, gold)
         for record in usable_records(project, task, layer, splits=(split,))
+        if (gold := info.gold(record, layer.name)) is not None
     )
 
 

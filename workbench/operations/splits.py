@@ -16,6 +16,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage import bulk, documents
 from workbench.storage import labels as layers
 from workbench.text.document import SPLITS
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -112,8 +113,9 @@ def checked_shares(train: float, dev: float, test: float) -> dict[str, float]:
 def split_layers(project: Project) -> dict[str, int]:
     """Layer names with the number of documents submitted in each, most first."""
     submitted = layers.submitted_counts(project.db)
-    found = sorted(layers.layers(project.db), key=lambda one: (-submitted.get(one.id, 0), one.id))
-    return {one.name: submitted.get(one.id, 0) for one in found}
+    known = [(row_id(one), one.name) for one in layers.layers(project.db)]
+    found = sorted(known, key=lambda one: (-submitted.get(one[0], 0), one[0]))
+    return {name: submitted.get(id, 0) for id, name in found}
 
 
 def split_data(project: Project, layer_names: Sequence[str], *, watch: Watch = QUIET) -> SplitData:
@@ -125,8 +127,8 @@ def split_data(project: Project, layer_names: Sequence[str], *, watch: Watch = Q
 def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET) -> SplitPreview:
     """The result that `divide` would have. Takes a second for 100,000 documents."""
     found = _divided(data, choice, watch.part(0.0, 0.9))
-    counts: Counter[str] = Counter()
-    by_label: dict[tuple[str, str], Counter[str]] = {}
+    counts: Counter[str | None] = Counter()
+    by_label: dict[tuple[str, str], Counter[str | None]] = {}
     for item in data.items:
         split = found.get(item.id, item.split)
         counts[split] += 1

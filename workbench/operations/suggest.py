@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.operations import predict, results, run_folders, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.operations.background import Background, here
+from workbench.operations.predict import Then
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -64,7 +66,7 @@ def suggest(
     project: Project,
     queue: Queue,
     run: Run,
-    then,
+    then: Then,
     *,
     split: str | None = None,
     ids: Sequence[int] | None = None,
@@ -81,12 +83,12 @@ def suggest(
     layer = results.layer_of(project, run)
     started: list[Job | None] = []
 
-    def found(records, error) -> None:
+    def found(records: Any, error: Exception | None) -> None:
         if error is not None:
             return then(None, error)
         asked = [one.document for one in records]
 
-        def keep(answers, error):
+        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
             return _answered(project, run, layer, records, answers, error, then, background)
 
         started.append(predict.ensure(project, queue, run, asked, keep, background=background))
@@ -99,11 +101,11 @@ def _answered(
     project: Project,
     run: Run,
     layer: Layer,
-    records,
+    records: Sequence[Record],
     answers: Mapping[int, Prediction] | None,
-    error,
-    then,
-    background,
+    error: Exception | None,
+    then: Then,
+    background: Background,
 ) -> None:
     if answers is None:
         return then(None, error)
@@ -112,7 +114,7 @@ def _answered(
         rows = [
             row
             for one in records
-            for row in _rows(results.task_of(run), layer, one, answers[one.document.id])
+            for row in _rows(results.task_of(run), layer, one, answers[row_id(one.document)])
         ]
         title = _("Suggest with {run}").format(run=run.name)
         count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
@@ -131,11 +133,11 @@ def _answered(
 
 def _rows(task: str, layer: Layer, record: Record, answer: Prediction) -> list[NewSuggestion]:
     """The content of a prediction, limited to labels that still exist in the layer."""
-    ids = {label.name: label.id for label in layer.labels}
+    ids = {label.name: row_id(label) for label in layer.labels}
     return [
         NewSuggestion(
-            record.document.id,
-            layer.id,
+            row_id(record.document),
+            row_id(layer),
             ids[given.label],
             given.start,
             given.end,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from workbench.base.i18n import _
 from workbench.operations.annotate import make_room, start_draft
 from workbench.project.project import Project
-from workbench.storage import annotations, labels
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import labels
 from workbench.storage import runs as storage_runs
 from workbench.storage import suggestions as proposals
 from workbench.storage.suggestions import NewSuggestion, SuggestionRow
@@ -34,9 +36,13 @@ def accept(project: Project, suggestion_ids: Iterable[int], *, origin: object = 
 
 
 def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
-    kept = {"annotator_id": project.annotator_id, "source_id": one.source_id, "score": one.score}
+    kept: dict[str, Any] = {
+        "annotator_id": project.annotator_id,
+        "source_id": one.source_id,
+        "score": one.score,
+    }
     if one.start is None:
-        annotations.set_mark(
+        annotation_rows.set_mark(
             project.db,
             one.document_id,
             one.layer_id,
@@ -46,7 +52,7 @@ def _make_gold(project: Project, one: SuggestionRow, layer: Layer) -> None:
         )
     elif one.end is not None:
         make_room(project, one.document_id, layer, one.start, one.end, one.field)
-        annotations.add_span(
+        annotation_rows.add_span(
             project.db,
             one.document_id,
             one.layer_id,
@@ -103,7 +109,7 @@ def add_suggestions(
         shut = proposals.gold_of(project.db, {one.document_id for one in wanted})
         if run_id is not None:
             shut |= proposals.rejected(project.db, run_id)
-        chosen: dict[tuple, NewSuggestion] = {}
+        chosen: dict[proposals.What, NewSuggestion] = {}
         for one in wanted:
             if one.what not in shut:
                 chosen.setdefault(one.what, one)
@@ -139,18 +145,18 @@ def take_answer(
         source = project.source("run", str(run_id), annotator=False)
         who = {"annotator_id": project.annotator_id, "source_id": source}
         for id in spans:
-            annotations.delete_span(project.db, id)
+            annotation_rows.delete_span(project.db, id)
         for id in classes:
-            annotations.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
+            annotation_rows.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
         for given in found:
             if given.start is None:
-                annotations.set_mark(
+                annotation_rows.set_mark(
                     project.db, document_id, layer_id, given.label_id,
                     many=layer.traits.several, score=given.score, **who,
                 )  # fmt: skip
             elif given.end is not None:
                 make_room(project, document_id, layer, given.start, given.end, given.field)
-                annotations.add_span(
+                annotation_rows.add_span(
                     project.db, document_id, layer_id, given.label_id, given.start, given.end,
                     field=given.field, score=given.score, **who,
                 )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.base import paths
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.options import Option
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations import corpus, models, precision, run_folders
@@ -32,7 +33,7 @@ from workbench.project import snapshot
 from workbench.project.snapshot import Snapshot
 from workbench.storage import runs
 from workbench.text.labels import Layer
-from workbench.training.spec import Option, TrainSpec, limited
+from workbench.training.spec import TrainSpec, limited
 from workbench.training.spec import options as _options
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ tokenizes the texts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from workbench.operations.cut_texts import CutCount
 from workbench.storage import documents, labels
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -65,7 +66,7 @@ def fitting_by_task(
     """`fitting_layers` for several tasks; documents are counted once."""
     every, submitted = labels.layers(project.db), labels.submitted_counts(project.db)
     pairs = sorted(
-        ((layer, submitted.get(layer.id, 0)) for layer in every), key=lambda one: -one[1]
+        ((layer, submitted.get(row_id(layer), 0)) for layer in every), key=lambda one: -one[1]
     )
     return {
         task: tuple(pair for pair in pairs if tasks.info(task).fits(pair[0])) for task in wanted
@@ -100,7 +101,9 @@ def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[
     ).format(layer=layer.name, others=others)
 
 
-def _named_layer(project: Project, task: str, name: str, fitting) -> Layer:
+def _named_layer(
+    project: Project, task: str, name: str, fitting: Sequence[tuple[Layer, int]]
+) -> Layer:
     for layer, _count in fitting:
         if layer.name == name:
             return layer
@@ -195,10 +198,12 @@ class Tally:
             self.reasons[why] += 1
             return
         gold = tasks.info(self.task).gold(record, self.layer.name)
+        if gold is None:
+            return
         self.overlapping += gold.left_out
         if record.document.split in ("train", None):
             self.labels.update(gold.labels())
-        self.ids[record.document.split].append(record.document.id)
+        self.ids[record.document.split].append(row_id(record.document))
 
     def plan(self, train_limit: int | None, warnings: tuple[str, ...] = ()) -> Plan:
         used = {split: len(self.ids[split]) for split in ("train", "dev", "test")}

@@ -115,7 +115,7 @@ def wire(project: Project, queue: Queue) -> Wiring:
     return Wiring(project, queue)
 
 
-def _update(project: Project, run_id: int, **values) -> None:
+def _update(project: Project, run_id: int, **values: object) -> None:
     with project.write():
         runs.update(project.db, run_id, **values)
 

@@ -16,7 +16,7 @@ from workbench.storage.suggestions import (
     suggestions,
 )
 from workbench.storage.tables import STATES
-from workbench.storage.values import ids_in, new_uid, now
+from workbench.storage.values import ids_in, new_id, new_uid, now
 
 __all__ = [
     "MarkRow",
@@ -162,14 +162,16 @@ def add_span(
     )
     key = (document_id, layer_id, label_id, field, start, end, annotator_id)
     if row := db.writer.execute(f"select id from span where {identical}", key).fetchone():
-        return row[0]
+        found: int = row[0]
+        return found
     columns = (
         'document_id, layer_id, label_id, field, start, "end", annotator_id, uid, source_id, score'
     )
-    return db.writer.execute(
+    inserted = db.writer.execute(
         f"insert into span({columns}) values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (*key, new_uid(), source_id, score),
-    ).lastrowid
+    )
+    return new_id(inserted)
 
 
 def update_span(
@@ -329,7 +331,9 @@ def next_unlabelled(
     Only documents that match the filter `wanted` and to which the layer applies. Wraps around at
     the end; `after_id` itself comes last. None if all documents are submitted or discarded.
     """
-    filter_condition = condition(db, wanted) if wanted is not None else ("1", [])
+    filter_condition: tuple[str, list[object]] = ("1", [])
+    if wanted is not None:
+        filter_condition = condition(db, wanted)
 
     def first(after: int, until: int | None) -> int | None:
         candidates = [
@@ -349,7 +353,7 @@ def _first_open(
     until: int | None,
     layer_id: int,
     annotator_id: int,
-    filter_condition: tuple[str, list],
+    filter_condition: tuple[str, list[object]],
 ) -> int | None:
     """The first unfinished document of one layer with an id in (after, until].
 
@@ -379,4 +383,5 @@ def open_count(db: Database, layer_ids: Sequence[int], *, annotator_id: int) -> 
         " s.document_id = d.id and s.layer_id = l.id and s.annotator_id = ? and s.state "
         "in ('submitted', 'discarded')))"
     )
-    return db.reader().execute(statement, (ids_in(layer_ids), annotator_id)).fetchone()[0]
+    found: int = db.reader().execute(statement, (ids_in(layer_ids), annotator_id)).fetchone()[0]
+    return found

@@ -6,7 +6,7 @@ from workbench.base.i18n import _
 from workbench.storage import failures
 from workbench.storage.database import Database
 from workbench.storage.tables import SOURCE_KINDS
-from workbench.storage.values import now
+from workbench.storage.values import new_id, now
 
 
 def own(db: Database) -> tuple[int, str]:
@@ -32,6 +32,7 @@ def add_source(db: Database, kind: str, ref: str = "", annotator_id: int | None 
     if kind not in SOURCE_KINDS:
         raise ValueError(f"source kind {kind!r} is none of {SOURCE_KINDS}")
     row = (kind, ref, annotator_id, now())
-    return db.writer.execute(
+    inserted = db.writer.execute(
         "insert into source(kind, ref, annotator_id, at) values(?, ?, ?, ?)", row
-    ).lastrowid
+    )
+    return new_id(inserted)

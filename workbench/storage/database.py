@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.base.errors import ProjectBusy, ProjectError
 from workbench.base.i18n import _
@@ -20,6 +20,9 @@ from workbench.storage.values import new_uid, now
 
 BUSY_SECONDS = 10
 SPILL_PAGES = 1_000  # changed pages in memory (4 MB) from which a change is written before its end
+
+
+C = TypeVar("C", bound=sqlite3.Connection)
 
 
 class Database:
@@ -129,7 +132,7 @@ class Database:
             self._journal = Journal(self._writer)
 
     def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
-        conn = self._connect(f"{self.path.as_uri()}?mode=rw")
+        conn = self._connect(f"{self.path.as_uri()}?mode=rw", sqlite3.Connection)
         self._writer = conn  # so that `close` finds it if the following steps fail
         foreign.refuse(conn)  # before anything is written: a trigger would run already
         if found.version < migrations.CURRENT:
@@ -158,7 +161,7 @@ class Database:
             conn.execute(trigger)
         return conn
 
-    def _connect(self, uri: str, kind: type[sqlite3.Connection] = sqlite3.Connection) -> Any:
+    def _connect(self, uri: str, kind: type[C]) -> C:
         with failures.explained(self.path, writing=False):
             return sqlite3.connect(
                 uri,
@@ -334,7 +337,7 @@ class Database:
             return
         with (
             failures.explained(self.path, writing=True),
-            closing(self._connect(f"{self.path.as_uri()}?mode=rw")) as conn,
+            closing(self._connect(f"{self.path.as_uri()}?mode=rw", sqlite3.Connection)) as conn,
         ):
             conn.execute("pragma busy_timeout = 0")
             conn.execute("pragma wal_checkpoint(passive)").fetchall()
@@ -358,7 +361,7 @@ class Database:
 
     # ------------------------------------------------------------ meta
 
-    def meta(self, key: str, default=None):
+    def meta(self, key: str, default: object = None) -> Any:
         row = self.reader().execute("select value from meta where key = ?", (key,)).fetchone()
         return default if row is None else row[0]
 

@@ -19,6 +19,7 @@ from workbench.storage.listing import (
     rows,
 )
 from workbench.storage.values import (
+    Row,
     borders_in,
     borders_out,
     ids_in,
@@ -33,6 +34,7 @@ from workbench.storage.values import (
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Layer
+from workbench.text.rows import row_id
 from workbench.text.spans import Span
 
 __all__ = [
@@ -118,7 +120,7 @@ class _RecordWriter:
         self._last = row[0] if row else 0
 
     def write(self, page: Sequence[Record]) -> list[int]:
-        rows: dict[str, list[tuple]] = {table: [] for table in _INSERT}
+        rows: dict[str, list[Row]] = {table: [] for table in _INSERT}
         first = self._last + 1
         for record in page:
             self._last += 1
@@ -128,7 +130,7 @@ class _RecordWriter:
             self._conn.executemany(statement, rows[table])
         return list(range(first, self._last + 1))
 
-    def _document(self, rows: dict[str, list[tuple]], id: int, document: Document) -> None:
+    def _document(self, rows: dict[str, list[Row]], id: int, document: Document) -> None:
         length = sum(len(content) for _, content in document.texts)
         group = None if document.group is None else name_in(document.group)
         meta = json_in(dict(document.meta))
@@ -149,7 +151,7 @@ class _RecordWriter:
             (id, field, borders_in(borders)) for field, borders in document.tokens.items()
         ]
 
-    def _annotations(self, rows: dict[str, list[tuple]], id: int, record: Record) -> None:
+    def _annotations(self, rows: dict[str, list[Row]], id: int, record: Record) -> None:
         who, source = self._annotator, self._source
         for name, state in record.states.items():
             if state != "pending":
@@ -241,8 +243,13 @@ def records(
         yield from _page(db, wanted[start : start + PAGE], chosen)
 
 
-def _wanted(db: Database, splits, ids, submitted_in) -> list[int]:
-    where, values = ["1"], []
+def _wanted(
+    db: Database,
+    splits: Iterable[str | None] | None,
+    ids: Iterable[int] | None,
+    submitted_in: str | None,
+) -> list[int]:
+    where, values = ["1"], list[str | None]()
     if ids is not None:
         where.append("id in (select value from json_each(?))")
         values.append(ids_in(ids))
@@ -275,7 +282,7 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
         _spans(db, page, chosen),
     )
     for document in _documents(db, page):
-        id = document.id
+        id = row_id(document)
         yield Record(document, states.get(id, {}), marks.get(id, {}), spans.get(id, {}))
 
 
@@ -287,7 +294,7 @@ def _documents(db: Database, page: Sequence[int]) -> list[Document]:
         f"select document_id, field, content from body where document_id {these} order by id", some
     ).fetchall():
         texts.setdefault(id, []).append((field, text_out(content)))
-    tokens: dict[int, dict[str, tuple]] = {}
+    tokens: dict[int, dict[str, tuple[tuple[int, int], ...]]] = {}
     for id, field, borders in read(
         f"select document_id, field, borders from tokens where document_id {these}", some
     ).fetchall():
@@ -311,7 +318,7 @@ def _documents(db: Database, page: Sequence[int]) -> list[Document]:
 
 def _gold_rows(
     db: Database, table: str, columns: str, page: Sequence[int], chosen: Sequence[Layer]
-) -> list[tuple]:
+) -> list[Row]:
     statement = (
         f"select t.document_id, t.layer_id, {columns} from {table} t join layer l on l.id "
         f"= t.layer_id and l.gold = t.annotator_id"
@@ -321,7 +328,7 @@ def _gold_rows(
     )
     if table == "state":
         statement = statement.replace(" left join label on label.id = t.label_id", "")
-    known = {one.id for one in chosen}
+    known = {row_id(one) for one in chosen}
     found = db.reader().execute(statement, (ids_in(page), ids_in(known))).fetchall()
     return [row for row in found if row[1] in known]  # a damaged index gives others
 
@@ -329,7 +336,8 @@ def _gold_rows(
 def _states(
     db: Database, page: Sequence[int], chosen: Sequence[Layer]
 ) -> dict[int, dict[str, str]]:
-    names, found = {one.id: one.name for one in chosen}, {}
+    names = {one.id: one.name for one in chosen}
+    found: dict[int, dict[str, str]] = {}
     for id, layer, state in _gold_rows(db, "state", "t.state", page, chosen):
         if state != "pending":
             found.setdefault(id, {})[names[layer]] = state
@@ -339,7 +347,8 @@ def _states(
 def _marks(
     db: Database, page: Sequence[int], chosen: Sequence[Layer]
 ) -> dict[int, dict[str, tuple[str, ...]]]:
-    names, found = {one.id: one.name for one in chosen}, {}
+    names = {one.id: one.name for one in chosen}
+    found: dict[int, dict[str, tuple[str, ...]]] = {}
     for id, layer, name in _gold_rows(db, "mark", "label.name", page, chosen):
         if name is not None:
             marks = found.setdefault(id, {})
@@ -350,7 +359,8 @@ def _marks(
 def _spans(
     db: Database, page: Sequence[int], chosen: Sequence[Layer]
 ) -> dict[int, dict[str, tuple[Span, ...]]]:
-    names, lists = {one.id: one.name for one in chosen}, {}
+    names = {one.id: one.name for one in chosen}
+    lists: dict[int, dict[str, list[Span]]] = {}
     columns = 't.start, t."end", label.name, t.field, t.score, t.id'
     for id, layer, *values in _gold_rows(db, "span", columns, page, chosen):
         lists.setdefault(id, {}).setdefault(names[layer], []).append(Span(*values))
@@ -360,5 +370,5 @@ def _spans(
     }
 
 
-def _order(span: Span) -> tuple:
-    return span.field, span.start, -span.end, span.id
+def _order(span: Span) -> tuple[str, int, int, int]:
+    return span.field, span.start, -span.end, row_id(span)

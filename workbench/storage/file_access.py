@@ -62,4 +62,4 @@ def choose_journal_mode(conn: sqlite3.Connection) -> str:
         break
     if mode != "wal":
         (mode,) = conn.execute("pragma journal_mode = truncate").fetchone()
-    return mode
+    return str(mode)

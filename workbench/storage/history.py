@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
+from workbench.storage.values import Row
+
 
 @dataclass(frozen=True)
 class HistoryStep:
@@ -53,5 +55,5 @@ def _one(conn: sqlite3.Connection, statement: str) -> HistoryStep | None:
     return _history_step(row) if row else None
 
 
-def _history_step(row: tuple) -> HistoryStep:
+def _history_step(row: Row) -> HistoryStep:
     return HistoryStep(row[0], row[1], bool(row[2]), row[3], row[4])

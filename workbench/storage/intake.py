@@ -10,12 +10,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import failures
 from workbench.storage.values import ids_in
+
+if TYPE_CHECKING:
+    from workbench.storage.database import Database
 
 PIECE = 1_000  # rows copied by one statement, after which an import can be called off
 
@@ -53,7 +57,7 @@ _COPY = {
 
 
 @contextmanager
-def attached(db, path: Path) -> Iterator[None]:
+def attached(db: Database, path: Path) -> Iterator[None]:
     """The staging file as database `staging` of the writer.
 
     Hold it around the edit: a database is attached between transactions only.
@@ -77,7 +81,7 @@ def attached(db, path: Path) -> Iterator[None]:
         db._mutex.release()
 
 
-def _at_home(db) -> bool:
+def _at_home(db: Database) -> bool:
     return threading.get_ident() == db._home
 
 
@@ -95,7 +99,7 @@ class Clash:
     same_text: bool
 
 
-def clashes(db) -> tuple[Clash, ...]:
+def clashes(db: Database) -> tuple[Clash, ...]:
     """Inside `attached`. Of several documents with one key, one with the same text counts."""
     rows = db.writer.execute(
         "select s.seq, s.file, s.line, s.key, d.id, d.text_hash = s.text_hash from "
@@ -125,7 +129,7 @@ class Twin:
     first: int
 
 
-def twins(db, skip: list[int]) -> tuple[Twin, ...]:
+def twins(db: Database, skip: list[int]) -> tuple[Twin, ...]:
     """Inside `attached`: in the order of the files. `skip`: seqs that are not asked about.
 
     A text that is in the project counts as such, even where the files repeat it.
@@ -161,7 +165,7 @@ def twins(db, skip: list[int]) -> tuple[Twin, ...]:
     return tuple(Twin(*row) for row in sorted([*there, *again]))
 
 
-def new_ids(db, seqs: list[int]) -> dict[int, int]:
+def new_ids(db: Database, seqs: list[int]) -> dict[int, int]:
     """Ids of documents that `take_in` has just copied, by seq."""
     rows = db.writer.execute(
         "select seq, id from temp.taken where seq in (select value from json_each(?))",
@@ -170,7 +174,7 @@ def new_ids(db, seqs: list[int]) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
-def free_keys(db, keys: list[str]) -> dict[int, str]:
+def free_keys(db: Database, keys: list[str]) -> dict[int, str]:
     """For each wanted key (by its place in the list) one that neither project nor staging file has:
     "key (2)", "key (3)" …
     """
@@ -190,7 +194,7 @@ def free_keys(db, keys: list[str]) -> dict[int, str]:
     return found
 
 
-def _in_project(conn, key: str) -> bool:
+def _in_project(conn: sqlite3.Connection, key: str) -> bool:
     return bool(
         conn.execute("select exists(select 1 from main.document where key = ?)", (key,)).fetchone()[
             0
@@ -208,7 +212,7 @@ class Targets:
 
 
 def take_in(
-    db,
+    db: Database,
     targets: Targets,
     *,
     annotator_id: int,
@@ -243,7 +247,7 @@ def take_in(
     return copied["doc"], copied["span"]
 
 
-def suggest(db, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> int:
+def suggest(db: Database, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> int:
     """Labels of staged documents (seq, document id) as open suggestions; what is gold or suggested
     already is left out. Gives how many.
     """
@@ -266,7 +270,7 @@ def suggest(db, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> i
         "o.label_id = l.id and o.kind = 'class' and o.status = 'open')",
         (at,),
     )
-    count = conn.execute("select changes()").fetchone()[0]
+    count: int = conn.execute("select changes()").fetchone()[0]
     same = (
         "o.document_id = p.id and o.label_id = l.id and o.field = s.field and o.start = "
         's.start and o."end" = s."end"'
@@ -281,7 +285,8 @@ def suggest(db, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> i
         f"'span' and o.status = 'open')",
         (at,),
     )
-    return count + conn.execute("select changes()").fetchone()[0]
+    changed: int = conn.execute("select changes()").fetchone()[0]
+    return count + changed
 
 
 def _prepare(

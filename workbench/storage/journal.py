@@ -23,7 +23,7 @@ from workbench.storage.checksums import JOURNAL_HASH
 from workbench.storage.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
 from workbench.storage.migrations import JOURNAL_WIDTH, JOURNALED
 from workbench.storage.replay import PIECE, Replay
-from workbench.storage.values import ids_in, now
+from workbench.storage.values import Row, ids_in, now
 
 MAX_STEPS = 10_000
 MAX_BYTES = 1 << 30
@@ -95,6 +95,13 @@ class Journal:
     def open(self) -> bool:
         return self._step is not None
 
+    @property
+    def _open_step(self) -> int:
+        """Raises RuntimeError outside a step."""
+        if self._step is None:
+            raise RuntimeError("no step of the journal is open")
+        return self._step
+
     @contextmanager
     def step(
         self, title: str, *, bulk: bool = False, watch: Watch = QUIET
@@ -136,12 +143,12 @@ class Journal:
 
     def _stop_recording(self, watch: Watch = QUIET) -> None:
         if self._bulk is not None:
-            self._write_ranges(watch)
+            self._write_ranges(self._bulk, watch)
             self._conn.execute("update journal_high set high = ?", (_ALL,))
         self._conn.execute("update journal_now set step = 0")
 
     def _end(self, watch: Watch) -> Touched | None:
-        conn, step = self._conn, self._step
+        conn, step = self._conn, self._open_step
         self._stop_recording(watch.part(0.0, 0.5))
         rows, size = self._seal(step, watch.part(0.5, 0.9))
         if not rows:
@@ -157,7 +164,7 @@ class Journal:
         self._sweep()
         return self._touched(step, rows)
 
-    def _drop(self, where: str, values: tuple = ()) -> None:
+    def _drop(self, where: str, values: Row = ()) -> None:
         """Steps that can be neither undone nor redone any more; `_sweep` deletes their rows."""
         self._conn.execute(f"update journal_step set undone = {DROPPED} where {where}", values)
         self._conn.execute(
@@ -182,13 +189,13 @@ class Journal:
     def _highest(self, table: str) -> int:
         return self._conn.execute(f"select max(id) from {table}").fetchone()[0] or 0
 
-    def _write_ranges(self, watch: Watch) -> None:
+    def _write_ranges(self, bulk: dict[str, int], watch: Watch) -> None:
         """Journal the new rows of a bulk step as ranges, and add them to the checksums.
 
         What the step did to its own new rows needs no journal: undo deletes them.
         """
-        for place, (table, before) in enumerate(self._bulk.items()):
-            watch.at(place / len(self._bulk))
+        for place, (table, before) in enumerate(bulk.items()):
+            watch.at(place / len(bulk))
             self._conn.execute(
                 "delete from journal_row where step_id = ? and tbl = ? and rid > ?",
                 (self._step, table, before),
@@ -203,7 +210,7 @@ class Journal:
                     "'range', ?, ?)",
                     row,
                 )
-                part = watch.part(place / len(self._bulk), (place + 1) / len(self._bulk))
+                part = watch.part(place / len(bulk), (place + 1) / len(bulk))
                 checksums.add_rows(self._conn, table, first, last, watch=part)
 
     def _trim(self) -> None:
@@ -260,7 +267,7 @@ class Journal:
                 these = "id in (select value from json_each(?))"
                 conn.execute(f"delete from {table} where {these}", (ids_in(some),))
             self._stop_recording()
-            touched = self._touched(self._step, len(rows))
+            touched = self._touched(self._open_step, len(rows))
             conn.execute("delete from journal_row where step_id = ?", (self._step,))
             conn.execute("delete from journal_step where id = ?", (self._step,))
         finally:

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.annotations import reset_untouched
 from workbench.storage.database import Database
-from workbench.storage.values import ids_in, json_in, json_out, name_in, new_uid
+from workbench.storage.values import Row, ids_in, json_in, json_out, name_in, new_id, new_uid
 from workbench.text.labels import Label, Layer
 
 CHUNK = 1000  # rows per statement; an operation can be cancelled between two statements
@@ -52,12 +52,12 @@ def label(db: Database, id: int) -> tuple[int, Label]:
     return row[2], _label(row)
 
 
-def _label(row: tuple) -> Label:
+def _label(row: Row) -> Label:
     id, uid, _, name, colour, key, description, position = row
     return Label(name, colour, key, description, position, id, uid)
 
 
-def _layer(row: tuple, labels: tuple[Label, ...]) -> Layer:
+def _layer(row: Row, labels: tuple[Label, ...]) -> Layer:
     id, uid, name, kind, options, guideline = row
     rest = dict(json_out(options))
     return Layer(name, kind, labels, int(rest.pop("texts", 1)), guideline, rest, id, uid)
@@ -101,11 +101,12 @@ def add_layer(
         guideline,
         db.meta_number("annotator"),
     )
-    return db.writer.execute(
+    inserted = db.writer.execute(
         "insert into layer(id, uid, name, kind, options, guideline, gold)"
         " values(?, ?, ?, ?, ?, ?, ?)",
         row,
-    ).lastrowid
+    )
+    return new_id(inserted)
 
 
 def update_layer(db: Database, id: int, **values: Any) -> None:
@@ -145,7 +146,7 @@ def add_label(
         "insert into label(uid, layer_id, name, colour, key, description, position) "
         "values(?, ?, ?, ?, ?, ?, ?)"
     )
-    return db.writer.execute(statement, row).lastrowid
+    return new_id(db.writer.execute(statement, row))
 
 
 def update_label(db: Database, id: int, **values: Any) -> None:

@@ -99,7 +99,8 @@ def count(db: Database, wanted: Filter) -> int:
     """How many documents pass."""
     statement, values = condition(db, wanted)
     query = f"select count(*) from document d where {statement}"
-    return db.reader().execute(query, values).fetchone()[0]
+    found: int = db.reader().execute(query, values).fetchone()[0]
+    return found
 
 
 def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int | None:
@@ -114,11 +115,11 @@ def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int 
     return row[0] if row else None
 
 
-def condition(db: Database, wanted: Filter) -> tuple[str, list]:
+def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
     """The filter as a condition on `document d`, with its values."""
-    parts, values = ["1"], []
+    parts, values = ["1"], list[object]()
 
-    def add(part: str, *more) -> None:
+    def add(part: str, *more: object) -> None:
         parts.append(part)
         values.extend(more)
 
@@ -137,11 +138,12 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
             wanted.label_id,
             wanted.label_id,
         )
-    if wanted.state and wanted.layer_id is None:
-        queue.add_state(add, wanted.state, _layers(db, None))
+    if wanted.layer_id is None:
+        if wanted.state:
+            queue.add_state(add, wanted.state, _layers(db, None))
     elif wanted.state:
         _add_state(add, wanted.state, wanted.layer_id)
-    elif wanted.layer_id is not None:
+    else:
         some = "select document_id from {} where layer_id = ?"
         add(
             f"d.id in ({some.format('mark')} union {some.format('span')})",
@@ -162,7 +164,7 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list]:
     return " and ".join(parts), values
 
 
-def _add_text(add, text: str) -> None:
+def _add_text(add: queue.Add, text: str) -> None:
     """Documents whose texts contain the words, or whose key contains the input, ignoring case."""
     query = search.query(text)
     if query is not None:
@@ -178,7 +180,7 @@ def _add_text(add, text: str) -> None:
     )
 
 
-def _add_state(add, state: str, layer_id: int) -> None:
+def _add_state(add: queue.Add, state: str, layer_id: int) -> None:
     gold = f"select s.state from {_GOLD_STATE} where s.document_id = d.id and s.layer_id = ?"
     add(f"ifnull(({gold}), 'pending') = ?", layer_id, state)
     add(

@@ -16,7 +16,8 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 from workbench.base.i18n import _
 from workbench.storage import checksums
@@ -362,7 +363,8 @@ def _keep_pandas_out() -> None:
     """
     if "sqlite_utils" in sys.modules or "pandas" in sys.modules:
         return
-    sys.modules["pandas"] = None  # what `import` takes for "not there"
+    modules = cast(dict[str, ModuleType | None], sys.modules)
+    modules["pandas"] = None  # what `import` takes for "not there"
     try:
         import sqlite_utils  # noqa: F401
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.storage.database import Database
-from workbench.storage.values import new_uid, now
+from workbench.storage.values import new_id, new_uid, now
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,8 @@ def by_name(db: Database, name: str) -> Prompt | None:
 
 def add(db: Database, name: str, body: str) -> Prompt:
     """Add a prompt with `body` as version 1."""
-    id = db.writer.execute(
-        "insert into prompt(uid, name) values(?, ?)", (new_uid(), name)
-    ).lastrowid
+    inserted = db.writer.execute("insert into prompt(uid, name) values(?, ?)", (new_uid(), name))
+    id = new_id(inserted)
     add_version(db, id, body)
     return get(db, id)
 
@@ -76,11 +75,11 @@ def add_version(db: Database, prompt_id: int, body: str) -> PromptVersion:
         return latest
     number, parent_id = (latest.number + 1, latest.id) if latest else (1, None)
     row = (prompt_id, number, body, parent_id, now())
-    id = db.writer.execute(
+    inserted = db.writer.execute(
         "insert into prompt_version(prompt_id, number, body, parent_id, at) values(?, ?, ?, ?, ?)",
         row,
-    ).lastrowid
-    return PromptVersion(id, *row)
+    )
+    return PromptVersion(new_id(inserted), *row)
 
 
 def rename(db: Database, id: int, name: str) -> None:

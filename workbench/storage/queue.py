@@ -54,7 +54,7 @@ def add_state(add: Add, state: str, layer_ids: Sequence[int]) -> None:
     """
     some = ids_in(layer_ids)
 
-    def has(state: str) -> tuple:
+    def has(state: str) -> tuple[str, str]:
         return some, state
 
     if state == TO_DO:

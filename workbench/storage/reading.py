@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
+from typing import Any, Self, cast
 
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
@@ -20,28 +21,28 @@ class ReadingCursor(sqlite3.Cursor):
     def _reader(self) -> Reader:
         return cast(Reader, self.connection)
 
-    def execute(self, *args):
+    def execute(self, *args: Any) -> Self:
         try:
             with self._reader.using:
                 return super().execute(*args)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._explained(error) from error
 
-    def fetchone(self):
+    def fetchone(self) -> Any:
         try:
             with self._reader.using:
                 return super().fetchone()
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._explained(error) from error
 
-    def fetchall(self):
+    def fetchall(self) -> list[Any]:
         try:
             with self._reader.using:
                 return super().fetchall()
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._explained(error) from error
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]  # sqlite3's returns the cursor
         return iter(self.fetchall())
 
     def _explained(self, error: Exception) -> ProjectError:
@@ -60,7 +61,7 @@ class Reader(sqlite3.Connection):
 
     path = Path()
 
-    def __init__(self, *args, **named):
+    def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.using, self.closing = threading.RLock(), False
 
@@ -74,6 +75,6 @@ class Reader(sqlite3.Connection):
         finally:
             self.using.release()
 
-    def execute(self, *args) -> sqlite3.Cursor:
+    def execute(self, *args: Any) -> ReadingCursor:
         """sqlite3's own makes a plain cursor, whatever `cursor` is."""
         return self.cursor(ReadingCursor).execute(*args)

@@ -11,7 +11,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.database import Database
 from workbench.storage.tables import RUN_STATUSES
-from workbench.storage.values import ids_in, json_in, json_out, new_uid, now
+from workbench.storage.values import Row, ids_in, json_in, json_out, new_id, new_uid, now
 
 if TYPE_CHECKING:  # `fields` brings numpy, which the first window must not wait for
     from workbench.storage.journal import Touched
@@ -83,10 +83,8 @@ def add(db: Database, name: str, kind: str = "train", **values: Any) -> Run:
     }
     names = ", ".join(row)
     marks = ", ".join("?" * len(row))
-    id = db.writer.execute(
-        f"insert into run({names}) values({marks})", tuple(row.values())
-    ).lastrowid
-    return get(db, id)
+    inserted = db.writer.execute(f"insert into run({names}) values({marks})", tuple(row.values()))
+    return get(db, new_id(inserted))
 
 
 def update(db: Database, id: int, **values: Any) -> Run:
@@ -169,7 +167,7 @@ def _select(db: Database, rest: str, *values: Any) -> tuple[Run, ...]:
     return tuple(_run(row, lost) for row in rows)
 
 
-def _run(row: tuple, lost: bool) -> Run:
+def _run(row: Row, lost: bool) -> Run:
     values = dict(zip((*_COLUMNS, "layer"), row, strict=True))
     for name in _JSON:
         values[name] = json_out(values[name])

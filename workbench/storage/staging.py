@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
-from workbench.storage.values import borders_in, json_in, json_out, name_in, text_in
+from workbench.storage.values import Row, borders_in, json_in, json_out, name_in, text_in
 from workbench.text.dataset import Record
 from workbench.text.labels import CLASS, MULTI, SPAN, Label, Layer, LayerKind
 
@@ -75,7 +75,7 @@ class StagingWriter:
         self._kinds: dict[str, LayerKind] = {}  # of layers with spans, if not SPAN
         self._several: set[int] = set()  # layers with more than one class on a document
         self._labels: dict[tuple[int, str], int] = {}
-        self._rows: dict[str, list[tuple]] = {table: [] for table in _INSERTS}
+        self._rows: dict[str, list[Row]] = {table: [] for table in _INSERTS}
         self._waiting = 0
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)

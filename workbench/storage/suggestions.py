@@ -27,7 +27,7 @@ class NewSuggestion:
         return "class" if self.start is None else "span"
 
     @property
-    def what(self) -> tuple:
+    def what(self) -> What:
         """Equal for suggestions that say the same."""
         return (
             self.document_id,
@@ -36,6 +36,10 @@ class NewSuggestion:
             self.end,
             self.field if self.start is not None else "",
         )
+
+
+# document, label, start, end, field
+What = tuple[int, int, int | None, int | None, str]
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ def delete_open(db: Database, run_id: int) -> int:
     ).rowcount
 
 
-def rejected(db: Database, run_id: int) -> set[tuple]:
+def rejected(db: Database, run_id: int) -> set[What]:
     """`what` of everything that a person rejected from this run."""
     statement = (
         'select document_id, label_id, start, "end", field from suggestion where run_id = '
@@ -159,7 +163,7 @@ def rejected(db: Database, run_id: int) -> set[tuple]:
     return {_key(*row) for row in db.reader().execute(statement, (run_id,)).fetchall()}
 
 
-def gold_of(db: Database, document_ids: Iterable[int]) -> set[tuple]:
+def gold_of(db: Database, document_ids: Iterable[int]) -> set[What]:
     """`what` of all gold marks and spans of these documents."""
     ids = ids_in(document_ids)
     gold = (
@@ -179,9 +183,9 @@ def gold_of(db: Database, document_ids: Iterable[int]) -> set[tuple]:
     return found | {_key(*row) for row in spans}
 
 
-def _key(document_id: int, label_id: int, start: int | None, end: int | None, field: str) -> tuple:
+def _key(document_id: int, label_id: int, start: int | None, end: int | None, field: str) -> What:
     return document_id, label_id, start, end, field if start is not None else ""
 
 
-def _what(row: SuggestionRow) -> tuple:
+def _what(row: SuggestionRow) -> What:
     return _key(row.document_id, row.label_id, row.start, row.end, row.field)

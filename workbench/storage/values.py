@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import sys
 from array import array
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
@@ -56,15 +57,26 @@ def name_in(name: str) -> str:
     )
 
 
-def json_in(value: Mapping[str, Any] | Iterable | None) -> str | None:
+Row = tuple[Any, ...]  # a row as sqlite3 returns it
+
+
+def new_id(cursor: sqlite3.Cursor) -> int:
+    """The id of the row that the cursor has just inserted."""
+    return cast(int, cursor.lastrowid)
+
+
+def json_in(value: Mapping[str, Any] | Iterable[Any] | None) -> str | None:
     """JSON for a column; empty and None become NULL. ASCII only, so lone surrogates survive."""
     return json.dumps(value, separators=(",", ":")) if value else None
 
 
-def json_out(stored: str | None, empty=None):
-    """Raises ProjectError for what was never stored: the file is damaged."""
+def json_out(stored: str | None) -> dict[str, Any]:
+    """The stored object, {} for NULL. Raises ProjectError for what was never stored: the file is
+    damaged.
+    """
     try:
-        return json.loads(stored) if stored else ({} if empty is None else empty)
+        found: dict[str, Any] = json.loads(stored) if stored else {}
+        return found
     except (TypeError, ValueError, RecursionError) as error:
         raise _damaged(_("a record")) from error
 

@@ -22,6 +22,7 @@ from workbench.models import device as devices
 from workbench.models import folder as folders
 from workbench.models.base import Encoder, KeepsMemory, LoadOptions
 from workbench.models.loading import load
+from workbench.models.spec import DESCRIPTION
 from workbench.runtime.inputs import Prepared, batches_by_length, stack
 from workbench.runtime.units import Rows, rows_of
 from workbench.tasks.base import CHUNK
@@ -238,7 +239,7 @@ def run(
 def _load(params: Mapping[str, Any], folder: Path) -> Embedder:
     """The encoder of a run, or of a pretrained model."""
     model, device = folders.located(params["model"]), str(params.get("device") or "auto")
-    if (model / folders.DESCRIPTION).is_file():
+    if (model / DESCRIPTION).is_file():
         predictor = Predictor.load(model, device)
         encoder, longest = predictor.encoder, predictor.max_length
     else:

@@ -9,6 +9,7 @@ import shutil
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -124,7 +125,7 @@ def graph(predictor: Predictor, path: Path) -> None:
             ) from error
 
 
-def _free_shapes(encoder: Encoder) -> tuple[dict, ...]:
+def _free_shapes(encoder: Encoder) -> tuple[dict[int, Any], ...]:
     """The axes of each input that may have any size: the batch, and the units or another axis."""
     batch = torch.export.Dim("batch", min=1, max=4096)
     length = torch.export.Dim("length", min=2, max=encoder.max_length)

@@ -57,7 +57,8 @@ def preparer(path: Path | str) -> Preparer:
     info = card(path, allow_pickle=True)
     if not info.family:
         raise unusable(info)
-    return registry().info("family", info.family).preparer(Path(path))
+    found: Preparer = registry().info("family", info.family).preparer(Path(path))
+    return found
 
 
 def check_gives(info: ModelInfo, wanted: str) -> None:
@@ -97,7 +98,7 @@ def card(
 
 
 # Keyed by name, size and time of all files: checking a tokenizer of 17 MB takes 0.3 s.
-_seen: dict[tuple, ModelInfo] = {}
+_seen: dict[tuple[object, ...], ModelInfo] = {}
 
 
 def _known(path: Path, allow_pickle: bool) -> ModelInfo:
@@ -113,7 +114,7 @@ def _known(path: Path, allow_pickle: bool) -> ModelInfo:
 def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: bool) -> ModelInfo:
     family = _family_of(path)
     if family:
-        found = registry().info("family", family).read(path, allow_pickle=allow_pickle)
+        found: ModelInfo = registry().info("family", family).read(path, allow_pickle=allow_pickle)
     else:
         problem = _("it holds no model of a known format ({formats})")
         found = ModelInfo("", "", problems=(problem.format(formats=_known_formats()),))
@@ -180,7 +181,7 @@ def front_matter(text: str) -> dict[str, str]:
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---":
         return {}
-    found = {}
+    found: dict[str, str] = {}
     for line in lines[1:]:
         if line.strip() == "---":
             return found

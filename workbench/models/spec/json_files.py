@@ -48,7 +48,8 @@ def quoted(value: object) -> str:
 
 def strings(value: object) -> tuple[str, ...]:
     """The strings of a list; () for anything else."""
-    return tuple(item for item in value if isinstance(item, str)) if _is_list(value) else ()
+    items = value if isinstance(value, list | tuple) else ()
+    return tuple(item for item in items if isinstance(item, str))
 
 
 def _is_list(value: object) -> bool:

@@ -37,7 +37,7 @@ class Tensor:
     name: str
     shape: tuple[int, ...]
     dtype: str
-    storage: tuple
+    storage: tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Stored:
 
     shape: tuple[int, ...]
     dtype: str
-    storage: tuple
+    storage: tuple[object, ...]
 
 
 @dataclass(eq=False)
@@ -203,94 +203,94 @@ class _Machine:
         values, self.stack[at:] = self.stack[at:], []
         return values
 
-    def on_mark(self, _argument) -> None:
+    def on_mark(self, _argument: object) -> None:
         self.marks.append(len(self.stack))
 
-    def on_none(self, _argument) -> None:
+    def on_none(self, _argument: object) -> None:
         self.stack.append(None)
 
-    def on_newtrue(self, _argument) -> None:
+    def on_newtrue(self, _argument: object) -> None:
         self.stack.append(True)
 
-    def on_newfalse(self, _argument) -> None:
+    def on_newfalse(self, _argument: object) -> None:
         self.stack.append(False)
 
-    def on_empty_dict(self, _argument) -> None:
+    def on_empty_dict(self, _argument: object) -> None:
         self.stack.append({})
 
-    def on_empty_set(self, _argument) -> None:
+    def on_empty_set(self, _argument: object) -> None:
         self.stack.append(set())
 
-    def on_additems(self, _argument) -> None:
+    def on_additems(self, _argument: object) -> None:
         values = self.popped()
         self.stack[-1].update(values)
 
-    def on_empty_list(self, _argument) -> None:
+    def on_empty_list(self, _argument: object) -> None:
         self.stack.append([])
 
-    def on_empty_tuple(self, _argument) -> None:
+    def on_empty_tuple(self, _argument: object) -> None:
         self.stack.append(())
 
-    def on_tuple(self, _argument) -> None:
+    def on_tuple(self, _argument: object) -> None:
         self.stack.append(tuple(self.popped()))
 
-    def on_tuple1(self, _argument) -> None:
+    def on_tuple1(self, _argument: object) -> None:
         self.stack[-1:] = [tuple(self.stack[-1:])]
 
-    def on_tuple2(self, _argument) -> None:
+    def on_tuple2(self, _argument: object) -> None:
         self.stack[-2:] = [tuple(self.stack[-2:])]
 
-    def on_tuple3(self, _argument) -> None:
+    def on_tuple3(self, _argument: object) -> None:
         self.stack[-3:] = [tuple(self.stack[-3:])]
 
-    def on_append(self, _argument) -> None:
+    def on_append(self, _argument: object) -> None:
         value = self.stack.pop()
         self.stack[-1].append(value)
 
-    def on_appends(self, _argument) -> None:
+    def on_appends(self, _argument: object) -> None:
         values = self.popped()
         self.stack[-1].extend(values)
 
-    def on_setitem(self, _argument) -> None:
+    def on_setitem(self, _argument: object) -> None:
         value, key = self.stack.pop(), self.stack.pop()
         self.stack[-1][key] = value
 
-    def on_setitems(self, _argument) -> None:
+    def on_setitems(self, _argument: object) -> None:
         values = self.popped()
         self.stack[-1].update(zip(values[::2], values[1::2], strict=True))
 
-    def on_global(self, argument) -> None:
+    def on_global(self, argument: str) -> None:
         self.stack.append(_Name(argument.replace(" ", ".")))
 
-    def on_stack_global(self, _argument) -> None:
+    def on_stack_global(self, _argument: object) -> None:
         name, module = self.stack.pop(), self.stack.pop()
         self.stack.append(_Name(f"{module}.{name}"))
 
-    def on_binpersid(self, _argument) -> None:
+    def on_binpersid(self, _argument: object) -> None:
         self.stack.append(_Storage(self.stack.pop()))
 
-    def on_reduce(self, _argument) -> None:
+    def on_reduce(self, _argument: object) -> None:
         arguments, called = self.stack.pop(), self.stack.pop()
         self.stack.append(_called(called, arguments))
 
-    def on_newobj(self, _argument) -> None:
+    def on_newobj(self, _argument: object) -> None:
         arguments, called = self.stack.pop(), self.stack.pop()
         self.stack.append(_called(called, arguments))
 
-    def on_build(self, _argument) -> None:
+    def on_build(self, _argument: object) -> None:
         state = self.stack.pop()
         if isinstance(self.stack[-1], Built):  # a dictionary's are its version and the like
             self.stack[-1].state = state
 
-    def on_binput(self, argument) -> None:
+    def on_binput(self, argument: int) -> None:
         self.memo[argument] = self.stack[-1]
 
     on_long_binput = on_put = on_binput
 
-    def on_memoize(self, _argument) -> None:
+    def on_memoize(self, _argument: object) -> None:
         self.memo[len(self.memo)] = self.stack[-1]
 
-    def on_binget(self, argument) -> None:
+    def on_binget(self, argument: int) -> None:
         self.stack.append(self.memo[argument])
 
     on_long_binget = on_get = on_binget
@@ -302,7 +302,7 @@ _PLAIN = frozenset(
 )
 
 
-def _called(called: object, arguments: tuple) -> object:
+def _called(called: object, arguments: tuple[Any, ...]) -> object:
     """The result of a call that a state dictionary contains; the call is not executed."""
     path = called.path if isinstance(called, _Name) else ""
     if path == "collections.OrderedDict":

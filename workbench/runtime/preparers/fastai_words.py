@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ class FastaiWords(WordPreparer):
     part of the text: the state after a word, not that after its mark, stands for the word.
     """
 
-    fill = {"input_ids": PADDING_ID}
+    fill: Mapping[str, int] = {"input_ids": PADDING_ID}
 
     def __init__(self, vocabulary: Sequence[str]):
         self.vocabulary = list(vocabulary)

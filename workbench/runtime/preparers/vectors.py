@@ -30,7 +30,7 @@ class VectorWords(WordPreparer):
 
     def __init__(self, words: WordIndex, ngrams: Ngrams | None = None):
         self.words, self.ngrams = words, ngrams
-        self.unknown = max(0, words.row(UNKNOWN) + 1)
+        self.unknown: int = max(0, words.row(UNKNOWN) + 1)
         self._cased = words.is_cased
         self._numbers = lru_cache(maxsize=1 << 17)(self._number)
         self._parts = lru_cache(maxsize=1 << 14)(self._rows)

@@ -58,7 +58,8 @@ class Opened:
     @property
     def original(self) -> np.ndarray:
         """`rows` as they are in the file, whatever was changed in memory. Read-only."""
-        return np.load(self.entry / MATRIX, mmap_mode="r")
+        rows: np.ndarray = np.load(self.entry / MATRIX, mmap_mode="r")
+        return rows
 
     def table(self, watch: Watch = QUIET) -> np.ndarray:
         """float32 (N, width): the vector of each word.
@@ -70,7 +71,8 @@ class Opened:
         path = self.entry / COMPOSED
         if not path.is_file():
             _compose(self, path, watch)
-        return np.load(path, mmap_mode="c")
+        rows: np.ndarray = np.load(path, mmap_mode="c")
+        return rows
 
 
 def ngrams_of(header: Header) -> Ngrams | None:
@@ -202,7 +204,7 @@ def sweep() -> None:
 
 def _is_current(about: Mapping[str, Any]) -> bool:
     try:
-        return list(files.key_of(Path(about["path"]))) == about["key"]
+        return bool(list(files.key_of(Path(about["path"]))) == about["key"])
     except OSError:
         return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -49,7 +49,8 @@ class AwdLstm(Encoder):
         head: str = "",
     ):
         super().__init__()
-        self.info, self.preparer, self.max_length = info, preparer, info.max_length
+        self.info, self.max_length = info, info.max_length
+        self.preparer: FastaiWords = preparer
         self.sizes, self.dropouts, self.head = sizes, dropouts, head
         self.directions = (direction,)
         self.embeddings = Embeddings(sizes.vocabulary, sizes.width, dropouts)
@@ -139,7 +140,9 @@ class AwdLstm(Encoder):
             new = _placed(new, flat, index, len(ids), 1)
         return tuple(every), _paired(new)
 
-    def _chunk(self, ids: Tensor, memory: Memories | None) -> tuple[tuple[Tensor, ...], tuple]:
+    def _chunk(
+        self, ids: Tensor, memory: Memories | None
+    ) -> tuple[tuple[Tensor, ...], tuple[Any, ...]]:
         embedded = self.embeddings(ids)
         layers, memories = [embedded], []
         values = self.embeddings.dropped(embedded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -24,6 +24,7 @@ from workbench.models.families.awd_lstm.info.weights import (
 )
 from workbench.models.families.awd_lstm.network import CLASSIFIER, LANGUAGE_MODEL, Dropouts
 from workbench.models.spec import ModelInfo
+from workbench.runtime.preparers.fastai_words import FastaiWords
 
 SAVED = {files.FORWARD: "lm_fwd.pth", files.BACKWARD: "lm_bwd.pth"}
 VOCABULARY = "vocab.pkl"  # the vocabulary in the form that fastai reads
@@ -57,7 +58,7 @@ class AwdLstmFamily:
         state = {} if options.random else _state(found.weights, info)
         encoder = AwdLstm(
             info,
-            INFO.preparer(path),
+            cast(FastaiWords, INFO.preparer(path)),
             sizes,
             direction=found.direction,
             dropouts=_dropouts(options),
@@ -84,7 +85,7 @@ def _dropouts(options: LoadOptions) -> Dropouts:
 # ---------------------------------------------------------------- weights
 
 
-class _Discarded(list):
+class _Discarded(list[object]):
     """In place of fastai's own list in the state of an optimizer, which is not used."""
 
 

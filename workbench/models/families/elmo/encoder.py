@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -100,8 +101,9 @@ class ElmoEncoder(Encoder):
     def words(self, characters: Tensor, mask: Tensor) -> Tensor:
         """The vectors of the character CNN, (B, T, M) → (B, T, P), zero where `mask` is False."""
         if torch.compiler.is_exporting():
-            flat = self.cnn(characters.flatten(0, 1))
-            return flat.unflatten(0, mask.shape) * mask[..., None]
+            flat: Tensor = self.cnn(characters.flatten(0, 1))
+            whole: Tensor = flat.unflatten(0, mask.shape) * mask[..., None]
+            return whole
         vectors = self.cnn.of_words(characters[mask])
         found = vectors.new_zeros(*mask.shape, vectors.shape[-1])
         return found.masked_scatter(mask[..., None], vectors)
@@ -120,7 +122,8 @@ class ElmoEncoder(Encoder):
         self, direction: str, x: Tensor, lengths: Tensor, memory: LayerMemory | None
     ) -> tuple[list[Tensor], LayerMemory]:
         """The outputs of each layer, (B, T, P) in reading order, and the memory after each row."""
-        cells = [layer[direction] for layer in self.layers]
+        layers = cast(Iterable[nn.ModuleDict], self.layers)
+        cells = [cast(ProjectedLstm, layer[direction]) for layer in layers]
         if torch.compiler.is_exporting():
             return self._run_scanned(cells, x)
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
@@ -132,7 +135,8 @@ class ElmoEncoder(Encoder):
                 self.dropout(data), sizes, (before[0][order], before[1][order])
             )
             data = outputs + data if number and self.sizes.skip else outputs
-            after.append(tuple(part[packed.unsorted_indices] for part in ended))
+            output, inner = (part[packed.unsorted_indices] for part in ended)
+            after.append((output, inner))
             layer = PackedSequence(data, packed.batch_sizes, order, packed.unsorted_indices)
             found.append(pad_packed_sequence(layer, batch_first=True, total_length=x.shape[1])[0])
         return found, tuple(after)
@@ -167,7 +171,8 @@ class ElmoEncoder(Encoder):
         """Logits (…, V) of the next word in reading order, from states (…, P) of `read`."""
         if self.softmax is None:
             raise NotImplementedError("These files have no softmax")
-        return self.softmax(states)
+        logits: Tensor = self.softmax(states)
+        return logits
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         return self.scores(self._top(inputs), self.head)
@@ -179,7 +184,7 @@ class ElmoEncoder(Encoder):
 
     def _top(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """The direction of the loaded head, (B, T, P)."""
-        halves = self(inputs).layers[-1].chunk(2, -1)
+        halves: tuple[Tensor, ...] = self(inputs).layers[-1].chunk(2, -1)
         return halves[self.directions.index(self.head)]
 
     # ---------------------------------------------------------------- parameters
@@ -193,7 +198,8 @@ class ElmoEncoder(Encoder):
         found = dict(self.cnn.datasets())
         for direction, name in enumerate(self.directions):
             for number, layer in enumerate(self.layers):
-                for key, parameter in layer[name].named_parameters():
+                cell = cast(nn.ModuleDict, layer)[name]
+                for key, parameter in cell.named_parameters():
                     found[f"{cell_name(direction, number)}/{key}"] = parameter
         return found
 
@@ -201,8 +207,8 @@ class ElmoEncoder(Encoder):
         """New random weights, distributed as in the original's training."""
         self.cnn.initialize()
         for layer in self.layers:
-            for cell in layer.values():
-                cell.initialize()
+            for cell in cast(nn.ModuleDict, layer).values():
+                cast(ProjectedLstm, cell).initialize()
         if self.softmax is not None:
             self.softmax.initialize()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -68,7 +69,7 @@ class CharacterCnn(nn.Module):
                 nn.init.normal_(kernel, 0.0, math.sqrt(1 / (kernel.shape[1] * kernel.shape[2])))
             nn.init.zeros_(bias)
         for highway in self.highways:
-            highway.initialize()
+            cast(Highway, highway).initialize()
         nn.init.normal_(self.projection, 0.0, 1 / math.sqrt(len(self.projection)))
         nn.init.zeros_(self.bias)
 
@@ -160,7 +161,8 @@ class ProjectedLstm(nn.Module):
             return [output, cell], output.clone()
 
         _memory, outputs = scan(step, list(memory), self.inputs(x).transpose(0, 1))
-        return outputs.transpose(0, 1)
+        found: Tensor = outputs.transpose(0, 1)
+        return found
 
     def initialize(self) -> None:
         nn.init.xavier_uniform_(self.W_0)

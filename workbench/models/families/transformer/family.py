@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +23,7 @@ from workbench.runtime.preparers.subwords import Subwords
 from workbench.runtime.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from transformers import PretrainedConfig
+    from transformers import PretrainedConfig, PreTrainedModel
 
 _CLASSES = {
     "sequence": "AutoModelForSequenceClassification",
@@ -72,7 +72,7 @@ class TransformerEncoder(Encoder):
     def __init__(
         self,
         info: spec.ModelInfo,
-        model: nn.Module,
+        model: PreTrainedModel,
         tokenizer: Tokenizer,
         head: str,
         has_pooler: bool = True,
@@ -98,7 +98,7 @@ class TransformerEncoder(Encoder):
 
     @property
     def body(self) -> nn.Module:
-        base = self.model.base_model
+        base: nn.Module | None = self.model.base_model
         return base if base is not None else self.model
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
@@ -107,11 +107,12 @@ class TransformerEncoder(Encoder):
         return States(output.hidden_states, inputs[MASK].bool(), pooled)
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
-        return self.model(**inputs).logits
+        logits: Tensor = self.model(**inputs).logits
+        return logits
 
     @property
     def gives_attention(self) -> bool:
-        return self.model.config._attn_implementation == "eager"
+        return bool(self.model.config._attn_implementation == "eager")
 
     def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
         return tuple(self.body(**inputs, output_attentions=True).attentions)
@@ -119,7 +120,7 @@ class TransformerEncoder(Encoder):
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """The head costs as much as the base model, so it is computed at `positions` only."""
 
-        def pick(_module, _inputs, output):
+        def pick(_module: nn.Module, _inputs: object, output: Any) -> Any:
             hidden = output[0]  # (B, T, H) → (B, K, H)
             index = positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
             output["last_hidden_state"] = hidden.gather(1, index)
@@ -127,15 +128,15 @@ class TransformerEncoder(Encoder):
 
         hook = self.body.register_forward_hook(pick)
         try:
-            return self.model(**inputs).logits
+            logits: Tensor = self.model(**inputs).logits
+            return logits
         finally:
             hook.remove()
 
     def parts(self) -> Parts:
         body, config = self.body, self.model.config
-        count = getattr(config, "num_hidden_groups", None) or getattr(
-            config, "num_hidden_layers", 0
-        )
+        names = ("num_hidden_groups", "num_hidden_layers")
+        count = next((found for name in names if (found := getattr(config, name, None))), 0)
         layers = _layers(body, count)
         groups = [tuple(layer.parameters()) for layer in layers]
         seen = {id(parameter) for group in groups for parameter in group}
@@ -192,7 +193,7 @@ class TransformerFamily:
 
 def _from_pretrained(
     info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
-) -> tuple[nn.Module, bool]:
+) -> tuple[PreTrainedModel, bool]:
     """The model with its weights, and whether they include the pooler. Raises ModelError."""
     import transformers
 
@@ -220,7 +221,7 @@ def _from_pretrained(
 
 def _new(
     info: spec.ModelInfo, head: str, config: PretrainedConfig, attention: str
-) -> tuple[nn.Module, bool]:
+) -> tuple[PreTrainedModel, bool]:
     """The same architecture with newly initialized weights, whose pooler is not pretrained."""
     import transformers
 
@@ -281,11 +282,11 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
         )
 
 
-def _config(info: spec.ModelInfo, options: LoadOptions):
+def _config(info: spec.ModelInfo, options: LoadOptions) -> PretrainedConfig:
     from transformers import AutoConfig
 
     try:
-        config = AutoConfig.from_pretrained(
+        config: PretrainedConfig = AutoConfig.from_pretrained(
             info.path, local_files_only=True, trust_remote_code=False
         )
     except MemoryError:
@@ -301,11 +302,13 @@ def _config(info: spec.ModelInfo, options: LoadOptions):
         config.id2label = dict(enumerate(labels))
         config.label2id = {label: number for number, label in enumerate(labels)}
         config.num_labels = len(labels)
-        config.problem_type = options.problem or None
+        config.problem_type = cast(Any, options.problem or None)  # one of the library's names
     return config
 
 
-def _set_dropout(config, attention: float | None, hidden: float | None) -> dict[str, object]:
+def _set_dropout(
+    config: PretrainedConfig, attention: float | None, hidden: float | None
+) -> dict[str, object]:
     """Change the configuration; returns the previous values."""
     wanted = {
         **dict.fromkeys(ATTENTION_DROPOUT, attention),
@@ -324,8 +327,8 @@ def _attention(wanted: str, family: str) -> str:
     return "eager" if family in _ONLY_EAGER else wanted
 
 
-def _fit_vocabulary(info: spec.ModelInfo, model: nn.Module, tokenizer: Tokenizer) -> None:
-    rows = model.get_input_embeddings().num_embeddings
+def _fit_vocabulary(info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer) -> None:
+    rows = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
     if tokenizer.size > rows:
         raise ModelError(
             _(
@@ -336,7 +339,7 @@ def _fit_vocabulary(info: spec.ModelInfo, model: nn.Module, tokenizer: Tokenizer
         )
 
 
-def _takes_types(model: nn.Module) -> bool:
+def _takes_types(model: PreTrainedModel) -> bool:
     """Whether the model has token types for pairs: RoBERTa has only one, GPT-2 none."""
     import inspect
 
@@ -359,7 +362,7 @@ def _embedding_tables(body: nn.Module) -> list[nn.Module]:
     return [module for module in body.modules() if isinstance(module, nn.Embedding)]
 
 
-def _fresh(parameters, seen: set[int]) -> list[nn.Parameter]:
+def _fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Parameter]:
     found = []
     for one in parameters:
         if id(one) not in seen:

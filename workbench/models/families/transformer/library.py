@@ -25,7 +25,7 @@ class quiet:
         theirs.set_verbosity(logging.ERROR)
         theirs.disable_progress_bar()
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         from transformers.utils import logging as theirs
 
         theirs.set_verbosity(self.before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
@@ -82,7 +82,7 @@ def _alike(one: Backend, other: Backend) -> bool:
     )
 
 
-def _state(part: object) -> object:
+def _state(part: Any) -> object:
     return json.loads(part.__getstate__()) if part is not None else None
 
 

@@ -28,6 +28,9 @@ class Table(nn.Module):
     unknown (H,): the vector of a word without a row.
     """
 
+    place: Tensor | None
+    rest: Tensor | None
+
     def __init__(self, weight: Tensor, unknown: Tensor):
         super().__init__()
         self.weight, self.unknown = nn.Parameter(weight), nn.Parameter(unknown)
@@ -37,7 +40,7 @@ class Table(nn.Module):
     def forward(self, numbers: Tensor) -> Tensor:
         """numbers (…) int. Returns (…, H)."""
         rows = (numbers - 1).clamp(min=0)
-        if self.place is None:
+        if self.place is None or self.rest is None:
             found = F.embedding(rows, self.weight)
         else:
             place = self.place[numbers]
@@ -56,7 +59,7 @@ class Table(nn.Module):
 
     def widen(self) -> None:
         """The whole table as the parameter again, with the trained rows."""
-        if self.place is None:
+        if self.place is None or self.rest is None:
             return
         used = self.used()
         whole = self.rest.clone()
@@ -65,20 +68,22 @@ class Table(nn.Module):
 
     def used(self) -> Tensor:
         """Rows that `narrow` selected."""
+        if self.place is None:
+            raise RuntimeError("all rows are trained; `narrow` selects some")
         return torch.nonzero(self.place >= 0).flatten() - 1
 
     def block(self, first: int, end: int) -> np.ndarray:
         """float32 (end - first, H): current rows."""
-        if self.place is None:
+        if self.place is None or self.rest is None:
             return self.weight.data[first:end].cpu().numpy()
         place = self.place[first + 1 : end + 1]
         found = self.rest[first:end].clone()
         found[place >= 0] = self.weight.data[place[place >= 0]]
         return found.cpu().numpy()
 
-    def _load_from_state_dict(self, state_dict: Mapping, prefix: str, *rest: Any) -> None:
+    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *rest: Any) -> None:
         given = state_dict.get(f"{prefix}weight")
-        if given is not None and self.place is not None and given.shape == self.rest.shape:
+        if given is not None and self.rest is not None and given.shape == self.rest.shape:
             self.widen()
         super()._load_from_state_dict(state_dict, prefix, *rest)
 

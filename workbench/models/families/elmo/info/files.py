@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from workbench.base.i18n import _
 from workbench.models.spec.json_files import one_line
@@ -58,7 +59,7 @@ def read_shapes(path: Path, problems: list[str]) -> Shapes:
         return {}
 
 
-def _shapes(file) -> dict[str, tuple[int, ...]]:
+def _shapes(file: Any) -> dict[str, tuple[int, ...]]:
     """Datasets that are stored in the file itself; links to other files are not followed."""
     import h5py
 
@@ -77,9 +78,9 @@ def _shapes(file) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _is_plain(dataset) -> bool:
+def _is_plain(dataset: Any) -> bool:
     """Whether it holds floating-point numbers, in this file."""
-    return dataset.dtype.kind == "f" and not dataset.external and not dataset.is_virtual
+    return bool(dataset.dtype.kind == "f" and not dataset.external and not dataset.is_virtual)
 
 
 def shape_problems(file: str, found: Shapes, expected: Shapes) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 from workbench.base.i18n import _
 from workbench.models.spec.json_files import quoted
@@ -69,9 +69,9 @@ def number(config: Mapping[str, Any], *names: str) -> int:
     return 0
 
 
-def _fits(name: str, value: object) -> bool:
+def _fits(name: str, value: object) -> TypeGuard[int]:
     whole = isinstance(value, int) and not isinstance(value, bool)
-    return whole and 0 <= value <= LIMITS.get(name, 10**9)
+    return whole and 0 <= cast(int, value) <= LIMITS.get(name, 10**9)
 
 
 def longest_input(config: Mapping[str, Any]) -> int:
